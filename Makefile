@@ -1,0 +1,45 @@
+# Two commands matter: `make demo` runs the main job, `make test` passes every check. Each makes what it needs.
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+
+.PHONY: demo test bench lint types layers proto format clean
+
+demo: $(VENV)/.ready
+	$(BIN)/python examples/sequential_digits.py
+
+test: lint types layers $(VENV)/.ready
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/python proto/generate.py --check
+
+types: $(VENV)/.ready
+	$(BIN)/mypy
+
+layers: $(VENV)/.ready
+	$(BIN)/lint-imports
+
+# Each peer runs beside us in the same process, where it is installed: `make bench-peers` installs them.
+bench: $(VENV)/.ready
+	$(BIN)/python -m tests.benchmarks
+
+# Write summaries/wire/pb anew from proto/.
+proto: $(VENV)/.ready
+	$(BIN)/python proto/generate.py
+
+format: $(VENV)/.ready
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+# The environment is made again when what it is made from has changed.
+$(VENV)/.ready: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .protoc build dist runs

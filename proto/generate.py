@@ -1,0 +1,147 @@
+"""Turn `proto/*.proto` into the Python of `summaries/wire/pb/`.
+
+    python proto/generate.py           write what has changed
+    python proto/generate.py --check   write nothing; list what is stale, and exit 1 if anything is
+    python proto/generate.py --digest  the same without the compiler: by the digests of the last writing
+
+The compiler is protoc, as bundled in grpcio-tools at the one version below. That package asks for protobuf <7
+and for grpcio; protoc needs neither. So it is no dependency of ours: its wheel alone is unpacked, once, into
+`.protoc/`, and from then on nothing here needs a network. A digest can be forged; a fresh compilation cannot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+GRPCIO_TOOLS = "1.80.0"
+GENCODE = "6.31.1"  # what its protoc writes; protobuf runtimes from this one to 7.x accept it
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "summaries/wire/pb"  # where the code goes, and where protoc believes the sources to be
+DIGESTS = "proto/digests.txt"
+TOOLS = ROOT / ".protoc" / f"grpcio_tools-{GRPCIO_TOOLS}-{sys.implementation.cache_tag}"
+
+
+def main() -> int:
+    """Write the generated files or check them; return the exit status."""
+    parser = argparse.ArgumentParser(description="Turn proto/*.proto into Python.")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--check", action="store_true", help="list stale files; exit 1 if there are any")
+    mode.add_argument("--digest", action="store_true", help="as --check, without the compiler")
+    args = parser.parse_args()
+
+    if args.digest:
+        return report(changed_since(read(ROOT / DIGESTS)))
+    wanted = generate()
+    stale = differing(wanted)
+    if args.check:
+        return report(stale)
+    for path in stale:
+        write(path, wanted.get(path))
+    return 0
+
+
+def report(stale: list[str]) -> int:
+    """Print what is stale and what to do about it; return the exit status."""
+    for path in stale:
+        print(f"stale: {path}")
+    if stale:
+        print("to bring them up to date: python proto/generate.py")
+    return 1 if stale else 0
+
+
+def generate() -> dict[str, str]:
+    """Return path → text of every file that the sources make, the digests among them."""
+    if not TOOLS.is_dir():
+        install()
+    with tempfile.TemporaryDirectory() as out:
+        compile_into(out)
+        made = {path.relative_to(out).as_posix(): read(path) for path in Path(out).rglob("*_pb2.py*")}
+    version = f"# Protobuf Python Version: {GENCODE}\n"
+    odd = [path for path, text in made.items() if path.endswith(".py") and version not in text]
+    if odd:
+        sys.exit(f"the generated code's version must be {GENCODE}, got another in {odd[0]}")
+    return made | {DIGESTS: digests(sources() | made)}
+
+
+def differing(wanted: dict[str, str]) -> list[str]:
+    """Return the paths whose file is absent, different, or left over from a source that is gone."""
+    found = on_disk(f"{PACKAGE}/*_pb2.py*") | on_disk(DIGESTS)
+    return sorted(path for path in wanted.keys() | found.keys() if wanted.get(path) != found.get(path))
+
+
+def changed_since(recorded: str) -> list[str]:
+    """Return the paths of sources and generated files that are not as `recorded` by `digests`."""
+    now = digests(sources() | on_disk(f"{PACKAGE}/*_pb2.py*"))
+    return sorted({line.split(maxsplit=1)[-1] for line in set(now.splitlines()) ^ set(recorded.splitlines())})
+
+
+def digests(files: dict[str, str]) -> str:
+    """Return the text of the digest file, which `sha256sum --check` reads too."""
+    lines = [f"{hashlib.sha256(files[path].encode()).hexdigest()}  {path}\n" for path in sorted(files)]
+    return f"# by grpcio-tools {GRPCIO_TOOLS}\n" + "".join(lines)
+
+
+def sources() -> dict[str, str]:
+    """Return path → text of the .proto files."""
+    return on_disk("proto/*.proto")
+
+
+def on_disk(pattern: str) -> dict[str, str]:
+    """Return path → text of the files that match `pattern`; paths are relative to the root."""
+    return {path.relative_to(ROOT).as_posix(): read(path) for path in ROOT.glob(pattern)}
+
+
+def read(path: Path) -> str:
+    """Return a file's text with every line ending as a line feed, or nothing if there is no such file."""
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def write(path: str, text: str | None) -> None:
+    """Write one file, or delete it if `text` is None, and say so."""
+    if text is None:
+        (ROOT / path).unlink()
+        print(f"deleted {path}")
+    else:
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(text, encoding="utf-8", newline="\n")
+        print(f"wrote {path}")
+
+
+def compile_into(out: str) -> None:
+    """Run protoc over all sources."""
+    well_known = TOOLS / "grpc_tools" / "_proto"  # google/protobuf/struct.proto
+    paths = [f"-I{PACKAGE}={ROOT / 'proto'}", f"-I{well_known}"]
+    names = [f"{PACKAGE}/{Path(path).name}" for path in sorted(sources())]
+    into = [f"--python_out={out}", f"--pyi_out={out}"]
+    protoc = [sys.executable, "-m", "grpc_tools.protoc"]
+    run([*protoc, *paths, *into, *names], env=os.environ | {"PYTHONPATH": str(TOOLS)})
+
+
+def install() -> None:
+    """Unpack the wheel that holds protoc, and nothing that it depends on."""
+    pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else ["uv", "pip"]
+    TOOLS.parent.mkdir(exist_ok=True)
+    (TOOLS.parent / ".gitignore").write_text("*\n")
+    with tempfile.TemporaryDirectory(dir=TOOLS.parent) as unpacked:
+        wheel = ["--no-deps", "--only-binary=:all:", f"--target={unpacked}", f"grpcio-tools=={GRPCIO_TOOLS}"]
+        run([*pip, "install", "--quiet", *wheel])
+        Path(unpacked).rename(TOOLS)
+
+
+def run(command: list[str], env: dict[str, str] | None = None) -> None:
+    """Run a command; if it fails, end with its exit status. What it had to say is on the screen already."""
+    status = subprocess.run(command, env=env, check=False).returncode
+    if status:
+        sys.exit(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Flusher: the background thread that writes what waits, for one writer or for a few that belong together."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Protocol
+
+__all__ = ["Flusher"]
+
+
+class _Writer(Protocol):
+    def write_in_background(self) -> None:
+        """Write what waits; keep any error for the caller's thread."""
+
+
+class Flusher:
+    """Calls every writer's `write_in_background` each `flush_secs`, and as soon as one asks for it.
+
+    The thread holds neither the flusher nor its writers, so that a writer nobody uses any more is collected, and with
+    the last of them the thread ends.
+
+    Args:
+        flush_secs: how long a writer is left alone, at most.
+
+    Raises:
+        ValueError: flush_secs is not positive.
+    """
+
+    def __init__(self, flush_secs: float) -> None:
+        if not flush_secs > 0:
+            raise ValueError(f"flush_secs must be positive, got {flush_secs}")
+        self._flush_secs = flush_secs
+        # A dict, because its changes and list(dict.values()) are atomic: a lock here could be taken by a finalizer
+        # that runs in the thread which already holds it.
+        self._writers: dict[int, weakref.ref[_Writer]] = {}
+        self._started = False
+        self.forget_thread()
+
+    def add(self, writer: _Writer) -> None:
+        """Look after `writer` too, until it is removed or collected."""
+        self._writers[id(writer)] = weakref.ref(writer)
+        with self._start_lock:
+            if not self._started:
+                self._started = True
+                weakref.finalize(self, self._wake.set).atexit = False
+                threading.Thread(
+                    target=_run,
+                    args=(weakref.ref(self), self._wake, min(self._flush_secs, threading.TIMEOUT_MAX)),
+                    name="gradledger-flusher",
+                    daemon=True,
+                ).start()
+
+    def remove(self, writer: _Writer) -> None:
+        """Leave `writer` alone from now on."""
+        self._writers.pop(id(writer), None)
+
+    def wake(self) -> None:
+        """Do not wait for the next round."""
+        self._wake.set()
+
+    def forget_thread(self) -> None:
+        """Begin without a thread: at first, and in a forked child, which has none of its parent's."""
+        self._wake = threading.Event()
+        self._start_lock = threading.Lock()
+        self._started = False
+
+    def _round(self) -> None:
+        for reference in list(self._writers.values()):
+            writer = reference()
+            if writer is not None:
+                writer.write_in_background()
+
+
+def _run(reference: weakref.ref[Flusher], wake: threading.Event, flush_secs: float) -> None:
+    while (flusher := reference()) is not None:
+        flusher._round()  # noqa: SLF001 - the thread is a part of the class
+        del flusher
+        wake.wait(flush_secs)
+        wake.clear()

@@ -1,0 +1,44 @@
+"""CRC-32C (Castagnoli), and the mask that event files put over it. Pure (no I/O).
+
+A checksum that is stored beside the data it covers is masked first, because a CRC over bytes that contain their own
+CRC is weak: ``mask(c) = rotate_right(c, 15) + 0xa282ead8  (mod 2^32)``.
+
+References: RFC 3720, appendix B.4 (test vectors); LevelDB's log format (the mask).
+"""
+
+from __future__ import annotations
+
+from google_crc32c import value as crc32c
+
+__all__ = ["MASK_DELTA", "crc32c", "mask", "masked_crc32c", "unmask"]
+
+MASK_DELTA = 0xA282EAD8
+_U32 = 0xFFFFFFFF
+
+
+def mask(crc: int) -> int:
+    """The form in which the checksum `crc` is stored.
+
+    >>> hex(mask(crc32c(bytes([24, 0, 0, 0, 0, 0, 0, 0]))))
+    '0x224b7fa3'
+    """
+    return (((crc >> 15) | (crc << 17)) + MASK_DELTA) & _U32
+
+
+def unmask(masked: int) -> int:
+    """The checksum whose stored form is `masked`: the inverse of `mask`.
+
+    >>> hex(unmask(mask(0x8A9136AA)))
+    '0x8a9136aa'
+    """
+    rotated = (masked - MASK_DELTA) & _U32
+    return ((rotated >> 17) | (rotated << 15)) & _U32
+
+
+def masked_crc32c(data: bytes) -> int:
+    """The stored checksum of `data`.
+
+    >>> hex(crc32c(bytes(32))), hex(masked_crc32c(bytes([24, 0, 0, 0, 0, 0, 0, 0])))
+    ('0x8a9136aa', '0x224b7fa3')
+    """
+    return mask(crc32c(data))

@@ -1,0 +1,176 @@
+from summaries.wire.pb import node_pb2 as _node_pb2
+from summaries.wire.pb import tensor_pb2 as _tensor_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class OpDef(_message.Message):
+    __slots__ = ("name", "input_arg", "output_arg", "attr", "summary", "description", "deprecation", "is_aggregate", "is_stateful", "is_commutative", "allows_uninitialized_input", "control_output", "is_distributed_communication")
+    class ArgDef(_message.Message):
+        __slots__ = ("name", "description", "type", "type_attr", "number_attr", "type_list_attr", "handle_data", "is_ref", "experimental_full_type")
+        NAME_FIELD_NUMBER: _ClassVar[int]
+        DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+        TYPE_FIELD_NUMBER: _ClassVar[int]
+        TYPE_ATTR_FIELD_NUMBER: _ClassVar[int]
+        NUMBER_ATTR_FIELD_NUMBER: _ClassVar[int]
+        TYPE_LIST_ATTR_FIELD_NUMBER: _ClassVar[int]
+        HANDLE_DATA_FIELD_NUMBER: _ClassVar[int]
+        IS_REF_FIELD_NUMBER: _ClassVar[int]
+        EXPERIMENTAL_FULL_TYPE_FIELD_NUMBER: _ClassVar[int]
+        name: str
+        description: str
+        type: _tensor_pb2.DataType
+        type_attr: str
+        number_attr: str
+        type_list_attr: str
+        handle_data: _containers.RepeatedCompositeFieldContainer[_tensor_pb2.ResourceHandleProto.DtypeAndShape]
+        is_ref: bool
+        experimental_full_type: _node_pb2.FullTypeDef
+        def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., type: _Optional[_Union[_tensor_pb2.DataType, str]] = ..., type_attr: _Optional[str] = ..., number_attr: _Optional[str] = ..., type_list_attr: _Optional[str] = ..., handle_data: _Optional[_Iterable[_Union[_tensor_pb2.ResourceHandleProto.DtypeAndShape, _Mapping]]] = ..., is_ref: bool = ..., experimental_full_type: _Optional[_Union[_node_pb2.FullTypeDef, _Mapping]] = ...) -> None: ...
+    class AttrDef(_message.Message):
+        __slots__ = ("name", "type", "default_value", "description", "has_minimum", "minimum", "allowed_values")
+        NAME_FIELD_NUMBER: _ClassVar[int]
+        TYPE_FIELD_NUMBER: _ClassVar[int]
+        DEFAULT_VALUE_FIELD_NUMBER: _ClassVar[int]
+        DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+        HAS_MINIMUM_FIELD_NUMBER: _ClassVar[int]
+        MINIMUM_FIELD_NUMBER: _ClassVar[int]
+        ALLOWED_VALUES_FIELD_NUMBER: _ClassVar[int]
+        name: str
+        type: str
+        default_value: _node_pb2.AttrValue
+        description: str
+        has_minimum: bool
+        minimum: int
+        allowed_values: _node_pb2.AttrValue
+        def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., default_value: _Optional[_Union[_node_pb2.AttrValue, _Mapping]] = ..., description: _Optional[str] = ..., has_minimum: bool = ..., minimum: _Optional[int] = ..., allowed_values: _Optional[_Union[_node_pb2.AttrValue, _Mapping]] = ...) -> None: ...
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    INPUT_ARG_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_ARG_FIELD_NUMBER: _ClassVar[int]
+    ATTR_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    DEPRECATION_FIELD_NUMBER: _ClassVar[int]
+    IS_AGGREGATE_FIELD_NUMBER: _ClassVar[int]
+    IS_STATEFUL_FIELD_NUMBER: _ClassVar[int]
+    IS_COMMUTATIVE_FIELD_NUMBER: _ClassVar[int]
+    ALLOWS_UNINITIALIZED_INPUT_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    IS_DISTRIBUTED_COMMUNICATION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    input_arg: _containers.RepeatedCompositeFieldContainer[OpDef.ArgDef]
+    output_arg: _containers.RepeatedCompositeFieldContainer[OpDef.ArgDef]
+    attr: _containers.RepeatedCompositeFieldContainer[OpDef.AttrDef]
+    summary: str
+    description: str
+    deprecation: OpDeprecation
+    is_aggregate: bool
+    is_stateful: bool
+    is_commutative: bool
+    allows_uninitialized_input: bool
+    control_output: _containers.RepeatedScalarFieldContainer[str]
+    is_distributed_communication: bool
+    def __init__(self, name: _Optional[str] = ..., input_arg: _Optional[_Iterable[_Union[OpDef.ArgDef, _Mapping]]] = ..., output_arg: _Optional[_Iterable[_Union[OpDef.ArgDef, _Mapping]]] = ..., attr: _Optional[_Iterable[_Union[OpDef.AttrDef, _Mapping]]] = ..., summary: _Optional[str] = ..., description: _Optional[str] = ..., deprecation: _Optional[_Union[OpDeprecation, _Mapping]] = ..., is_aggregate: bool = ..., is_stateful: bool = ..., is_commutative: bool = ..., allows_uninitialized_input: bool = ..., control_output: _Optional[_Iterable[str]] = ..., is_distributed_communication: bool = ...) -> None: ...
+
+class OpDeprecation(_message.Message):
+    __slots__ = ("version", "explanation")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    explanation: str
+    def __init__(self, version: _Optional[int] = ..., explanation: _Optional[str] = ...) -> None: ...
+
+class FunctionDefLibrary(_message.Message):
+    __slots__ = ("function", "gradient", "registered_gradients")
+    FUNCTION_FIELD_NUMBER: _ClassVar[int]
+    GRADIENT_FIELD_NUMBER: _ClassVar[int]
+    REGISTERED_GRADIENTS_FIELD_NUMBER: _ClassVar[int]
+    function: _containers.RepeatedCompositeFieldContainer[FunctionDef]
+    gradient: _containers.RepeatedCompositeFieldContainer[GradientDef]
+    registered_gradients: _containers.RepeatedCompositeFieldContainer[RegisteredGradient]
+    def __init__(self, function: _Optional[_Iterable[_Union[FunctionDef, _Mapping]]] = ..., gradient: _Optional[_Iterable[_Union[GradientDef, _Mapping]]] = ..., registered_gradients: _Optional[_Iterable[_Union[RegisteredGradient, _Mapping]]] = ...) -> None: ...
+
+class FunctionDef(_message.Message):
+    __slots__ = ("signature", "node_def", "ret", "attr", "control_ret", "arg_attr", "resource_arg_unique_id")
+    class ArgAttrs(_message.Message):
+        __slots__ = ("attr",)
+        class AttrEntry(_message.Message):
+            __slots__ = ("key", "value")
+            KEY_FIELD_NUMBER: _ClassVar[int]
+            VALUE_FIELD_NUMBER: _ClassVar[int]
+            key: str
+            value: _node_pb2.AttrValue
+            def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_node_pb2.AttrValue, _Mapping]] = ...) -> None: ...
+        ATTR_FIELD_NUMBER: _ClassVar[int]
+        attr: _containers.MessageMap[str, _node_pb2.AttrValue]
+        def __init__(self, attr: _Optional[_Mapping[str, _node_pb2.AttrValue]] = ...) -> None: ...
+    class RetEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    class AttrEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: _node_pb2.AttrValue
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_node_pb2.AttrValue, _Mapping]] = ...) -> None: ...
+    class ControlRetEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    class ArgAttrEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: int
+        value: FunctionDef.ArgAttrs
+        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[FunctionDef.ArgAttrs, _Mapping]] = ...) -> None: ...
+    class ResourceArgUniqueIdEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: int
+        value: int
+        def __init__(self, key: _Optional[int] = ..., value: _Optional[int] = ...) -> None: ...
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    NODE_DEF_FIELD_NUMBER: _ClassVar[int]
+    RET_FIELD_NUMBER: _ClassVar[int]
+    ATTR_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_RET_FIELD_NUMBER: _ClassVar[int]
+    ARG_ATTR_FIELD_NUMBER: _ClassVar[int]
+    RESOURCE_ARG_UNIQUE_ID_FIELD_NUMBER: _ClassVar[int]
+    signature: OpDef
+    node_def: _containers.RepeatedCompositeFieldContainer[_node_pb2.NodeDef]
+    ret: _containers.ScalarMap[str, str]
+    attr: _containers.MessageMap[str, _node_pb2.AttrValue]
+    control_ret: _containers.ScalarMap[str, str]
+    arg_attr: _containers.MessageMap[int, FunctionDef.ArgAttrs]
+    resource_arg_unique_id: _containers.ScalarMap[int, int]
+    def __init__(self, signature: _Optional[_Union[OpDef, _Mapping]] = ..., node_def: _Optional[_Iterable[_Union[_node_pb2.NodeDef, _Mapping]]] = ..., ret: _Optional[_Mapping[str, str]] = ..., attr: _Optional[_Mapping[str, _node_pb2.AttrValue]] = ..., control_ret: _Optional[_Mapping[str, str]] = ..., arg_attr: _Optional[_Mapping[int, FunctionDef.ArgAttrs]] = ..., resource_arg_unique_id: _Optional[_Mapping[int, int]] = ...) -> None: ...
+
+class GradientDef(_message.Message):
+    __slots__ = ("function_name", "gradient_func")
+    FUNCTION_NAME_FIELD_NUMBER: _ClassVar[int]
+    GRADIENT_FUNC_FIELD_NUMBER: _ClassVar[int]
+    function_name: str
+    gradient_func: str
+    def __init__(self, function_name: _Optional[str] = ..., gradient_func: _Optional[str] = ...) -> None: ...
+
+class RegisteredGradient(_message.Message):
+    __slots__ = ("gradient_func", "registered_op_type")
+    GRADIENT_FUNC_FIELD_NUMBER: _ClassVar[int]
+    REGISTERED_OP_TYPE_FIELD_NUMBER: _ClassVar[int]
+    gradient_func: str
+    registered_op_type: str
+    def __init__(self, gradient_func: _Optional[str] = ..., registered_op_type: _Optional[str] = ...) -> None: ...

@@ -1,0 +1,320 @@
+"""Records: the framing around every Event, both ways. Pure (no I/O).
+
+    offset  bytes
+         0      8  length of the data, unsigned little-endian
+         8      4  masked CRC-32C of those 8 bytes
+        12      n  data
+    12 + n      4  masked CRC-32C of the data
+
+Strategy: a parser is fed bytes as they come, and says only what no later byte can change, so that any cut of the same
+bytes into chunks gives the same records and the same faults. A length is believed only when its checksum matches, and
+even then nothing is allocated for it: the parser waits until the bytes are there. Where no record starts, it looks for
+the next sound length; where a record's data is damaged, it also looks inside that data for a whole record, because
+bytes that were lost there have moved everything behind them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from summaries.errors import Fault, FaultKind
+from summaries.wire.crc32c import MASK_DELTA, crc32c, masked_crc32c
+from summaries.wire.resync import find_header, is_zero
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "FOOTER_BYTES",
+    "HEADER_BYTES",
+    "MAX_RECORD_BYTES",
+    "Record",
+    "RecordParser",
+    "frame",
+    "length_crc",
+]
+
+HEADER_BYTES = 12
+FOOTER_BYTES = 4
+MAX_RECORD_BYTES = 2**31 - 1
+"""The largest data a parser believes in: protobuf's own limit for a message."""
+
+_LENGTH = Struct("<Q")
+_HEADER = Struct("<QI")
+_FOOTER = Struct("<I")
+
+
+class Record(NamedTuple):
+    """One whole, undamaged record: its data, and the offset in bytes at which its header starts."""
+
+    offset: int
+    data: bytes
+
+
+@lru_cache(maxsize=8192)
+def length_crc(length: int) -> int:
+    """The masked checksum that belongs to a record's length. Lengths repeat, hence the cache."""
+    return masked_crc32c(_LENGTH.pack(length))
+
+
+def frame(data: bytes) -> bytes:
+    """The record that carries `data`.
+
+    >>> frame(b"abc").hex()
+    '0300000000000000b099490e6162636e57f121'
+    """
+    length = len(data)
+    return b"".join((_HEADER.pack(length, length_crc(length)), data, _FOOTER.pack(masked_crc32c(data))))
+
+
+class RecordParser:
+    r"""Turns bytes, fed in chunks of any size, into records and faults.
+
+    Args:
+        max_record_bytes: a length beyond this is damage, whatever its checksum says; below 2**32.
+
+    >>> parser = RecordParser()
+    >>> stream = frame(b"one") + frame(b"two")
+    >>> parser.feed(stream[:25])
+    >>> list(parser.items())
+    [Record(offset=0, data=b'one')]
+    >>> parser.feed(stream[25:] + b"\x05")
+    >>> list(parser.items())
+    [Record(offset=19, data=b'two')]
+    >>> parser.close()
+    >>> [str(fault) for fault in parser.items()]
+    ['the bytes end inside a record: got 1 byte, want 12 bytes - at record 2, offset 38 (1 byte)']
+    """
+
+    def __init__(self, *, max_record_bytes: int = MAX_RECORD_BYTES) -> None:
+        if not 0 < max_record_bytes < 2**32:
+            raise ValueError(f"max_record_bytes must be positive and below 2**32, got {max_record_bytes}")
+        self._max_record_bytes = max_record_bytes
+        self._buffer = b""
+        self._base = 0  # offset in the stream of the buffer's first byte
+        self._pos = 0  # everything before it in the buffer is settled
+        self._fed: list[bytes] = []  # chunks not yet joined to the buffer
+        self._fed_bytes = 0
+        self._need = HEADER_BYTES  # bytes from _pos on, without which nothing more can be said
+        self._lost: _Lost | None = None  # what is being skipped while no sound length is found
+        self._closed = False
+        self._records = 0
+
+    @property
+    def offset(self) -> int:
+        """How many bytes of the stream are settled: given out as records and faults, or being skipped."""
+        return self._base + self._pos
+
+    @property
+    def unsettled_bytes(self) -> int:
+        """How many bytes were fed that are part of no record and no fault yet."""
+        return len(self._buffer) - self._pos + self._fed_bytes
+
+    def feed(self, data: bytes | bytearray | memoryview) -> None:
+        """Take the next bytes of the stream.
+
+        Raises:
+            ValueError: the parser was closed.
+        """
+        if self._closed:
+            raise ValueError("feed() after close(): a closed parser takes no more bytes; make a new one")
+        chunk = bytes(data)
+        self._fed.append(chunk)
+        self._fed_bytes += len(chunk)
+
+    def close(self) -> None:
+        """Say that no more bytes will come: what is unfinished now stays so. `items` then gives the last faults."""
+        self._closed = True
+
+    def items(self) -> Iterator[Record | Fault]:
+        """Give every record and fault that the bytes so far settle, in the stream's order. Call it after each feed."""
+        while True:
+            self._join()
+            yield from self._whole_records()
+            if self._fed:
+                if self.unsettled_bytes >= self._need or self._closed:
+                    continue
+                return
+            item = self._settle()
+            if item is not None:
+                yield item
+            elif not self._fed:
+                return
+
+    def _join(self) -> None:
+        """Move what was fed into the buffer, once it is enough to go on with."""
+        if self._fed and (self.unsettled_bytes >= self._need or self._closed):
+            self._base += self._pos
+            self._buffer = b"".join((self._buffer[self._pos :], *self._fed))
+            self._pos = 0
+            self._fed.clear()
+            self._fed_bytes = 0
+
+    def _whole_records(self) -> Iterator[Record]:
+        """The fast path: whole records, up to the first byte that asks for more thought."""
+        if self._lost is not None:
+            return
+        buffer, base, pos, end = self._buffer, self._base, self._pos, len(self._buffer)
+        limit = self._max_record_bytes
+        unpack_header, unpack_footer = _HEADER.unpack_from, _FOOTER.unpack_from
+        while end - pos >= HEADER_BYTES:
+            length, stored_length_crc = unpack_header(buffer, pos)
+            footer = pos + HEADER_BYTES + length
+            if footer + FOOTER_BYTES > end or length > limit or length_crc(length) != stored_length_crc:
+                return
+            data = buffer[pos + HEADER_BYTES : footer]
+            crc = crc32c(data)
+            if ((crc >> 15 | crc << 17) + MASK_DELTA) & 0xFFFFFFFF != unpack_footer(buffer, footer)[0]:
+                return
+            record = Record(base + pos, data)
+            self._pos = pos = footer + FOOTER_BYTES
+            self._need = HEADER_BYTES
+            self._records += 1
+            yield record
+
+    def _settle(self) -> Fault | None:
+        """What stands at the position and is no whole record; None where more bytes are needed to tell."""
+        if self._lost is not None:
+            return self._search()
+        have = len(self._buffer) - self._pos
+        if have < HEADER_BYTES:
+            if self._closed and have:
+                return self._tail(HEADER_BYTES)
+            self._wait_for(HEADER_BYTES)
+            return None
+        length, stored = _HEADER.unpack_from(self._buffer, self._pos)
+        if length_crc(length) != stored:
+            wanted = length_crc(length)
+            return self._lose("length checksum mismatch", f"0x{stored:08x}", f"0x{wanted:08x}")
+        if length > self._max_record_bytes:
+            return self._lose("length too large", f"{length} bytes", f"at most {self._max_record_bytes} bytes")
+        if have < HEADER_BYTES + length + FOOTER_BYTES:
+            if self._closed:
+                return self._cut(length)
+            self._wait_for(HEADER_BYTES + length + FOOTER_BYTES)
+            return None
+        return self._damaged(length)
+
+    def _wait_for(self, need: int) -> None:
+        """More cannot be said before `need` bytes are there."""
+        self._need = need
+
+    def _tail(self, want: int) -> Fault:
+        """The bytes that are left when the stream ends inside a record."""
+        have = len(self._buffer) - self._pos
+        fault = self._fault(
+            FaultKind.UNFINISHED_TAIL, "the bytes end inside a record", have, _bytes(have), _bytes(want)
+        )
+        self._advance(have)
+        return fault
+
+    def _cut(self, length: int) -> Fault:
+        """The stream ended before the record did: unfinished, unless whole records stand in what is left of it."""
+        want = HEADER_BYTES + length + FOOTER_BYTES
+        found = self._find_whole(self._pos + HEADER_BYTES, len(self._buffer))
+        return self._tail(want) if found < 0 else self._interrupted(found - self._pos, want)
+
+    def _damaged(self, length: int) -> Fault | None:
+        """The length is sound and all bytes are there, but the data does not match its checksum."""
+        size = HEADER_BYTES + length + FOOTER_BYTES
+        found = self._find_whole(self._pos + HEADER_BYTES, self._pos + size)
+        if found == _UNKNOWN:
+            return None
+        if found >= 0:
+            return self._interrupted(found - self._pos, size)
+        data = self._buffer[self._pos + HEADER_BYTES : self._pos + HEADER_BYTES + length]
+        (stored,) = _FOOTER.unpack_from(self._buffer, self._pos + HEADER_BYTES + length)
+        got, want = f"0x{stored:08x}", f"0x{masked_crc32c(data):08x}"
+        fault = self._fault(FaultKind.DAMAGED_PAYLOAD, "data checksum mismatch", size, got, want)
+        self._advance(size)
+        return fault
+
+    def _interrupted(self, have: int, want: int) -> Fault:
+        """A record that ends early, because another one starts inside it."""
+        reason = "a whole record starts inside another's data"
+        fault = self._fault(FaultKind.DAMAGED_PAYLOAD, reason, have, _bytes(have), _bytes(want))
+        self._advance(have)
+        return fault
+
+    def _find_whole(self, start: int, stop: int) -> int:
+        """Where in [start, stop) of the buffer the first whole record starts; _NOWHERE; _UNKNOWN: more bytes needed."""
+        while (start := find_header(self._buffer, start, stop, self._max_record_bytes)) >= 0:
+            (length,) = _LENGTH.unpack_from(self._buffer, start)
+            footer = start + HEADER_BYTES + length
+            if footer + FOOTER_BYTES <= len(self._buffer):
+                (stored,) = _FOOTER.unpack_from(self._buffer, footer)
+                if masked_crc32c(self._buffer[start + HEADER_BYTES : footer]) == stored:
+                    return start
+            elif not self._closed:
+                self._wait_for(footer + FOOTER_BYTES - self._pos)
+                return _UNKNOWN
+            start += 1
+        if not self._closed and stop + HEADER_BYTES - 1 > len(self._buffer):
+            # A header may start in the last bytes of the span and end behind what is there.
+            self._wait_for(stop + HEADER_BYTES - 1 - self._pos)
+            return _UNKNOWN
+        return _NOWHERE
+
+    def _lose(self, reason: str, got: str, want: str) -> Fault | None:
+        """No record starts here: note it, and look for the next sound length."""
+        self._lost = _Lost(self.offset, reason, got, want)
+        return self._search()
+
+    def _search(self) -> Fault | None:
+        """Skip to the next sound length; what was skipped on the way is one fault."""
+        lost = self._lost
+        assert lost is not None
+        end = len(self._buffer)
+        # The length that was refused is not to be found again.
+        start = self._pos + 1 if self.offset == lost.offset else self._pos
+        found = find_header(self._buffer, start, end, self._max_record_bytes)
+        if found < 0 and not self._closed:
+            # All but the last bytes can be let go: a header that they begin may still be completed.
+            settled = max(start, end - HEADER_BYTES + 1)
+            lost.zero = lost.zero and is_zero(self._buffer, self._pos, settled)
+            self._advance(settled - self._pos)
+            self._need = HEADER_BYTES
+            return None
+        skipped = (end if found < 0 else found) - self._pos
+        lost.zero = lost.zero and is_zero(self._buffer, self._pos, self._pos + skipped)
+        self._advance(skipped)
+        self._lost = None
+        return self._lost_fault(lost)
+
+    def _lost_fault(self, lost: _Lost) -> Fault:
+        length = self.offset - lost.offset
+        if lost.zero:
+            kind, reason, got, want = FaultKind.ZERO_FILLED, "zero bytes", f"{length} of them", "a record"
+        else:
+            kind, reason, got, want = FaultKind.DAMAGED_LENGTH, lost.reason, lost.got, lost.want
+        return Fault(kind, reason, lost.offset, length, got, want, self._records)
+
+    def _fault(self, kind: FaultKind, reason: str, length: int, got: str, want: str) -> Fault:
+        return Fault(kind, reason, self.offset, length, got, want, self._records)
+
+    def _advance(self, count: int) -> None:
+        self._pos += count
+        self._need = HEADER_BYTES
+
+
+_NOWHERE = -1
+_UNKNOWN = -2
+
+
+class _Lost:
+    """A stretch in which no record starts, while its end is being looked for."""
+
+    __slots__ = ("got", "offset", "reason", "want", "zero")
+
+    def __init__(self, offset: int, reason: str, got: str, want: str) -> None:
+        self.offset = offset
+        self.reason = reason
+        self.got = got
+        self.want = want
+        self.zero = True  # nothing but zero bytes so far
+
+
+def _bytes(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count} bytes"
