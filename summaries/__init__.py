@@ -7,7 +7,26 @@
 touches neither files nor clocks.
 """
 
-from summaries.build import scalar
+from summaries.build import (
+    audio,
+    custom_scalars,
+    figure,
+    histogram,
+    histogram_raw,
+    hparams,
+    image,
+    image_with_boxes,
+    images,
+    merge,
+    mesh,
+    pr_curve,
+    pr_curve_raw,
+    scalar,
+    tensor,
+    text,
+    video,
+    zero_fraction,
+)
 from summaries.errors import (
     DamagedLengthError,
     DamagedPayloadError,
@@ -19,6 +38,7 @@ from summaries.errors import (
     UnfinishedTailWarning,
     ZeroFilledError,
 )
+from summaries.graph import read_graph, write_graph
 from summaries.reader import read_events, summary_iterator
 from summaries.summary_writer import SummaryWriter
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
@@ -42,7 +62,26 @@ __all__ = [
     "UnfinishedTailError",
     "UnfinishedTailWarning",
     "ZeroFilledError",
+    "audio",
+    "custom_scalars",
+    "figure",
+    "histogram",
+    "histogram_raw",
+    "hparams",
+    "image",
+    "image_with_boxes",
+    "images",
+    "merge",
+    "mesh",
+    "pr_curve",
+    "pr_curve_raw",
     "read_events",
+    "read_graph",
     "scalar",
     "summary_iterator",
+    "tensor",
+    "text",
+    "video",
+    "write_graph",
+    "zero_fraction",
 ]

@@ -34,10 +34,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summaries.build.scalar import scalar
+from summaries.deferred import Deferred, resolved
 from summaries.files import EventFile
 from summaries.flusher import Flusher
-from summaries.values import FLOAT32_MAX, as_float, as_step, check_tag
-from summaries.wire.pb import Event, SourceMetadata
+from summaries.values import FLOAT32_MAX, as_float, as_step, check_tag, serialized
+from summaries.wire.pb import Event, SessionLog, SourceMetadata
 from summaries.wire.records import frame
 from summaries.wire.scalars import ScalarEncoder, as_float32, encode_summary_event
 
@@ -52,7 +54,7 @@ __all__ = ["EventFileWriter", "NonFiniteWarning"]
 _pack_row = struct.Struct("<iqdf").pack
 _ROW = np.dtype([("tag", "<i4"), ("step", "<i8"), ("wall_time", "<f8"), ("value", "<f4")])
 _ROW_BYTES = _ROW.itemsize
-_RECORD = -1  # instead of a tag number: the next of the records that came whole
+_RECORD = -1  # instead of a tag number: the next of the records; the step is then its size in bytes
 _BATCH_ROWS = 1 << 13  # encoded at once: few enough to stay in the cache
 _WAKE_BYTES = 1 << 20  # enough for the background thread to begin
 _NEVER = -1  # a limit that every buffer is longer than
@@ -72,6 +74,7 @@ class EventFileWriter:
         filename_suffix: appended to the file's name.
         max_pending_bytes: the memory that waiting events may take, about; the call that finds it used up writes.
         fsync: flush() and close() return only when the bytes are on the disk.
+        purge_step: what earlier files of the run hold at this step and later is superseded: TensorBoard hides it.
         flusher: a background thread to share with other writers; its own where None.
         clock: gives the seconds since the epoch.
 
@@ -93,6 +96,7 @@ class EventFileWriter:
         *,
         max_pending_bytes: int = 64 << 20,
         fsync: bool = False,
+        purge_step: int | None = None,
         flusher: Flusher | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -104,12 +108,13 @@ class EventFileWriter:
         self._max_queue = max_queue
         self._max_pending_bytes = max_pending_bytes
         self._fsync = fsync
+        self._purge_step = None if purge_step is None else as_step(purge_step, "purge_step")
         self._flusher = flusher or Flusher(flush_secs)
         self._clock = clock
 
         self._rows = bytearray()  # rows of _ROW
         self._limit = _NEVER  # how long the buffer may get before a call looks closer
-        self._records: deque[bytes] = deque()  # the records of the rows that are _RECORD
+        self._records: deque[bytes | Deferred] = deque()  # the records of the rows that are _RECORD
         self._record_bytes = 0
         self._batches: deque[_Batch] = deque()  # encoded, not yet in the file
         self._tags: dict[str, int] = {}
@@ -127,6 +132,11 @@ class EventFileWriter:
         """The file being written."""
         return self._file.path
 
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called, and reopen() not since."""
+        return self._closed
+
     def get_logdir(self) -> str:
         """The directory that the file is in."""
         return self._logdir
@@ -137,6 +147,10 @@ class EventFileWriter:
         scalar_value: Any,
         global_step: Any = None,
         walltime: float | None = None,
+        new_style: bool = False,
+        double_precision: bool = False,
+        display_name: str = "",
+        summary_description: str = "",
     ) -> None:
         """Log one number.
 
@@ -146,6 +160,10 @@ class EventFileWriter:
                 stored as float32; what that cannot hold is written as NaN or infinity, with a warning.
             global_step: the step, an integer of at most 64 bits; None is 0.
             walltime: seconds since the epoch; now, where None.
+            new_style: store a rank-0 tensor instead of a simple_value.
+            double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
+            display_name: shown instead of the tag.
+            summary_description: Markdown, shown beside the chart.
 
         Raises:
             TypeError: the tag is no string, the value no number, the step no integer.
@@ -155,6 +173,17 @@ class EventFileWriter:
         Warns:
             NonFiniteWarning: once for each tag.
         """
+        if new_style or double_precision or display_name or summary_description:
+            summary = scalar(
+                tag,
+                scalar_value,
+                new_style=new_style,
+                double_precision=double_precision,
+                display_name=display_name,
+                summary_description=summary_description,
+            )
+            self.add_summary(summary, global_step, walltime)
+            return
         rows = self._rows
         if len(rows) > self._limit:
             self._look_closer()
@@ -186,13 +215,20 @@ class EventFileWriter:
             ValueError: the step is too large, or the writer is closed.
             OSError: earlier events could not be written; this one was not taken.
         """
-        data = summary if isinstance(summary, bytes) else _serialized(summary, "summary")
+        data = serialized(summary, "summary")
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        self._add_record(encode_summary_event(data, as_step(global_step), now))
+        record = encode_summary_event(data, as_step(global_step), now)
+        self._add_record(record, len(record))
 
     def add_event(self, event: Any) -> None:
         """Log a whole Event, with its own time and step: a message as in `add_summary`, or its bytes. Same errors."""
-        self._add_record(frame(event if isinstance(event, bytes) else _serialized(event, "event")))
+        record = frame(serialized(event, "event"))
+        self._add_record(record, len(record))
+
+    def _add_deferred(self, make: Callable[[], bytes], size: int) -> None:
+        """Log a Summary record that the background thread makes; `size` is the memory that it holds until then."""
+        self._add_record(Deferred(make), size)
+        self._flusher.wake()
 
     def flush(self) -> None:
         """Return when all that was logged before is in the operating system's hands; on the disk, with `fsync`.
@@ -235,6 +271,8 @@ class EventFileWriter:
     def write_in_background(self) -> None:
         """Write what waits; an error is kept for the next call."""
         try:
+            for record in list(self._records):
+                resolved(record)  # in front of the encode lock, for which a call may be waiting
             self._write_pending()
         except Exception as error:  # noqa: BLE001 - whatever it is, the next call raises it
             with self._state_lock:
@@ -269,8 +307,13 @@ class EventFileWriter:
         version = Event(
             wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="gradledger")
         )
+        first = [version]
+        if self._purge_step is not None:
+            start = SessionLog(status=SessionLog.START)
+            first.append(Event(wall_time=now, step=self._purge_step, session_log=start))
+            self._purge_step = None  # the files after this one follow it
         # In front of what waits already: a reopened writer may have been handed events in the meantime.
-        self._batches.appendleft(_Batch(memoryview(frame(version.SerializeToString()))))
+        self._batches.appendleft(_Batch(memoryview(b"".join(frame(event.SerializeToString()) for event in first))))
         self._write_pending()
         self._flusher.add(self)
         _close_with_child_process(self)
@@ -318,19 +361,22 @@ class EventFileWriter:
                 number = self._tags[tag] = self._encoder.register(tag)
         return number
 
-    def _warn_once(self, tag: str, value: float, step: Any) -> None:
+    def _warn_once(self, tag: str, what: Any, step: Any) -> None:
         if tag not in self._warned:
             self._warned.add(tag)
-            message = f"tag {tag!r} got {value} at step {step}: written as {as_float32(value)}; said once for a tag"
+            message = f"tag {tag!r} got {what} at step {step}: written all the same, and said once for a tag"
             warnings.warn(message, NonFiniteWarning, stacklevel=3)
 
-    def _add_record(self, record: bytes) -> None:
-        if len(self._rows) > self._limit or self._record_bytes > _WAKE_BYTES:
+    def _add_record(self, record: bytes | Deferred, size: int) -> None:
+        """Take a record that comes whole, or will; `size` is what it takes in memory until it is encoded."""
+        if len(self._rows) > self._limit or self._record_bytes > self._max_pending_bytes // 2:
             self._look_closer()
+        elif self._record_bytes > _WAKE_BYTES:
+            self._flusher.wake()
         with self._state_lock:
             self._records.append(record)
-            self._record_bytes += len(record)
-            self._rows += _pack_row(_RECORD, 0, 0.0, 0.0)
+            self._record_bytes += size
+            self._rows += _pack_row(_RECORD, size, 0.0, 0.0)
 
     # From rows to the file.
 
@@ -340,14 +386,14 @@ class EventFileWriter:
             for _ in range(0, len(self._rows), _BATCH_ROWS * _ROW_BYTES):
                 rows = np.frombuffer(self._rows[: _BATCH_ROWS * _ROW_BYTES], _ROW)
                 places = np.flatnonzero(rows["tag"] == _RECORD)
-                records = [self._records[i] for i in range(len(places))]
+                records = [resolved(self._records[i]) for i in range(len(places))]
                 # In this order an interrupt (Ctrl-C comes between any two instructions) never loses a row.
                 self._batches.append(_Batch(self._encode(rows, places, records)))
                 del self._rows[: rows.nbytes]
                 with self._state_lock:
-                    for record in records:
+                    for place in places:
                         self._records.popleft()
-                        self._record_bytes -= len(record)
+                        self._record_bytes -= int(rows["step"][place])
 
     def _encode(self, rows: NDArray[Any], places: NDArray[np.intp], records: list[bytes]) -> memoryview:
         """The bytes of the rows, of which those at `places` stand for `records`."""
@@ -431,11 +477,3 @@ def _after_fork_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
-
-
-def _serialized(message: Any, name: str) -> bytes:
-    try:
-        return bytes(message.SerializeToString())
-    except AttributeError:
-        kind = type(message).__name__
-        raise TypeError(f"{name} must be a protobuf message or its bytes, got {kind}") from None
