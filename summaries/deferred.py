@@ -20,11 +20,11 @@ class Deferred:
         self._lock = threading.Lock()
 
     def record(self) -> bytes:
-        """The bytes; computed now, where nobody has asked before."""
+        """The bytes; computed now, where nobody has asked before. Whatever make() raises is raised once; then b""."""
         with self._lock:
-            if self._make is not None:
-                self._record = self._make()
-                self._make = None
+            make, self._make = self._make, None
+            if make is not None:
+                self._record = make()
             return self._record
 
 

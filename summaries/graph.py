@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
+from summaries.files import join, read_file, write_file
 from summaries.values import needs, serialized
 from summaries.wire.pb import AttrValue, GraphDef, NodeDef, TensorShapeProto, VersionDef
 
@@ -44,12 +46,8 @@ def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_te
     data = graph_bytes(graph_def)
     if as_text:
         data = text_format.MessageToString(GraphDef.FromString(data), as_utf8=True).encode()
-    os.makedirs(logdir, exist_ok=True)
-    path = os.path.join(os.fspath(logdir), name)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)  # a reader sees the old file or the new one
+    path = join(os.fspath(logdir), name)
+    write_file(path, data)
     return path
 
 
@@ -60,8 +58,10 @@ def read_graph(path: str | os.PathLike[str]) -> GraphDef:
         OSError: the file cannot be read.
         ValueError: it holds no GraphDef.
     """
-    with open(path, "rb") as file:
-        data = file.read()
+    path = os.fspath(path)
+    data = read_file(path)
+    if data is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     try:
         return GraphDef.FromString(data)
     except DecodeError:
@@ -69,7 +69,7 @@ def read_graph(path: str | os.PathLike[str]) -> GraphDef:
     try:
         return text_format.Parse(data.decode(), GraphDef())
     except (UnicodeDecodeError, text_format.ParseError) as error:
-        raise ValueError(f"{os.fspath(path)} must hold a GraphDef, binary or text, got neither: {error}") from None
+        raise ValueError(f"{path} must hold a GraphDef, binary or text, got neither: {error}") from None
 
 
 def graph_bytes(graph: Any) -> bytes:

@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
 
 from summaries.build import pictures
+from summaries.files import join, read_file, write_file
 from summaries.values import as_array
 
 if TYPE_CHECKING:
@@ -37,11 +37,7 @@ class Projector:
 
     def __init__(self, logdir: str) -> None:
         self._logdir = logdir
-        path = os.path.join(logdir, _CONFIG)
-        self._config = ""
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                self._config = file.read()
+        self._config = (read_file(join(logdir, _CONFIG)) or b"").decode()
 
     def add(
         self,
@@ -66,11 +62,10 @@ class Projector:
         size = None
         if label_img is not None:
             files["sprite.png"], size = _sprite(label_img, len(points))
-        subdirectory = os.path.join(str(step).zfill(5), quote(tag, safe=" "))
-        os.makedirs(os.path.join(self._logdir, subdirectory), exist_ok=True)
+        directory = str(step).zfill(5), quote(tag, safe=" ")
         for name, data in files.items():
-            _write(os.path.join(self._logdir, subdirectory, name), data)
-        self._list(f"{tag}:{str(step).zfill(5)}", subdirectory.replace(os.sep, "/"), files, size)
+            write_file(join(self._logdir, *directory, name), data)
+        self._list(f"{tag}:{str(step).zfill(5)}", "/".join(directory), files, size)
 
     def _list(self, name: str, directory: str, files: dict[str, bytes], size: tuple[int, int] | None) -> None:
         lines = [
@@ -87,7 +82,7 @@ class Projector:
         entry = "\n".join([*lines, "}", ""])
         if entry not in self._config:
             self._config += entry
-        _write(os.path.join(self._logdir, _CONFIG), self._config.encode())
+        write_file(join(self._logdir, _CONFIG), self._config.encode())
 
 
 def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int) -> str:
@@ -127,11 +122,3 @@ def _sprite(label_img: Any, count: int) -> tuple[bytes, tuple[int, int]]:
 def _quoted(text: str) -> str:
     """A string of protobuf's text format."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
-
-def _write(path: str, data: bytes) -> None:
-    """Write a whole file, so that a reader sees the old one or the new one."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)

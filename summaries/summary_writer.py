@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from summaries import build, projector
 from summaries import graph as graphs
-from summaries.flusher import Flusher
+from summaries.files import join
 from summaries.values import as_array, as_float, as_step, check_tag, serialized
 from summaries.wire.pb import Event, RunMetadata, SessionLog, TaggedRunMetadata
 from summaries.wire.scalars import encode_summary_event
-from summaries.writer import EventFileWriter
+from summaries.writer import EventFileWriter, new_flusher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,10 +29,12 @@ class SummaryWriter(EventFileWriter):
     The methods are those of TF1's FileWriter and of torch.utils.tensorboard's SummaryWriter, with their arguments.
 
     Args:
-        logdir: the run's directory; made where it is missing. Where None, `runs/<date>_<host><comment>`.
+        logdir: the run's directory; made where it is missing. An address with a scheme, such as `s3://bucket/run`, goes
+            to fsspec. Where None, `runs/<date>_<host><comment>`.
         graph: a graph to log, as in `add_graph`; or a string, which is taken for torch's second argument, `comment`.
         max_queue: so many scalars wait as numbers, before a call encodes them; a few thousand is fastest.
-        flush_secs: the longest that an event waits, in seconds; what a process that is killed loses at most.
+        flush_secs: the longest that an event waits, in seconds; what a process that is killed loses at most. Where
+            None, 2, or 60 if the directory is remote.
         graph_def: a GraphDef to log; TF1's older name for `graph`.
         filename_suffix: appended to the file's name.
         purge_step: what earlier files of the run hold at this step and later is superseded: TensorBoard hides it.
@@ -57,7 +59,7 @@ class SummaryWriter(EventFileWriter):
         logdir: str | os.PathLike[str] | None = None,
         graph: Any = None,
         max_queue: int = 1 << 13,
-        flush_secs: float = 2.0,
+        flush_secs: float | None = None,
         graph_def: Any = None,
         *,
         filename_suffix: str = "",
@@ -76,13 +78,14 @@ class SummaryWriter(EventFileWriter):
             "max_pending_bytes": max_pending_bytes,
             "fsync": fsync,
             "purge_step": purge_step,
-            "flusher": Flusher(flush_secs),
         }
         self._children: dict[str, EventFileWriter] = {}  # of add_scalars and add_hparams, by directory
         self._run_metadata_tags: set[str] = set()
         self._projector: projector.Projector | None = None
-        directory = logdir if logdir is not None else log_dir
-        super().__init__(directory or _default_logdir(comment), max_queue, flush_secs, **self._options)
+        given = logdir if logdir is not None else log_dir
+        directory = os.fspath(given) if given else _default_logdir(comment)
+        self._options["flusher"] = new_flusher(directory, flush_secs)
+        super().__init__(directory, max_queue, **self._options)
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
 
@@ -200,7 +203,7 @@ class SummaryWriter(EventFileWriter):
         """
         array = as_array(values)
         if array.dtype.kind == "f" and not build.all_finite(array):
-            self._warn_once(tag, "values that are not finite", as_step(global_step))
+            self._warn_once(tag, "values that are not finite", global_step, "counts in the outermost bins, NaN in none")
         if array.size <= _DEFER_ELEMENTS:
             self.add_summary(build.histogram(tag, array, bins, max_bins), global_step, walltime)
             return
@@ -428,7 +431,7 @@ class SummaryWriter(EventFileWriter):
         """The writer of a run below this one; made when first asked for, and again after close()."""
         if self._closed:
             self._look_closer()  # raises
-        directory = os.path.join(self.get_logdir(), name)
+        directory = join(self.get_logdir(), name)
         child = self._children.get(directory)
         if child is None:
             child = self._children[directory] = EventFileWriter(directory, self._max_queue, **self._options)

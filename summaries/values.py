@@ -110,12 +110,14 @@ def as_float(value: Any, name: str = "scalar_value") -> float:
     shape = getattr(value, "shape", ())
     if shape != () and any(n != 1 for n in shape):
         raise ValueError(f"{name} must be one number, got an array of shape {tuple(shape)}")
-    if isinstance(value, (str, bytes, bytearray)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
     try:
-        return _float(value.item() if hasattr(value, "item") else value)
+        number = value.item() if hasattr(value, "item") else value
+        if not isinstance(number, (str, bytes, bytearray)):
+            return _float(number)
     except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__}: {value!r}") from None
+        pass
+    what = repr(value) if isinstance(value, (str, bytes)) else f"{type(value).__name__}: {value!r}"
+    raise TypeError(f"{name} must be a number, got {what}")
 
 
 def _float(number: Any) -> float:
@@ -148,16 +150,12 @@ def as_step(step: Any, name: str = "global_step") -> int:
 
 def _as_int(step: Any) -> int | None:
     try:
-        return operator.index(step)
-    except TypeError:
-        pass
-    if isinstance(step, (str, bytes, bytearray)):
+        number = step.item() if hasattr(step, "item") else step
+        if isinstance(number, float):
+            return int(number) if number.is_integer() else None
+        return operator.index(number)
+    except (TypeError, ValueError, RuntimeError):
         return None
-    try:
-        number = as_float(step)
-    except (TypeError, ValueError):
-        return None
-    return int(number) if number.is_integer() else None
 
 
 def serialized(message: Any, name: str) -> bytes:

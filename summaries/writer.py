@@ -36,7 +36,7 @@ import numpy as np
 
 from summaries.build.scalar import scalar
 from summaries.deferred import Deferred, resolved
-from summaries.files import EventFile
+from summaries.files import create_event_file, is_remote
 from summaries.flusher import Flusher
 from summaries.values import FLOAT32_MAX, as_float, as_step, check_tag, serialized
 from summaries.wire.pb import Event, SessionLog, SourceMetadata
@@ -57,6 +57,7 @@ _ROW_BYTES = _ROW.itemsize
 _RECORD = -1  # instead of a tag number: the next of the records; the step is then its size in bytes
 _BATCH_ROWS = 1 << 13  # encoded at once: few enough to stay in the cache
 _WAKE_BYTES = 1 << 20  # enough for the background thread to begin
+_FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
 _NEVER = -1  # a limit that every buffer is longer than
 
 
@@ -64,13 +65,21 @@ class NonFiniteWarning(UserWarning):
     """A value was logged that float32 cannot hold: it is written as NaN or infinity."""
 
 
+def new_flusher(logdir: str, flush_secs: float | None) -> Flusher:
+    """A flusher for a directory; each write to a remote one makes an object there, so that fewer are better."""
+    usual = _REMOTE_FLUSH_SECS if is_remote(logdir) else _FLUSH_SECS
+    return Flusher(usual if flush_secs is None else flush_secs)
+
+
 class EventFileWriter:
     """Writes events to a new file in a directory, in the background.
 
     Args:
-        logdir: the directory; made where it is missing.
+        logdir: the directory; made where it is missing. An address with a scheme, such as `s3://bucket/run`, goes to
+            fsspec.
         max_queue: so many scalars wait as numbers, before a call encodes them; a few thousand is fastest.
-        flush_secs: the longest that an event waits; what a process that is killed loses at most.
+        flush_secs: the longest that an event waits, in seconds; what a process that is killed loses at most. Where
+            None, 2, or 60 if the directory is remote, since each write makes an object there.
         filename_suffix: appended to the file's name.
         max_pending_bytes: the memory that waiting events may take, about; the call that finds it used up writes.
         fsync: flush() and close() return only when the bytes are on the disk.
@@ -91,7 +100,7 @@ class EventFileWriter:
         self,
         logdir: str | os.PathLike[str],
         max_queue: int = 1 << 13,
-        flush_secs: float = 2.0,
+        flush_secs: float | None = None,
         filename_suffix: str = "",
         *,
         max_pending_bytes: int = 64 << 20,
@@ -109,14 +118,14 @@ class EventFileWriter:
         self._max_pending_bytes = max_pending_bytes
         self._fsync = fsync
         self._purge_step = None if purge_step is None else as_step(purge_step, "purge_step")
-        self._flusher = flusher or Flusher(flush_secs)
+        self._flusher = flusher or new_flusher(self._logdir, flush_secs)
         self._clock = clock
 
         self._rows = bytearray()  # rows of _ROW
         self._limit = _NEVER  # how long the buffer may get before a call looks closer
         self._records: deque[bytes | Deferred] = deque()  # the records of the rows that are _RECORD
         self._record_bytes = 0
-        self._batches: deque[_Batch] = deque()  # encoded, not yet in the file
+        self._batches: tuple[_Batch, ...] = ()  # encoded, not yet in the file; changed under the encode lock
         self._tags: dict[str, int] = {}
         self._encoder = ScalarEncoder()
         self._warned: set[str] = set()
@@ -199,7 +208,7 @@ class EventFileWriter:
         except (KeyError, TypeError, OverflowError, struct.error):
             rows += self._careful_row(tag, scalar_value, global_step, walltime)
         if scalar_value - scalar_value:  # not 0.0: NaN or infinite
-            self._warn_once(tag, scalar_value, global_step)
+            self._warn_once(tag, scalar_value, global_step, as_float32(scalar_value))
 
     def add_summary(self, summary: Any, global_step: Any = None, walltime: float | None = None) -> None:
         """Log a Summary.
@@ -284,7 +293,7 @@ class EventFileWriter:
         self._rows.clear()
         self._records.clear()
         self._record_bytes = 0
-        self._batches.clear()
+        self._batches = ()
         self._tags.clear()
         self._encoder = ScalarEncoder()  # the parent's may have been half-way through a change
         self._error = None
@@ -303,17 +312,16 @@ class EventFileWriter:
     def _open(self) -> None:
         """Begin a new file, and have the background thread look after it."""
         now = self._clock()
-        self._file = EventFile(self._logdir, now, self._suffix)
-        version = Event(
-            wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="gradledger")
-        )
-        first = [version]
+        source = SourceMetadata(writer="gradledger")
+        version = Event(wall_time=now, file_version="brain.Event:2", source_metadata=source)
+        first = frame(version.SerializeToString())
+        self._file = create_event_file(self._logdir, now, self._suffix, first)
         if self._purge_step is not None:
-            start = SessionLog(status=SessionLog.START)
-            first.append(Event(wall_time=now, step=self._purge_step, session_log=start))
+            start = Event(wall_time=now, step=self._purge_step, session_log=SessionLog(status=SessionLog.START))
+            first += frame(start.SerializeToString())
             self._purge_step = None  # the files after this one follow it
-        # In front of what waits already: a reopened writer may have been handed events in the meantime.
-        self._batches.appendleft(_Batch(memoryview(b"".join(frame(event.SerializeToString()) for event in first))))
+        with self._encode_lock:
+            self._batches = (_Batch(first), *self._batches)
         self._write_pending()
         self._flusher.add(self)
         _close_with_child_process(self)
@@ -333,7 +341,7 @@ class EventFileWriter:
             self._limit = self._usual_limit()
             raise error
         self._encode_pending()
-        waiting = sum(len(batch.data) for batch in list(self._batches))
+        waiting = sum(len(batch.data) for batch in self._batches)
         if waiting >= self._max_pending_bytes:
             self._write_pending()
         elif waiting >= _WAKE_BYTES:
@@ -350,7 +358,7 @@ class EventFileWriter:
         step = as_step(global_step)
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
         if FLOAT32_MAX < abs(value) < math.inf:
-            self._warn_once(tag, value, step)
+            self._warn_once(tag, value, step, as_float32(value))
         return _pack_row(number, step, now, as_float32(value))
 
     def _new_tag(self, tag: str) -> int:
@@ -361,10 +369,10 @@ class EventFileWriter:
                 number = self._tags[tag] = self._encoder.register(tag)
         return number
 
-    def _warn_once(self, tag: str, what: Any, step: Any) -> None:
+    def _warn_once(self, tag: str, got: Any, step: Any, written: Any) -> None:
         if tag not in self._warned:
             self._warned.add(tag)
-            message = f"tag {tag!r} got {what} at step {step}: written all the same, and said once for a tag"
+            message = f"tag {tag!r} got {got} at step {as_step(step)}: written as {written}; said once for a tag"
             warnings.warn(message, NonFiniteWarning, stacklevel=3)
 
     def _add_record(self, record: bytes | Deferred, size: int) -> None:
@@ -388,7 +396,7 @@ class EventFileWriter:
                 places = np.flatnonzero(rows["tag"] == _RECORD)
                 records = [resolved(self._records[i]) for i in range(len(places))]
                 # In this order an interrupt (Ctrl-C comes between any two instructions) never loses a row.
-                self._batches.append(_Batch(self._encode(rows, places, records)))
+                self._batches += (_Batch(self._encode(rows, places, records)),)
                 del self._rows[: rows.nbytes]
                 with self._state_lock:
                     for place in places:
@@ -412,9 +420,8 @@ class EventFileWriter:
         """Write all that was logged before. What fails stays where it is."""
         with self._disk_lock:
             self._encode_pending()
-            for _ in range(len(self._batches)):
-                self._write_batch(self._batches[0])
-                self._batches.popleft()
+            if self._batches:
+                self._write_batches()
             if fsync:
                 self._file.sync()
             with self._state_lock:
@@ -422,10 +429,22 @@ class EventFileWriter:
                 if not self._closed:
                     self._limit = self._usual_limit()
 
-    def _write_batch(self, batch: _Batch) -> None:
-        if batch.start is None:
-            batch.start = self._file.size()
-        self._file.append(batch.data, batch.start)
+    def _write_batches(self) -> None:
+        """Write the batches that there are now: first the one that was begun before, then all others at once."""
+        while self._batches:
+            with self._encode_lock:
+                if self._batches[0].start is None:
+                    joined = _Batch(b"".join(batch.data for batch in self._batches))
+                    joined.start = self._file.size()
+                    self._batches = (joined,)
+                first = self._batches[0]
+                last = len(self._batches) == 1
+            assert first.start is not None
+            self._file.append(first.data, first.start)
+            with self._encode_lock:
+                self._batches = self._batches[1:]
+            if last:
+                return
 
 
 class _Batch:
@@ -433,7 +452,7 @@ class _Batch:
 
     __slots__ = ("data", "start")
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: bytes | memoryview) -> None:
         self.data = data
         self.start: int | None = None
 
