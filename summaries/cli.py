@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = commands.add_parser("verify", help="check every byte of event files")
     command.add_argument("paths", nargs="+", metavar="PATH", help="an event file, or a directory to search")
     options = parser.parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
     try:
         return _verify(options.paths)
     except OSError as error:

@@ -26,10 +26,15 @@ def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
             yield os.fspath(path)
             continue
         found = False
-        for directory, subdirectories, names in os.walk(path):
+        for directory, subdirectories, names in os.walk(path, onerror=_raise):
             subdirectories.sort()
             for name in sorted(filter(is_event_file, names)):
                 found = True
                 yield os.path.join(directory, name)
         if not found:
             raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {path}")
+
+
+def _raise(error: OSError) -> None:
+    """What cannot be read is not passed over."""
+    raise error

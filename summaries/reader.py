@@ -79,16 +79,18 @@ def read_events(
 
 def _events(path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
     decode = Event.FromString
-    for number, item in enumerate(_items(path)):
+    records = 0
+    for item in _items(path):
         if isinstance(item, Fault):
             handle(item.located(path))
             continue
         try:
             event = decode(item.data)
         except DecodeError as error:
-            handle(_undecodable(item, str(error), number).located(path))
-            continue
-        yield event
+            handle(_undecodable(item, str(error), records).located(path))
+        else:
+            yield event
+        records += 1
 
 
 def _items(path: str) -> Iterator[Record | Fault]:
@@ -107,7 +109,7 @@ def _undecodable(record: Record, error: str, number: int) -> Fault:
 
 def _raise_or_warn(fault: Fault) -> None:
     if fault.kind is FaultKind.UNFINISHED_TAIL:
-        warnings.warn(str(fault), UnfinishedTailWarning, stacklevel=4)
+        warnings.warn(str(fault), UnfinishedTailWarning, stacklevel=3)
     else:
         raise_fault(fault)
 

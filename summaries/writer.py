@@ -207,6 +207,8 @@ class EventFileWriter:
             )
         except (KeyError, TypeError, OverflowError, struct.error):
             rows += self._careful_row(tag, scalar_value, global_step, walltime)
+            if FLOAT32_MAX < abs(scalar_value) < math.inf:
+                self._warn_once(tag, scalar_value, global_step, as_float32(scalar_value))
         if scalar_value - scalar_value:  # not 0.0: NaN or infinite
             self._warn_once(tag, scalar_value, global_step, as_float32(scalar_value))
 
@@ -308,6 +310,7 @@ class EventFileWriter:
         self._disk_lock = threading.Lock()  # batches become bytes in the file
         self._encode_lock = threading.Lock()  # rows become batches
         self._state_lock = threading.Lock()  # tags, records, errors; held for a moment
+        self._fork_lock = threading.Lock()  # a child's threads make one file between them
 
     def _open(self) -> None:
         """Begin a new file, and have the background thread look after it."""
@@ -334,18 +337,25 @@ class EventFileWriter:
             raise ValueError(f"the writer of {self.path} is closed; reopen() goes on in a new file")
         with self._state_lock:
             error, self._error = self._error, None
-            forked, self._forked = self._forked, False
-        if forked:
-            self._open()
+        if self._forked:
+            self._open_in_child()
         if error is not None:
             self._limit = self._usual_limit()
             raise error
         self._encode_pending()
         waiting = sum(len(batch.data) for batch in self._batches)
         if waiting >= self._max_pending_bytes:
+            self._limit = _NEVER  # where this fails, the next call tries again before it takes anything
             self._write_pending()
         elif waiting >= _WAKE_BYTES:
             self._flusher.wake()
+
+    def _open_in_child(self) -> None:
+        """A forked child's first event goes to a new file; until there is one, to none."""
+        with self._fork_lock:
+            if self._forked:
+                self._open()
+                self._forked = False
 
     def _usual_limit(self) -> int:
         return _ROW_BYTES * min(self._max_queue, max(1, self._max_pending_bytes // _ROW_BYTES))
@@ -357,8 +367,6 @@ class EventFileWriter:
             number = self._new_tag(tag)
         step = as_step(global_step)
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        if FLOAT32_MAX < abs(value) < math.inf:
-            self._warn_once(tag, value, step, as_float32(value))
         return _pack_row(number, step, now, as_float32(value))
 
     def _new_tag(self, tag: str) -> int:
@@ -407,6 +415,8 @@ class EventFileWriter:
         """The bytes of the rows, of which those at `places` stand for `records`."""
         if not records:
             return self._encoder.encode(rows["tag"], rows["step"], rows["wall_time"], rows["value"])[0]
+        if len(records) == len(rows):
+            return memoryview(b"".join(records))
         rows = np.delete(rows, places)
         scalars, offsets = self._encoder.encode(rows["tag"], rows["step"], rows["wall_time"], rows["value"])
         # Before the i-th record stand as many scalars as rows, less the i records among them.
@@ -434,9 +444,9 @@ class EventFileWriter:
         while self._batches:
             with self._encode_lock:
                 if self._batches[0].start is None:
-                    joined = _Batch(b"".join(batch.data for batch in self._batches))
-                    joined.start = self._file.size()
-                    self._batches = (joined,)
+                    if len(self._batches) > 1:
+                        self._batches = (_Batch(b"".join(batch.data for batch in self._batches)),)
+                    self._batches[0].start = self._file.size()
                 first = self._batches[0]
                 last = len(self._batches) == 1
             assert first.start is not None

@@ -26,7 +26,9 @@ _MAX_BINS = 4096  # 'auto' and its like may ask for billions, where values lie f
 _OUTERMOST = 1e20  # where TensorFlow's bins end
 
 
-def histogram(tag: str, values: Any, bins: str | int | Sequence[float] = "tensorflow", max_bins: int | None = None) -> Summary:
+def histogram(
+    tag: str, values: Any, bins: str | int | Sequence[float] = "tensorflow", max_bins: int | None = None
+) -> Summary:
     """A Summary of how the elements of an array are distributed.
 
     NaN counts nowhere, and infinities count in the outermost bins; neither spoils what is said of the rest.

@@ -53,7 +53,9 @@ def _to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     if array.dtype == bool:
         return array.astype(np.uint8) * np.uint8(255)
     if array.dtype.kind == "f":
-        scaled: NDArray[np.uint8] = (np.nan_to_num(array.astype(np.float32)) * np.float32(255)).clip(0, 255).astype(np.uint8)
+        scaled: NDArray[np.uint8] = (
+            (np.nan_to_num(array.astype(np.float32)) * np.float32(255)).clip(0, 255).astype(np.uint8)
+        )
         return scaled
     return array.clip(0, 255).astype(np.uint8)
 
@@ -83,7 +85,7 @@ def frames(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def encode_png(pixels: NDArray[np.uint8], scale: float = 1.0) -> tuple[bytes, int]:
-    """The PNG of pixels [H, W, C], C from 1 to 4, resized by `scale`; and how many channels it has: grey becomes RGB."""
+    """The PNG of pixels [H, W, C], C from 1 to 4, resized by `scale`, and its number of channels: grey becomes RGB."""
     image = _picture(pixels)
     if scale != 1:
         size = max(1, int(image.width * scale)), max(1, int(image.height * scale))

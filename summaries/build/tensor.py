@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from summaries.build.metadata import plugin_metadata
 from summaries.values import as_array, check_tag
 from summaries.wire.pb import Summary, TensorProto, TensorShapeProto, tensor_pb2
@@ -53,7 +51,9 @@ def tensor(tag: str, tensor: Any) -> Summary:
     2
     """
     check_tag(tag)
-    value = Summary.Value(tag=tag, tensor=numeric_tensor(as_array(tensor, "tensor")), metadata=plugin_metadata("tensor"))
+    value = Summary.Value(
+        tag=tag, tensor=numeric_tensor(as_array(tensor, "tensor")), metadata=plugin_metadata("tensor")
+    )
     return Summary(value=[value])
 
 
