@@ -64,3 +64,30 @@ def _data_provider(logdir, port_file):
                 yield grpc_provider.GrpcDataProvider(address, stub)
         finally:
             server.kill()
+
+
+TENSORS = ("histograms", "text", "pr_curves", "mesh", "custom_scalars", "tensor")
+BLOBS = ("images", "audio")
+
+
+def counts_by_server(logdir, finished):
+    """{(plugin, run, tag): points} of everything that the Rust server keeps, asked until `finished(counts)`."""
+    counts = {}
+    with tempfile.TemporaryDirectory() as scratch, _data_provider(logdir, Path(scratch) / "port") as data:
+        for _ in polls():
+            counts = _counts(data)
+            if finished(counts):
+                break
+    return counts
+
+
+def _counts(data):
+    ctx = context.RequestContext()
+    kinds = [(data.read_scalars, ("scalars",)), (data.read_tensors, TENSORS), (data.read_blob_sequences, BLOBS)]
+    found = {}
+    for read, plugins in kinds:
+        for plugin in plugins:
+            every = provider.RunTagFilter()
+            runs = read(ctx, experiment_id="", plugin_name=plugin, downsample=ALL, run_tag_filter=every)
+            found |= {(plugin, run, tag): len(points) for run, tags in runs.items() for tag, points in tags.items()}
+    return found

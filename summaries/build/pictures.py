@@ -1,4 +1,7 @@
-"""Pixels in any layout, turned into encoded pictures. Needs Pillow, which is imported when first used. Pure (no I/O)."""
+"""Pixels in any layout, turned into encoded pictures. Pure (no I/O).
+
+Pillow is imported when it is first needed.
+"""
 
 from __future__ import annotations
 

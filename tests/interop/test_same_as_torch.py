@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from interop.every_method import log_everything
+from interop.every_method import STEPS, log_everything
 from PIL import Image
+from readers import BLOBS, TENSORS, counts_by_server
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.util.tensor_util import make_ndarray
 
@@ -110,3 +111,11 @@ def test_the_projector_files_hold_the_same(ours):
 def test_the_video_is_an_animation(ours):
     movie = Image.open(io.BytesIO(load(ours).Images("video")[0].encoded_image_string))
     assert (movie.format, movie.n_frames, movie.size) == ("GIF", 4, (8, 8))
+
+
+def test_the_rust_server_keeps_as_many_points(ours):
+    """And two series more: torch has no video without moviepy 1, and no data class on its tensors."""
+    want = counts_by_server(GOLDEN, lambda counts: len(counts) == 25)
+    got = counts_by_server(ours, lambda counts: len(counts) == 27)
+    assert got == want | {("images", ".", "video"): STEPS, ("tensor", ".", "tensor"): STEPS}
+    assert {plugin for plugin, _, _ in got} == {"scalars", *TENSORS, *BLOBS}
