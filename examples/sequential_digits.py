@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,7 +198,9 @@ def main() -> None:
     train_both(options.logdir, options.seed, QUICK_EPOCHS if options.quick else EPOCHS)
     console = Console()
     console.print(what_happened(options.logdir))
-    console.print(f"To see it: [bold]tensorboard --logdir {os.fspath(options.logdir)}[/bold]", soft_wrap=True)
+    beside = os.path.join(os.path.dirname(sys.executable), "tensorboard")
+    command = os.path.relpath(beside) if os.path.exists(beside) else "tensorboard"
+    console.print(f"To see it: [bold]{command} --logdir {os.fspath(options.logdir)}[/bold]", soft_wrap=True)
 
 
 if __name__ == "__main__":

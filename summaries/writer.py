@@ -19,43 +19,31 @@ encoded, there was an error, the writer was closed, the process was forked.
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import math
 import os
 import struct
-import sys
 import threading
 import time
 import warnings
-import weakref
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from summaries.build.scalar import scalar
-from summaries.deferred import Deferred, resolved
+from summaries.deferred import Deferred
 from summaries.files import create_event_file, is_remote
 from summaries.flusher import Flusher
+from summaries.lifetime import close_at_last, look_after
+from summaries.pending import ROW_BYTES, Pending, pack_row
 from summaries.values import FLOAT32_MAX, as_float, as_step, check_tag, serialized
 from summaries.wire.pb import Event, SessionLog, SourceMetadata
 from summaries.wire.records import frame
-from summaries.wire.scalars import ScalarEncoder, as_float32, encode_summary_event
+from summaries.wire.scalars import as_float32, encode_summary_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from numpy.typing import NDArray
-
 __all__ = ["EventFileWriter", "NonFiniteWarning"]
 
-_pack_row = struct.Struct("<iqdf").pack
-_ROW = np.dtype([("tag", "<i4"), ("step", "<i8"), ("wall_time", "<f8"), ("value", "<f4")])
-_ROW_BYTES = _ROW.itemsize
-_RECORD = -1  # instead of a tag number: the next of the records; the step is then its size in bytes
-_BATCH_ROWS = 1 << 13  # encoded at once: few enough to stay in the cache
 _WAKE_BYTES = 1 << 20  # enough for the background thread to begin
 _FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
 _NEVER = -1  # a limit that every buffer is longer than
@@ -121,20 +109,16 @@ class EventFileWriter:
         self._flusher = flusher or new_flusher(self._logdir, flush_secs)
         self._clock = clock
 
-        self._rows = bytearray()  # rows of _ROW
+        self._pending = Pending()
+        self._rows = self._pending.rows  # both for add_scalar, which has no time to look twice
+        self._tags = self._pending.tags
         self._limit = _NEVER  # how long the buffer may get before a call looks closer
-        self._records: deque[bytes | Deferred] = deque()  # the records of the rows that are _RECORD
-        self._record_bytes = 0
-        self._batches: tuple[_Batch, ...] = ()  # encoded, not yet in the file; changed under the encode lock
-        self._tags: dict[str, int] = {}
-        self._encoder = ScalarEncoder()
         self._warned: set[str] = set()
         self._error: Exception | None = None
         self._closed = False
         self._forked = False
         self._renew_locks()
         self._open()
-        _live.add(self)
 
     @property
     def path(self) -> str:
@@ -199,7 +183,7 @@ class EventFileWriter:
         if scalar_value.__class__ is not float:
             scalar_value = as_float(scalar_value)
         try:
-            rows += _pack_row(
+            rows += pack_row(
                 self._tags[tag],
                 0 if global_step is None else global_step,
                 self._clock() if walltime is None else walltime,
@@ -264,8 +248,9 @@ class EventFileWriter:
     def reopen(self) -> None:
         """Go on in a new file in the same directory. What is open is closed first."""
         self.close()
-        self._closed = False
         self._open()
+        self._closed = False
+        self._limit = self._usual_limit()
 
     def __enter__(self) -> Self:
         return self
@@ -275,15 +260,14 @@ class EventFileWriter:
 
     def __del__(self) -> None:
         if "_file" in self.__dict__:  # not where __init__ failed
-            _close_at_last(self)
+            close_at_last(self)
 
     # What the background thread, a fork and the end of the process do.
 
     def write_in_background(self) -> None:
         """Write what waits; an error is kept for the next call."""
         try:
-            for record in list(self._records):
-                resolved(record)  # in front of the encode lock, for which a call may be waiting
+            self._pending.resolve()
             self._write_pending()
         except Exception as error:  # noqa: BLE001 - whatever it is, the next call raises it
             with self._state_lock:
@@ -292,12 +276,7 @@ class EventFileWriter:
 
     def after_fork_in_child(self) -> None:
         """Leave what waits to the parent, and go on, when something is logged, in a file of the child's own."""
-        self._rows.clear()
-        self._records.clear()
-        self._record_bytes = 0
-        self._batches = ()
-        self._tags.clear()
-        self._encoder = ScalarEncoder()  # the parent's may have been half-way through a change
+        self._pending.clear()
         self._error = None
         self._limit = _NEVER
         self._forked = not self._closed
@@ -305,11 +284,9 @@ class EventFileWriter:
         self._flusher.forget_thread()
 
     def _renew_locks(self) -> None:
-        # Always taken in this order; only the first is held while the disk works, and no call waits for it before
-        # `max_pending_bytes` are waiting.
-        self._disk_lock = threading.Lock()  # batches become bytes in the file
-        self._encode_lock = threading.Lock()  # rows become batches
-        self._state_lock = threading.Lock()  # tags, records, errors; held for a moment
+        # The first is held while the disk works; no call waits for it before `max_pending_bytes` are waiting.
+        self._disk_lock = threading.Lock()
+        self._state_lock = threading.Lock()  # held for a moment: the error and the limit change
         self._fork_lock = threading.Lock()  # a child's threads make one file between them
 
     def _open(self) -> None:
@@ -323,11 +300,10 @@ class EventFileWriter:
             start = Event(wall_time=now, step=self._purge_step, session_log=SessionLog(status=SessionLog.START))
             first += frame(start.SerializeToString())
             self._purge_step = None  # the files after this one follow it
-        with self._encode_lock:
-            self._batches = (_Batch(first), *self._batches)
+        self._pending.add_first(first)
         self._write_pending()
         self._flusher.add(self)
-        _close_with_child_process(self)
+        look_after(self)
 
     # The caller's side.
 
@@ -342,8 +318,8 @@ class EventFileWriter:
         if error is not None:
             self._limit = self._usual_limit()
             raise error
-        self._encode_pending()
-        waiting = sum(len(batch.data) for batch in self._batches)
+        self._pending.encode()
+        waiting = self._pending.encoded_bytes()
         if waiting >= self._max_pending_bytes:
             self._limit = _NEVER  # where this fails, the next call tries again before it takes anything
             self._write_pending()
@@ -358,24 +334,14 @@ class EventFileWriter:
                 self._forked = False
 
     def _usual_limit(self) -> int:
-        return _ROW_BYTES * min(self._max_queue, max(1, self._max_pending_bytes // _ROW_BYTES))
+        return ROW_BYTES * min(self._max_queue, max(1, self._max_pending_bytes // ROW_BYTES))
 
     def _careful_row(self, tag: str, value: float, global_step: Any, walltime: Any) -> bytes:
         """The row, where packing it refused something: a new tag, a step or time of another type, a huge value."""
-        number = self._tags.get(tag) if isinstance(tag, str) else None
-        if number is None:
-            number = self._new_tag(tag)
+        check_tag(tag)
         step = as_step(global_step)
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        return _pack_row(number, step, now, as_float32(value))
-
-    def _new_tag(self, tag: str) -> int:
-        check_tag(tag)
-        with self._state_lock:
-            number = self._tags.get(tag)
-            if number is None:
-                number = self._tags[tag] = self._encoder.register(tag)
-        return number
+        return pack_row(self._pending.number_of(tag), step, now, as_float32(value))
 
     def _warn_once(self, tag: str, got: Any, step: Any, written: Any) -> None:
         if tag not in self._warned:
@@ -385,124 +351,21 @@ class EventFileWriter:
 
     def _add_record(self, record: bytes | Deferred, size: int) -> None:
         """Take a record that comes whole, or will; `size` is what it takes in memory until it is encoded."""
-        if len(self._rows) > self._limit or self._record_bytes > self._max_pending_bytes // 2:
+        waiting = self._pending.record_bytes
+        if len(self._rows) > self._limit or waiting > self._max_pending_bytes // 2:
             self._look_closer()
-        elif self._record_bytes > _WAKE_BYTES:
+        elif waiting > _WAKE_BYTES:
             self._flusher.wake()
-        with self._state_lock:
-            self._records.append(record)
-            self._record_bytes += size
-            self._rows += _pack_row(_RECORD, size, 0.0, 0.0)
-
-    # From rows to the file.
-
-    def _encode_pending(self) -> None:
-        """Turn every row that is in the buffer now into batches."""
-        with self._encode_lock:
-            for _ in range(0, len(self._rows), _BATCH_ROWS * _ROW_BYTES):
-                rows = np.frombuffer(self._rows[: _BATCH_ROWS * _ROW_BYTES], _ROW)
-                places = np.flatnonzero(rows["tag"] == _RECORD)
-                records = [resolved(self._records[i]) for i in range(len(places))]
-                # In this order an interrupt (Ctrl-C comes between any two instructions) never loses a row.
-                self._batches += (_Batch(self._encode(rows, places, records)),)
-                del self._rows[: rows.nbytes]
-                with self._state_lock:
-                    for place in places:
-                        self._records.popleft()
-                        self._record_bytes -= int(rows["step"][place])
-
-    def _encode(self, rows: NDArray[Any], places: NDArray[np.intp], records: list[bytes]) -> memoryview:
-        """The bytes of the rows, of which those at `places` stand for `records`."""
-        if not records:
-            return self._encoder.encode(rows["tag"], rows["step"], rows["wall_time"], rows["value"])[0]
-        if len(records) == len(rows):
-            return memoryview(b"".join(records))
-        rows = np.delete(rows, places)
-        scalars, offsets = self._encoder.encode(rows["tag"], rows["step"], rows["wall_time"], rows["value"])
-        # Before the i-th record stand as many scalars as rows, less the i records among them.
-        cuts = offsets[places - np.arange(len(places))].tolist()
-        pieces: list[bytes | memoryview] = []
-        for record, start, stop in zip(records, [0, *cuts], cuts, strict=False):
-            pieces += scalars[start:stop], record
-        return memoryview(b"".join((*pieces, scalars[cuts[-1] :])))
+        self._pending.add_record(record, size)
 
     def _write_pending(self, *, fsync: bool = False) -> None:
         """Write all that was logged before. What fails stays where it is."""
         with self._disk_lock:
-            self._encode_pending()
-            if self._batches:
-                self._write_batches()
+            self._pending.encode()
+            self._pending.write(self._file)
             if fsync:
                 self._file.sync()
             with self._state_lock:
                 self._error = None
                 if not self._closed:
                     self._limit = self._usual_limit()
-
-    def _write_batches(self) -> None:
-        """Write the batches that there are now: first the one that was begun before, then all others at once."""
-        while self._batches:
-            with self._encode_lock:
-                if self._batches[0].start is None:
-                    if len(self._batches) > 1:
-                        self._batches = (_Batch(b"".join(batch.data for batch in self._batches)),)
-                    self._batches[0].start = self._file.size()
-                first = self._batches[0]
-                last = len(self._batches) == 1
-            assert first.start is not None
-            self._file.append(first.data, first.start)
-            with self._encode_lock:
-                self._batches = self._batches[1:]
-            if last:
-                return
-
-
-class _Batch:
-    """Encoded records, and where in the file they begin; None before the first attempt to write them."""
-
-    __slots__ = ("data", "start")
-
-    def __init__(self, data: bytes | memoryview) -> None:
-        self.data = data
-        self.start: int | None = None
-
-
-_live: weakref.WeakSet[EventFileWriter] = weakref.WeakSet()
-
-
-def _close_at_last(writer: EventFileWriter) -> None:
-    """Close a writer that nobody closed; there is nobody to raise an error to either."""
-    try:
-        writer.close()
-    except Exception as error:  # noqa: BLE001
-        with contextlib.suppress(Exception):
-            warnings.warn(f"events were lost, because {writer.path} could not be written: {error}", stacklevel=2)
-
-
-@atexit.register
-def _close_all() -> None:
-    for writer in list(_live):
-        _close_at_last(writer)
-
-
-def _close_with_child_process(writer: EventFileWriter) -> None:
-    """A process that multiprocessing started ends without atexit, but runs multiprocessing's own finalizers."""
-    util = sys.modules.get("multiprocessing.util")
-    parent = sys.modules.get("multiprocessing.process")
-    if util is not None and parent is not None and parent.parent_process() is not None:
-        util.Finalize(None, _close_referenced, (weakref.ref(writer),), exitpriority=0)
-
-
-def _close_referenced(reference: weakref.ref[EventFileWriter]) -> None:
-    writer = reference()
-    if writer is not None:
-        _close_at_last(writer)
-
-
-def _after_fork_in_child() -> None:
-    for writer in list(_live):
-        writer.after_fork_in_child()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)

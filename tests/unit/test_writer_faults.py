@@ -188,7 +188,8 @@ def test_a_file_that_was_cut_short(logdir, disk):
 
 def pending_bytes(writer):
     """What waits in memory: encoded, as rows, and as whole records."""
-    return sum(len(batch.data) for batch in list(writer._batches)) + len(writer._rows) + writer._record_bytes
+    pending = writer._pending
+    return pending.encoded_bytes() + len(pending.rows) + pending.record_bytes
 
 
 BOUND = 10_000

@@ -1,0 +1,68 @@
+"""What happens to open writers when their process forks, or ends without closing them."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import warnings
+import weakref
+from typing import Protocol
+
+__all__ = ["close_at_last", "look_after"]
+
+
+class _Writer(Protocol):
+    @property
+    def path(self) -> str:
+        """The file being written."""
+
+    def close(self) -> None:
+        """Write everything, or raise."""
+
+    def after_fork_in_child(self) -> None:
+        """Leave what waits to the parent."""
+
+
+_live: weakref.WeakSet[_Writer] = weakref.WeakSet()
+
+
+def look_after(writer: _Writer) -> None:
+    """Close this writer when the process ends, and tell it of a fork."""
+    _live.add(writer)
+    # A process that multiprocessing started ends without atexit, but runs multiprocessing's own finalizers.
+    util = sys.modules.get("multiprocessing.util")
+    process = sys.modules.get("multiprocessing.process")
+    if util is not None and process is not None and process.parent_process() is not None:
+        util.Finalize(None, _close_referenced, (weakref.ref(writer),), exitpriority=0)
+
+
+def close_at_last(writer: _Writer) -> None:
+    """Close a writer that nobody closed; there is nobody to raise an error to either."""
+    try:
+        writer.close()
+    except Exception as error:  # noqa: BLE001
+        with contextlib.suppress(Exception):
+            warnings.warn(f"events were lost, because {writer.path} could not be written: {error}", stacklevel=2)
+
+
+@atexit.register
+def _close_all() -> None:
+    for writer in list(_live):
+        close_at_last(writer)
+
+
+def _close_referenced(reference: weakref.ref[_Writer]) -> None:
+    writer = reference()
+    if writer is not None:
+        close_at_last(writer)
+
+
+def _after_fork_in_child() -> None:
+    for writer in list(_live):
+        writer.after_fork_in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,149 @@
+"""Pending: what was logged and is not in the file yet. First rows, then encoded batches.
+
+A scalar is a row of 24 bytes in one buffer: tag number, step, wall time, value. Whatever else is logged comes as a
+whole record, and a row that names it keeps its place among the scalars. Rows are encoded in bulk, and the batches
+written in order. An interrupt (Ctrl-C comes between any two instructions) loses nothing: what is moved on is taken away
+where it was only afterwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.deferred import Deferred, resolved
+from summaries.wire.scalars import ScalarEncoder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from summaries.files import EventFile
+
+__all__ = ["ROW_BYTES", "Pending", "pack_row"]
+
+pack_row = struct.Struct("<iqdf").pack
+"""(tag number, step, wall time, value) → the bytes of a row; struct.error, TypeError or OverflowError if it is none."""
+
+_ROW = np.dtype([("tag", "<i4"), ("step", "<i8"), ("wall_time", "<f8"), ("value", "<f4")])
+ROW_BYTES = _ROW.itemsize
+_RECORD = -1  # instead of a tag number: the step is then the number of a record
+_BATCH_ROWS = 1 << 13  # encoded at once: few enough to stay in the cache
+
+
+class Pending:
+    """Everything that waits, in the order in which it was logged.
+
+    Attributes:
+        rows: the buffer. Appending a row is one atomic +=, and needs no lock.
+        tags: tag → number, of every tag that `number_of` has seen.
+        record_bytes: the memory that records take which are still named by rows.
+    """
+
+    def __init__(self) -> None:
+        self.rows = bytearray()
+        self.tags: dict[str, int] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything, locks too: a forked child's parent may have been half-way through a change."""
+        self.rows.clear()
+        self.tags.clear()
+        self.record_bytes = 0
+        self._encoder = ScalarEncoder()
+        self._records: dict[int, tuple[bytes | Deferred, int]] = {}
+        self._record_numbers = itertools.count()
+        self._batches: tuple[_Batch, ...] = ()
+        self._encode_lock = threading.Lock()  # rows become batches, batches change
+        self._state_lock = threading.Lock()  # tags and records change
+
+    def number_of(self, tag: str) -> int:
+        """The number of a tag, which may be new."""
+        with self._state_lock:
+            number = self.tags.get(tag)
+            if number is None:
+                number = self.tags[tag] = self._encoder.register(tag)
+        return number
+
+    def add_record(self, record: bytes | Deferred, size: int) -> None:
+        """Append a record, which takes `size` bytes of memory until it is encoded."""
+        with self._state_lock:
+            number = next(self._record_numbers)
+            self._records[number] = (record, size)
+            self.record_bytes += size
+            self.rows += pack_row(_RECORD, number, 0.0, 0.0)
+
+    def add_first(self, data: bytes) -> None:
+        """Put encoded records in front of everything."""
+        with self._encode_lock:
+            self._batches = (_Batch(data), *self._batches)
+
+    def encoded_bytes(self) -> int:
+        """How much is encoded, and not in the file yet."""
+        return sum(len(batch.data) for batch in self._batches)
+
+    def resolve(self) -> None:
+        """Do the work of deferred records, without a lock for which a call could be waiting."""
+        for record, _ in list(self._records.values()):
+            resolved(record)
+
+    def encode(self) -> None:
+        """Turn every row that is in the buffer now into batches."""
+        with self._encode_lock:
+            for _ in range(0, len(self.rows), _BATCH_ROWS * ROW_BYTES):
+                rows = np.frombuffer(self.rows[: _BATCH_ROWS * ROW_BYTES], _ROW)
+                places = np.flatnonzero(rows["tag"] == _RECORD)
+                numbers = rows["step"][places].tolist()
+                records = [resolved(self._records[number][0]) for number in numbers]
+                self._batches += (_Batch(self._encoded(rows, places, records)),)
+                del self.rows[: rows.nbytes]
+                with self._state_lock:
+                    for number in numbers:
+                        self.record_bytes -= self._records.pop(number)[1]
+
+    def _encoded(self, rows: NDArray[Any], places: NDArray[np.intp], records: list[bytes]) -> bytes | memoryview:
+        """The bytes of the rows, of which those at `places` stand for `records`."""
+        if len(records) == len(rows):
+            return b"".join(records)
+        scalars = np.delete(rows, places) if records else rows
+        data, offsets = self._encoder.encode(*(scalars[column] for column in ("tag", "step", "wall_time", "value")))
+        if not records:
+            return data
+        # Before the i-th record stand as many scalars as rows, less the i records among them.
+        cuts = offsets[places - np.arange(len(places))].tolist()
+        pieces: list[bytes | memoryview] = []
+        for record, start, stop in zip(records, [0, *cuts], cuts, strict=False):
+            pieces += data[start:stop], record
+        return b"".join((*pieces, data[cuts[-1] :]))
+
+    def write(self, file: EventFile) -> None:
+        """Append the batches that there are now: the one that was begun before, then all others at once.
+
+        One thread at a time may do this. What cannot be written stays.
+        """
+        while self._batches:
+            with self._encode_lock:
+                if self._batches[0].start is None:
+                    if len(self._batches) > 1:
+                        self._batches = (_Batch(b"".join(batch.data for batch in self._batches)),)
+                    self._batches[0].start = file.size()
+                first, *others = self._batches
+            assert first.start is not None
+            file.append(first.data, first.start)
+            with self._encode_lock:
+                self._batches = self._batches[1:]
+            if not others:
+                return
+
+
+class _Batch:
+    """Encoded records, and where in the file they begin; None before the first attempt to write them."""
+
+    __slots__ = ("data", "start")
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        self.data = data
+        self.start: int | None = None
