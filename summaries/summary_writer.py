@@ -432,11 +432,12 @@ class SummaryWriter(EventFileWriter):
         if self._closed:
             self._look_closer()  # raises
         directory = join(self.get_logdir(), name)
-        child = self._children.get(directory)
-        if child is None:
-            child = self._children[directory] = EventFileWriter(directory, self._max_queue, **self._options)
-        elif child.closed:
-            child.reopen()
+        with self._open_lock:
+            child = self._children.get(directory)
+            if child is None:
+                child = self._children[directory] = EventFileWriter(directory, self._max_queue, **self._options)
+            elif child.closed:
+                child.reopen()
         return child
 
 

@@ -287,7 +287,7 @@ class EventFileWriter:
         # The first is held while the disk works; no call waits for it before `max_pending_bytes` are waiting.
         self._disk_lock = threading.Lock()
         self._state_lock = threading.Lock()  # held for a moment: the error and the limit change
-        self._fork_lock = threading.Lock()  # a child's threads make one file between them
+        self._open_lock = threading.Lock()  # one thread at a time makes a file
 
     def _open(self) -> None:
         """Begin a new file, and have the background thread look after it."""
@@ -328,7 +328,7 @@ class EventFileWriter:
 
     def _open_in_child(self) -> None:
         """A forked child's first event goes to a new file; until there is one, to none."""
-        with self._fork_lock:
+        with self._open_lock:
             if self._forked:
                 self._open()
                 self._forked = False

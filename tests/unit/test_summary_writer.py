@@ -1,0 +1,224 @@
+"""SummaryWriter: what it adds to a writer of one file."""
+
+import re
+import threading
+
+import numpy as np
+import onnx
+import pytest
+from helpers import event_files, run_script, scalars
+
+from summaries import GraphDef, NonFiniteWarning, RunMetadata, SessionLog, SummaryWriter, summary_iterator
+from summaries.wire.pb import NodeDef, StepStats
+
+GRAPH = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
+
+
+def events(directory):
+    return [event for path in event_files(directory) for event in summary_iterator(path)][1:]
+
+
+def test_the_default_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for writer in (SummaryWriter(comment="_lr"), SummaryWriter(None, "_lr")):
+        writer.close()
+        assert re.fullmatch(r"runs.[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+_lr", writer.log_dir)
+    assert len(list(tmp_path.glob("runs/*/*tfevents*"))) == 2
+
+
+def test_torchs_name_for_the_directory(logdir):
+    with SummaryWriter(log_dir=logdir, max_queue=10, flush_secs=120, filename_suffix=".end") as writer:
+        assert (writer.log_dir, writer.get_logdir()) == (str(logdir), str(logdir))
+        assert writer.path.endswith(".end")
+    with pytest.raises(TypeError, match="logdir and log_dir are one argument under two names, got both"):
+        SummaryWriter(logdir, log_dir=logdir)
+
+
+@pytest.mark.parametrize("graph", [GRAPH, GRAPH.SerializeToString()], ids=["message", "bytes"])
+@pytest.mark.parametrize("name", ["graph", "graph_def"])
+def test_a_graph_from_the_start(logdir, graph, name):
+    SummaryWriter(logdir, **{name: graph}).close()
+    assert [event.graph_def for event in events(logdir)] == [GRAPH.SerializeToString()]
+
+
+def test_what_has_a_graph(logdir):
+    class Holder:
+        def as_graph_def(self):
+            return GRAPH
+
+    with SummaryWriter(logdir) as writer:
+        writer.add_graph(Holder(), 7)
+    assert [(event.step, event.graph_def) for event in events(logdir)] == [(7, GRAPH.SerializeToString())]
+
+
+@pytest.mark.parametrize(
+    ("graph", "kind", "text"),
+    [
+        (None, ValueError, "add_graph needs a graph or a graph_def, got neither"),
+        (7, TypeError, "graph must be a protobuf message or its bytes, got int"),
+        (b"\xff", ValueError, "graph must be a GraphDef, got 1 bytes that are none: "),
+    ],
+)
+def test_no_graph(logdir, graph, kind, text):
+    with SummaryWriter(logdir) as writer, pytest.raises(kind, match=f"^{re.escape(text)}"):
+        writer.add_graph(graph)
+
+
+def test_an_onnx_model(logdir, tmp_path):
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    nodes = [
+        helper.make_node("Gemm", ["x", "w"], ["h"], name="dense/gemm", alpha=0.5),
+        helper.make_node("Split", ["h"], ["a", "b"], name="split"),
+        helper.make_node("Add", ["a", "b"], ["y"]),
+    ]
+    x = helper.make_tensor_value_info("x", kind, ["batch", 4])
+    y = helper.make_tensor_value_info("y", kind, ["batch", 1])
+    weights = helper.make_tensor("w", kind, [4, 2], np.zeros(8))
+    onnx.save(helper.make_model(helper.make_graph(nodes, "model", [x], [y], [weights])), tmp_path / "model.onnx")
+    with SummaryWriter(logdir) as writer:
+        writer.add_onnx_graph(tmp_path / "model.onnx")
+    graph = GraphDef.FromString(events(logdir)[0].graph_def)
+    assert {node.name: (node.op, list(node.input)) for node in graph.node} == {
+        "x": ("Placeholder", []),
+        "w": ("Const", []),
+        "dense/gemm": ("Gemm", ["x", "w"]),
+        "split": ("Split", ["dense/gemm"]),
+        "y": ("Add", ["split", "split:1"]),
+        "output/y": ("Identity", ["y"]),
+    }
+
+
+def test_session_logs_and_run_metadata(logdir):
+    with SummaryWriter(logdir) as writer:
+        writer.add_session_log(SessionLog(status=SessionLog.START), 5)
+        writer.add_run_metadata(RunMetadata(step_stats=StepStats()), "step5", 5)
+        with pytest.raises(
+            ValueError, match="the tag 'step5' was already used for run metadata: each may be used once"
+        ):
+            writer.add_run_metadata(RunMetadata(), "step5", 6)
+    log, metadata = events(logdir)
+    assert (log.step, log.session_log.status) == (5, SessionLog.START)
+    assert (metadata.step, metadata.tagged_run_metadata.tag) == (5, "step5")
+
+
+def test_purge_step_reaches_every_file(logdir):
+    with SummaryWriter(logdir, purge_step=40) as writer:
+        writer.add_scalars("curves", {"a": 1.0}, 41)
+        writer.add_hparams({"lr": 0.1}, {}, run_name="hp")
+    for directory in (logdir, logdir / "curves_a", logdir / "hp"):
+        first = events(directory)[0]
+        assert (first.step, first.session_log.status) == (40, SessionLog.START)
+
+
+def test_close_flush_and_reopen_reach_the_runs_below(logdir):
+    writer = SummaryWriter(logdir, flush_secs=3600)
+    writer.add_scalars("curves", {"a": 1.0, "b": 2.0}, 1)
+    writer.flush()
+    assert scalars(*event_files(logdir / "curves_b")) == [(1, "curves", 2.0)]
+    writer.close()
+    with pytest.raises(ValueError, match=r"the writer of .* is closed; reopen\(\) goes on in a new file"):
+        writer.add_scalars("curves", {"a": 3.0}, 2)
+    writer.reopen()
+    writer.add_scalars("curves", {"a": 3.0}, 2)
+    writer.close()
+    assert [scalars(path) for path in event_files(logdir / "curves_a")] == [[(1, "curves", 1.0)], [(2, "curves", 3.0)]]
+
+
+def test_hparams_stay_in_the_run_unless_asked_otherwise(logdir):
+    with SummaryWriter(logdir) as writer:
+        writer.add_hparams({"lr": 0.1}, {"accuracy": 0.9}, global_step=3)
+    assert [path.name for path in logdir.iterdir()] == [event_files(logdir)[0].name]
+    tags = [value.tag for event in events(logdir) for value in event.summary.value]
+    assert tags[-1] == "accuracy"
+
+
+def test_thousands_of_curves_need_no_file_handles(tmp_path, logdir):
+    pytest.importorskip("resource", reason="needs a limit on open files, which this platform does not have")
+    program = """
+import resource, sys
+from summaries import SummaryWriter
+resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+with SummaryWriter(sys.argv[1]) as writer:
+    for step in range(2):
+        writer.add_scalars("curves", {str(i): float(i) for i in range(5000)}, step)
+"""
+    run_script(tmp_path, program, logdir)
+    assert len(list(logdir.iterdir())) == 5001
+    assert scalars(*event_files(logdir / "curves_4999")) == [(0, "curves", 4999.0), (1, "curves", 4999.0)]
+
+
+def test_a_large_histogram_is_counted_in_the_background_and_in_its_place(logdir):
+    values = np.random.default_rng(0).normal(size=100_000).astype(np.float32)
+    with SummaryWriter(logdir, flush_secs=3600) as writer:
+        for step in range(5):
+            writer.add_scalar("before", step, step)
+            writer.add_histogram("h", values, step)
+            values += 1  # the writer has a copy
+            writer.add_scalar("after", step, step)
+    seen = [(event.step, value.tag) for event in events(logdir) for value in event.summary.value]
+    assert seen == [(step, tag) for step in range(5) for tag in ("before", "h", "after")]
+    minima = [v.histo.min for event in events(logdir) for v in event.summary.value if v.tag == "h"]
+    np.testing.assert_allclose(np.diff(minima), 1, atol=1e-4)
+
+
+def test_values_that_are_not_finite_are_warned_of_once_a_tag(logdir):
+    text = "tag 'h' got values that are not finite at step 0: written as counts in the outermost bins, NaN in none"
+    with SummaryWriter(logdir) as writer:
+        with pytest.warns(NonFiniteWarning, match=f"^{text}; said once for a tag$"):
+            writer.add_histogram("h", [1.0, np.nan], 0)
+        writer.add_histogram("h", [1.0, np.nan], 1)
+
+
+def test_sixteen_threads_with_every_kind(logdir):
+    def work(number):
+        for step in range(50):
+            writer.add_scalar(f"scalar/{number}", step, step)
+            writer.add_text(f"text/{number}", str(step), step)
+            writer.add_scalars("curves", {str(number): step}, step)
+
+    with SummaryWriter(logdir, max_queue=7) as writer:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    seen = [(value.tag, event.step) for event in events(logdir) for value in event.summary.value]
+    for number in range(16):
+        assert [step for tag, step in seen if tag == f"scalar/{number}"] == list(range(50))
+        assert [step for tag, step in seen if tag == f"text/{number}/text_summary"] == list(range(50))
+        assert len(scalars(*event_files(logdir / f"curves_{number}"))) == 50
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"mat": np.zeros(3)}, "mat must have shape [n, d], a row for each point, got (3,)"),
+        ({"metadata": ["a"]}, "metadata must be one label for each of the 2 points, got 1"),
+        (
+            {"metadata": [["a"], ["b"]], "metadata_header": ["x", "y"]},
+            "each label must have the 2 columns of metadata_header, got one of 1",
+        ),
+        ({"label_img": np.zeros((3, 3, 4, 4))}, "label_img must be one picture for each of the 2 points, got 3"),
+        (
+            {"label_img": np.zeros((2, 1, 1, 9000))},
+            "label_img must fit into 8192 x 8192 pixels, got 2 x 2 pictures of 9000 x 1",
+        ),
+    ],
+)
+def test_embeddings_that_cannot_be(logdir, change, text):
+    with SummaryWriter(logdir) as writer, pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        writer.add_embedding(**{"mat": np.eye(2), **change})
+
+
+def test_an_embedding_stays_listed_when_the_run_is_resumed(logdir):
+    for tag in ("first", 'a "quoted"\tname'):
+        with SummaryWriter(logdir) as writer:
+            writer.add_embedding(np.eye(2), [["a\tb", "c"]] * 2, tag=tag, metadata_header=["x", "y"])
+    config = (logdir / "projector_config.pbtxt").read_text()
+    assert config.count("embeddings {") == 2
+    assert (logdir / "00000/first/metadata.tsv").read_text() == "x\ty\na b\tc\na b\tc\n"
+    from google.protobuf import text_format
+    from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
+
+    parsed = text_format.Parse(config, ProjectorConfig())
+    assert [embedding.tensor_name for embedding in parsed.embeddings] == ["first:00000", 'a "quoted"\tname:00000']
