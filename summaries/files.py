@@ -41,11 +41,12 @@ def event_file_name(secs: float, suffix: str = "") -> str:
     """A name for a new event file: ``events.out.tfevents.<secs>.<host>.<pid>.<counter><suffix>``.
 
     Args:
-        secs: now, in seconds since the epoch; ten digits, so that a run's files sort by age.
+        secs: now, in seconds since the epoch; ten digits, so that a run's files sort by age. So do those of one
+            second, by the counter.
         suffix: appended as it is; what sorts behind ends up behind.
     """
     host = socket.gethostname().replace(os.sep, "_")
-    return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(_counter)}{suffix}"
+    return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(_counter):06d}{suffix}"
 
 
 def is_event_file(name: str) -> bool:

@@ -298,7 +298,7 @@ class EventFileWriter:
         self._file = create_event_file(self._logdir, now, self._suffix, first)
         if self._purge_step is not None:
             start = Event(wall_time=now, step=self._purge_step, session_log=SessionLog(status=SessionLog.START))
-            first += frame(start.SerializeToString())
+            first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START
             self._purge_step = None  # the files after this one follow it
         self._pending.add_first(first)
         self._write_pending()

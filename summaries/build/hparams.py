@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["hparams"]
 
-_EXPERIMENT, _START, _END = (
-    f"_hparams_/{part}" for part in ("experiment", "session_start_info", "session_end_info")
-)
+_EXPERIMENT, _START, _END = (f"_hparams_/{part}" for part in ("experiment", "session_start_info", "session_end_info"))
 
 
 def hparams(
@@ -90,7 +88,9 @@ def _value(name: str, given: Any) -> Value:
         return Value(number_value=as_float(given))
     except (TypeError, ValueError):
         kind = type(given).__name__
-        raise TypeError(f"hyperparameter {name!r} must be a bool, a number or a string, got {kind}: {given!r}") from None
+        raise TypeError(
+            f"hyperparameter {name!r} must be a bool, a number or a string, got {kind}: {given!r}"
+        ) from None
 
 
 _TYPES = {
@@ -103,6 +103,8 @@ _TYPES = {
 def _info(name: str, value: Value, domain: Sequence[Any] | None) -> HParamInfo:
     kind = value.WhichOneof("kind") or ""
     info = HParamInfo(name=name, type=_TYPES[kind])
+    if domain is None and kind == "bool_value":
+        domain = (False, True)  # only a column with a domain can be filtered by what is in it
     if domain is not None:
         choices = [_value(name, choice) for choice in domain]
         if any(choice.WhichOneof("kind") != kind for choice in choices):

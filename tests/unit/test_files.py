@@ -22,14 +22,14 @@ def counter(monkeypatch):
 )
 def test_name(secs, digits):
     place = f"{socket.gethostname()}.{os.getpid()}"
-    assert event_file_name(secs) == f"events.out.tfevents.{digits}.{place}.0"
-    assert event_file_name(secs, ".v2") == f"events.out.tfevents.{digits}.{place}.1.v2"
+    assert event_file_name(secs) == f"events.out.tfevents.{digits}.{place}.000000"
+    assert event_file_name(secs, ".v2") == f"events.out.tfevents.{digits}.{place}.000001.v2"
 
 
 @pytest.mark.usefixtures("counter")
 def test_a_host_name_is_no_path(monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "a/b")
-    assert event_file_name(0) == f"events.out.tfevents.0000000000.a_b.{os.getpid()}.0"
+    assert event_file_name(0) == f"events.out.tfevents.0000000000.a_b.{os.getpid()}.000000"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_name_that_is_taken_is_left_alone(tmp_path, monkeypatch):
     first.append(memoryview(b"theirs"), 0)
     monkeypatch.setattr(files, "_counter", itertools.count())
     second = LocalEventFile(str(tmp_path), 5.0)
-    assert [path.rpartition(".")[2] for path in (first.path, second.path)] == ["0", "1"]
+    assert [path.rpartition(".")[2] for path in (first.path, second.path)] == ["000000", "000001"]
     assert (first.size(), second.size()) == (6, 0)
 
 
@@ -143,3 +143,9 @@ def test_read_chunks(tmp_path, monkeypatch, start):
     chunks = list(read_chunks(str(tmp_path / "file"), start))
     assert b"".join(chunks) == b"bytes!"[start:]
     assert all(0 < len(chunk) <= 2 for chunk in chunks)
+
+
+@pytest.mark.usefixtures("counter")
+def test_names_of_one_second_sort_by_age():
+    names = [event_file_name(5.0, suffix) for suffix in ("", ".resumed") * 8]
+    assert sorted(names) == names

@@ -1,0 +1,84 @@
+"""TensorBoard with the runs of `log_run` in it, and pages of headless Chromium that look at them."""
+
+import os
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from browser.dashboard import ARGUMENTS, Dashboard, serve
+from browser.log_run import log_all
+
+VIEWPORT = {"width": 1720, "height": 1200}
+
+
+@pytest.fixture(scope="session")
+def logged(tmp_path_factory):
+    """The directory of the runs, and each run's final metrics."""
+    root = tmp_path_factory.mktemp("logged")
+    return root, log_all(root)
+
+
+@pytest.fixture(scope="session")
+def server(logged):
+    """loader → the address of a TensorBoard with that loader, which is started when first asked for."""
+    addresses = {}
+    with ExitStack() as running:
+
+        def address(loader):
+            if loader not in addresses:
+                addresses[loader] = running.enter_context(serve(logged[0], loader))
+            return addresses[loader]
+
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium; without it, the tests are skipped, but not where CI has to have it."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        must = os.environ.get("CI") == "true"
+        (pytest.fail if must else pytest.skip)("needs Chromium: apt-get install chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install 'gradledger[dev]'")
+    with api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory):
+    """Where screenshots are kept: $GRADLEDGER_SCREENSHOTS, or a directory of pytest's."""
+    directory = os.environ.get("GRADLEDGER_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots")
+    os.makedirs(directory, exist_ok=True)
+    return Path(directory)
+
+
+@pytest.fixture(scope="session")
+def pages(browser, server):
+    """loader → a page of its TensorBoard; one for all tests, because to load TensorBoard takes seconds."""
+    opened = {}
+
+    def page(loader):
+        if loader not in opened:
+            opened[loader] = Dashboard(browser.new_page(viewport=VIEWPORT), server(loader))
+        return opened[loader]
+
+    return page
+
+
+@pytest.fixture(params=["python"])
+def loader(request):
+    """Which of TensorBoard's loaders reads the files; a test that matters to both asks for both."""
+    return request.param
+
+
+@pytest.fixture
+def dashboard(pages, loader, screenshots, request):
+    """A page that opens a dashboard, and fails the test for any error on it; its screenshot is kept at the end."""
+    opened = pages(loader)
+    yield opened
+    opened.page.screenshot(path=screenshots / f"{request.node.originalname.removeprefix('test_')}-{loader}.png")
+    errors, opened.errors[:] = list(opened.errors), []
+    assert errors == []

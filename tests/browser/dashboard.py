@@ -1,0 +1,149 @@
+"""TensorBoard as a process, and one of its dashboards as a page that can be asked what it shows."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+
+import numpy as np
+from PIL import Image
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+    # WebGL in software, for the meshes and the projector.
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+]
+LOADERS = {"python": "--load_fast=false", "rust": "--load_fast=true"}
+TIMEOUT = 60  # seconds; on a busy machine a page may take ten
+
+
+@contextmanager
+def serve(logdir, loader):
+    """TensorBoard's address, once it has loaded all runs below `logdir`."""
+    port = _free_port()
+    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), LOADERS[loader]]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--reload_interval", "5"]
+    # A file, and not a pipe, which somebody would have to read; in the log is why it did not start.
+    with open(logdir.parent / f"{logdir.name}-{loader}.log", "w+b") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        address = f"http://127.0.0.1:{port}"
+        try:
+            if not until(lambda: process.poll() is not None or _loaded(address, logdir)) or process.poll() is not None:
+                log.seek(0)
+                raise AssertionError(f"TensorBoard has not loaded {logdir}: {log.read().decode()}")
+            yield address
+        finally:
+            process.terminate()
+            process.wait(TIMEOUT)
+
+
+def until(condition, pause=time.sleep):
+    """Whether the condition holds, within the time that a page may take."""
+    deadline = time.monotonic() + TIMEOUT
+    while not (holds := condition()) and time.monotonic() < deadline:
+        pause(0.1)
+    return holds
+
+
+class Dashboard:
+    """A page with a dashboard. Waits are for what must be there, and fail when it does not come."""
+
+    def __init__(self, page, address):
+        self.page = page
+        self.errors = []
+        self._address = address
+        page.set_default_timeout(TIMEOUT * 1000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("response", self._note_failure)
+
+    def open(self, name):
+        """Open the dashboard."""
+        self.page.goto(f"{self._address}/#{name}")
+
+    def until(self, condition):
+        """Whether the condition holds, within the time that a page may take; the page goes on meanwhile."""
+        return until(condition, lambda seconds: self.page.wait_for_timeout(1000 * seconds))
+
+    def expand(self, group):
+        """Open a group of tags that TensorBoard leaves closed."""
+        heading = self.wait_for_text("tf-category-paginated-view .heading", group)
+        if heading.get_attribute("open-button") is None:
+            heading.click()
+
+    def wait_for(self, selector, count=1):
+        """Wait until so many elements, at least, are shown; they, as a locator."""
+        found = self.page.locator(selector).filter(visible=True)
+        assert self.until(lambda: found.count() >= count), f"{found.count()} of {count} {selector!r}"
+        return found
+
+    def wait_for_text(self, selector, text):
+        """Wait until an element with this text in it is shown; the first of them."""
+        first = self.page.locator(selector).filter(has_text=text).filter(visible=True).first
+        first.wait_for()
+        return first
+
+    def wait_until_still(self, element):
+        """Wait until an element does not move any more."""
+        element.element_handle().wait_for_element_state("stable")
+
+    def hover_chart(self, chart):
+        """What the tooltip says where the chart's lines end: run → smoothed, value and step."""
+        chart.scroll_into_view_if_needed()
+        rows = self.page.locator("table tr")
+
+        def shown():
+            box = chart.bounding_box()
+            for share in (0.5, 0.93):  # a mouse that moves
+                self.page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
+            return rows.count() > 0
+
+        assert self.until(shown)
+        cells = [row.split("\t") for row in rows.all_inner_texts()]
+        return {row[1]: row[2:5] for row in cells}
+
+    def drawn(self, element):
+        """The share of an element's pixels that are colored: what WebGL drew can be read no other way."""
+        element.scroll_into_view_if_needed()
+        pixels = np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("RGB"), int)
+        return float(np.mean(np.ptp(pixels, axis=2) > 40))
+
+    def ink(self, element):
+        """The share of an element's pixels that are dark."""
+        pixels = np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("L"))
+        return float(np.mean(pixels < 100))
+
+    def _note_failure(self, response):
+        if response.status >= 500:
+            self.errors.append(f"{response.status} for {response.url}")
+
+
+def _loaded(address, logdir):
+    """Whether the last tag of every run is there."""
+    last = {run.name: "loss/mean" if run.name == "resumed" else "test/loss" for run in logdir.iterdir()}
+    try:
+        url = f"{address}/data/plugin/scalars/tags"
+        with urllib.request.urlopen(url, timeout=TIMEOUT) as response:  # noqa: S310 - our own server
+            tags = json.load(response)
+    except OSError:
+        return False
+    return all(tag in tags.get(run, ()) for run, tag in last.items())
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
