@@ -81,9 +81,9 @@ class Optimizer:
             if not callable(value):
                 checks.number(key, value, self._bound(key))
         self._initial = dict(initial or {})
-        self._slots: dict[str, dict[int, Variable]] = {}
-        self._slotted: dict[int, Variable] = {}  # keeps them alive, and so their ids their own
-        self._plans: dict[tuple[int, ...], tuple[Plan, tuple[Variable, ...], tuple[NDArray[Any], ...]]] = {}
+        self._slots: dict[str, dict[Variable, Variable]] = {}
+        self._slotted: set[Variable] = set()
+        self._plans: dict[tuple[Variable, ...], tuple[Plan, tuple[Variable, ...], tuple[NDArray[Any], ...]]] = {}
         self._lock: Any = threading.RLock() if use_locking else contextlib.nullcontext()
 
     def get_name(self) -> str:
@@ -92,7 +92,7 @@ class Optimizer:
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
         """The slot of that name that belongs to `var`; None where there is none, as before its first gradient."""
-        return self._slots.get(name, {}).get(id(var))
+        return self._slots.get(name, {}).get(var)
 
     def get_slot_names(self) -> list[str]:
         """The names of all slots that there are, sorted."""
@@ -175,7 +175,7 @@ class Optimizer:
 
     def _plan(self, variables: Sequence[Variable]) -> Plan:
         """The plan for these variables: the one of an earlier step, where all their arrays are still the same."""
-        key = tuple(map(id, variables))
+        key = tuple(variables)
         plan, holders, arrays = self._plans.get(key, (None, (), ()))
         if plan is None or not all(map(operator.is_, map(_value, holders), arrays)):
             if len(self._plans) >= _MOST_PLANS:
@@ -188,14 +188,14 @@ class Optimizer:
 
     def _holders(self, variable: Variable) -> tuple[Variable, ...]:
         """The variable and its slots, which are made where they are not there yet."""
-        if id(variable) not in self._slotted:
-            self._slotted[id(variable)] = variable
+        if variable not in self._slotted:
+            self._slotted.add(variable)
             for k, slot in enumerate(self.rule.slots):
                 start = np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
                 label = self._slot_label(slot) or self._name + (f"_{k}" if k else "")
                 made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{label}")
-                self._slots.setdefault(slot, {})[id(variable)] = made
-        return (variable, *(self._slots[slot][id(variable)] for slot in self.rule.slots))
+                self._slots.setdefault(slot, {})[variable] = made
+        return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
 
     def _slot_label(self, slot: str) -> str | None:
         """What the slot's variables are called behind their variable's name; None for TF1's usual."""
