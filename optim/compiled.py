@@ -92,12 +92,14 @@ def compile_kernels(
     True
     """
     chosen = [rule for rule in vars(rules).values() if isinstance(rule, rules.Rule)] if which is None else list(which)
+    wanted = list(dtypes)
+    for dtype in wanted:
+        if dtype not in _DTYPES:
+            raise ValueError(f"kernels are compiled for float32 and float64, got {dtype!r}")
     ready = 0
     if not available():
         return ready
-    for dtype in dtypes:
-        if dtype not in _DTYPES:
-            raise ValueError(f"kernels are compiled for float32 and float64, got {dtype!r}")
+    for dtype in wanted:
         found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in reports)]
         ready += sum(run is not None for run in found)
     return ready

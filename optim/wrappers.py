@@ -74,6 +74,7 @@ class _ClipByGlobalNorm(_Wrapper):
 def _keep_norm_within(step: Step, bound: float) -> float:
     """The norm that it had."""
     norm = step.norm_so_far
+    step.measured = True
     step.clip = step.clip.scaled(clip_scale(norm, bound))
     step.clip_norm = bound if step.clip_norm is None else min(step.clip_norm, bound)
     step.clipped |= norm > bound
