@@ -4,6 +4,11 @@
 
 `rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
 `optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`.
+
+Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as the process has processors;
+GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below
+the user's cache directory. A kernel is compiled once a machine, when it is first used: the "optim" logger says so.
+`compile_kernels` does it beforehand.
 """
 
 from optim.adam import AdamWOptimizer, NAdamOptimizer
