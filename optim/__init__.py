@@ -2,26 +2,69 @@
 
     gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
 
-`rules` holds each optimizer's formula, `kernels` runs any formula over arrays, `optimizer` checks and drives,
-`wrappers` compose. Only `telemetry` knows of `summaries`.
+`rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
+`optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`.
+
+Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as the process has processors;
+GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below
+the user's cache directory. A kernel is compiled once a machine, when it is first used: the "optim" logger says so.
+`compile_kernels` does it beforehand.
 """
 
-from optim.clip import clip_by_global_norm, global_norm
+from optim.adam import AdamWOptimizer, NAdamOptimizer
+from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
+from optim.compiled import compile_kernels
+from optim.lion import LionOptimizer
 from optim.optimizer import Optimizer
-from optim.optimizers import GradientDescentOptimizer
-from optim.report import StepReport
+from optim.optimizers import (
+    AdadeltaOptimizer,
+    AdagradOptimizer,
+    AdamOptimizer,
+    FtrlOptimizer,
+    GradientDescentOptimizer,
+    MomentumOptimizer,
+    RMSPropOptimizer,
+)
+from optim.report import SlotReport, StepReport, VariableReport
+from optim.threads import get_num_threads, set_num_threads
 from optim.variable import IndexedSlices, Variable, global_step
-from optim.wrappers import clip_gradients_by_norm, with_summaries
+from optim.wrappers import (
+    clip_gradients_by_norm,
+    clip_gradients_by_percentile,
+    clip_gradients_by_value,
+    skip_nonfinite_steps,
+    with_summaries,
+)
 
 __all__ = [
+    "AdadeltaOptimizer",
+    "AdagradOptimizer",
+    "AdamOptimizer",
+    "AdamWOptimizer",
+    "FtrlOptimizer",
     "GradientDescentOptimizer",
     "IndexedSlices",
+    "LionOptimizer",
+    "MomentumOptimizer",
+    "NAdamOptimizer",
     "Optimizer",
+    "RMSPropOptimizer",
+    "SlotReport",
     "StepReport",
     "Variable",
+    "VariableReport",
+    "clip_by_average_norm",
     "clip_by_global_norm",
+    "clip_by_norm",
+    "clip_by_value",
     "clip_gradients_by_norm",
+    "clip_gradients_by_percentile",
+    "clip_gradients_by_value",
+    "compile_kernels",
+    "get_num_threads",
     "global_norm",
     "global_step",
+    "set_num_threads",
+    "skip_nonfinite_steps",
     "with_summaries",
 ]

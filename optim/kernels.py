@@ -1,26 +1,72 @@
-"""Run a rule over arrays, a cache block at a time: the only place where arrays are walked through.
+"""Run a rule over arrays in one pass: compiled where numba is there, on blocks by NumPy where it is not.
 
-A block is small enough that the formula's temporaries stay in the cache, so that memory is read and written once, and
-nothing as large as a variable is ever allocated. The clipping scale is folded into the same pass.
+Both read the same formula from `rules`, and give the same results to rounding. A `Plan` is all arrays of one dtype
+that a step updates, cut into tasks, so that one call of a compiled kernel serves many small arrays, and threads share
+large ones. The clipping is folded into the pass, and so is the report.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from optim import compiled, plain, threads
+from optim.codegen import GRADIENT_STATS, SLOT_STATS, stats_width
+from optim.plain import count_nonfinite
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from optim.rules import Rule
 
-__all__ = ["apply_rule", "count_nonfinite", "norm"]
+__all__ = ["AS_IT_IS", "Clip", "Plan", "apply_rule", "count_nonfinite", "norm", "norm_from_squares"]
 
-_BLOCK = 1 << 13  # elements
+_TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough to forget the call
+_SHARED = 1 << 18  # elements from which on waking a second thread pays
+_PIECES = 16  # for each thread, so that one held up by another process does not hold up the step
+_SAFE_MIN = 1e-280  # below it squares of float64 may have been rounded to nothing
+
+
+class Clip(NamedTuple):
+    """What is done to each element of a gradient: times `scale`, then kept within [`low`, `high`]. NaN stays NaN."""
+
+    scale: float = 1.0
+    low: float = -math.inf
+    high: float = math.inf
+
+    def scaled(self, factor: float) -> Clip:
+        """This, and then times `factor`, which is positive, or NaN."""
+        return self if factor == 1.0 else Clip(self.scale * factor, self.low * factor, self.high * factor)
+
+    def kept_within(self, low: float, high: float) -> Clip:
+        """This, and then kept within [`low`, `high`]."""
+        return Clip(self.scale, *(min(max(bound, low), high) for bound in (self.low, self.high)))
+
+    @property
+    def only_scales(self) -> bool:
+        """Whether there are no bounds."""
+        return not (self.low > -math.inf or self.high < math.inf)
+
+    def applied(self, array: NDArray[Any]) -> NDArray[Any]:
+        """A clipped copy of `array`, in its dtype."""
+        wide = plain.compute_dtype(array.dtype)  # the scale may be smaller than what a narrower dtype holds
+        with np.errstate(all="ignore"):
+            scaled = array.astype(wide, copy=False) * wide.type(self.scale)
+            if not self.only_scales:
+                np.minimum(np.maximum(scaled, wide.type(self.low), out=scaled), wide.type(self.high), out=scaled)
+            kept: NDArray[Any] = scaled.astype(array.dtype, copy=False)
+        return kept
+
+
+AS_IT_IS = Clip()
 
 
 def apply_rule(
@@ -41,10 +87,7 @@ def apply_rule(
         slots: arrays of the variable's shape, in the rule's order.
         scale: multiplies the gradient; 1.0 leaves it as it is, bit for bit.
     """
-    for g, *targets in _blocks(gradient, variable, *slots):
-        clipped = g if scale == 1.0 else g * g.dtype.type(scale)
-        for target, new in zip(targets, rule.formula(clipped, *targets, *hyperparameters), strict=True):
-            target[...] = new
+    Plan(rule, [(variable, *slots)]).run([gradient], hyperparameters, Clip(scale))
 
 
 def norm(arrays: Sequence[NDArray[Any]]) -> float:
@@ -53,41 +96,209 @@ def norm(arrays: Sequence[NDArray[Any]]) -> float:
     Neither large nor tiny elements spoil it: it is infinite, or 0, only where the true norm is not a float64. NaN where
     an element is NaN.
     """
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        squares = math.fsum(_sum_of_squares(block) for array in arrays for (block,) in _blocks(array))
-    if _SAFE_MIN < squares < math.inf or math.isnan(squares):
-        return math.sqrt(squares)
-    largest = max((float(np.max(np.abs(array))) for array in arrays if array.size), default=0.0)
-    if largest == 0.0 or not math.isfinite(largest):
-        return largest
-    scaled = (block.astype(np.float64) / largest for array in arrays for (block,) in _blocks(array))
-    return largest * math.sqrt(math.fsum(float(np.vdot(block, block)) for block in scaled))
+    by_dtype: dict[np.dtype[Any], list[NDArray[Any]]] = {}
+    others: list[NDArray[Any]] = []
+    compiles = compiled.available()
+    for array in arrays:
+        (by_dtype.setdefault(array.dtype, []) if compiles and _is_ready(array) else others).append(array)
+    if not by_dtype:
+        return plain.norm(arrays)
+    norm_of_others = plain.norm(others)
+    squares = [norm_of_others * norm_of_others]
+    for dtype, chosen in by_dtype.items():
+        squares += _sums_of_squares(chosen, dtype.name)
+    return norm_from_squares(squares, arrays)
 
 
-def count_nonfinite(arrays: Sequence[NDArray[Any]]) -> int:
-    """How many elements are NaN or infinite."""
-    return sum(int(block.size - np.count_nonzero(np.isfinite(block))) for a in arrays for (block,) in _blocks(a))
+def norm_from_squares(squares: Sequence[float], arrays: Sequence[NDArray[Any]]) -> float:
+    """The root of the sum of sums of squares; or the arrays' norm, measured again, where float64 lost squares."""
+    try:
+        sum_of_squares = math.fsum(squares)  # rounded once, so that the order of the arrays does not matter
+    except OverflowError:
+        sum_of_squares = math.inf
+    if _SAFE_MIN < sum_of_squares < math.inf or math.isnan(sum_of_squares):
+        return math.sqrt(sum_of_squares)
+    return plain.norm(arrays)
 
 
-_SAFE_MIN = 1e-280  # below it squares may have been rounded to nothing
+class Plan:
+    """Arrays of one dtype that one rule updates, cut into tasks; made once, and run at every step.
+
+    Args:
+        rule: the formula.
+        targets: for each variable its array and its slots', in the rule's order; of one shape, floating dtype.
+    """
+
+    def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
+        self.rule = rule
+        self.targets = [tuple(arrays) for arrays in targets]
+        self._dtype = plain.compute_dtype(self.targets[0][0].dtype).name
+        self._ready = [all(_is_ready(array) and array.flags.writeable for array in arrays) for arrays in self.targets]
+        self._tables: dict[tuple[int, ...], _Table] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_tables": {}}  # a copy's arrays are elsewhere, and the tables hold addresses
+
+    def run(
+        self,
+        gradients: Sequence[NDArray[Any]],
+        hyperparameters: Sequence[float],
+        clip: Clip = AS_IT_IS,
+        *,
+        report: bool = False,
+    ) -> NDArray[Any] | None:
+        """Update the targets in place.
+
+        Args:
+            gradients: one for each variable, of its shape and dtype; not modified.
+            hyperparameters: what the formula takes behind the slots, in its order.
+            clip: what is done to the gradients first.
+            report: whether to measure.
+
+        Returns:
+            float64[variables, width], the columns as `codegen` has them; None without a report.
+        """
+        numbers = np.array([*clip, *hyperparameters], np.float64)
+        stats = np.empty((len(self.targets), stats_width(self.rule))) if report else None
+        kernel = compiled.kernel(self.rule, self._dtype, report) if compiled.available() else None
+        served: tuple[int, ...] = ()
+        if kernel is not None:
+            served = tuple(i for i, g in enumerate(gradients) if self._ready[i] and _is_ready(g))
+            self._run_compiled(kernel, served, gradients, numbers, stats)
+        if len(served) < len(self.targets):
+            rest = sorted(set(range(len(self.targets))).difference(served))
+            self._run_plain(rest, gradients, numbers, stats)
+        return stats
+
+    def _run_compiled(
+        self,
+        kernel: Callable[..., None],
+        served: tuple[int, ...],
+        gradients: Sequence[NDArray[Any]],
+        numbers: NDArray[Any],
+        stats: NDArray[Any] | None,
+    ) -> None:
+        if not served:
+            return
+        table = self._tables.get(served)
+        if table is None:
+            table = self._tables[served] = _Table([self.targets[i] for i in served])
+        rows = table.pointing_at([gradients[i] for i in served])
+        if stats is None:
+            _run(kernel, rows, table.cut.pieces, numbers, _NO_STATS)
+            return
+        measured = np.empty((len(rows), stats.shape[1]))
+        _run(kernel, rows, table.cut.pieces, numbers, measured)
+        stats[list(served)] = table.cut.combined(measured)
+
+    def _run_plain(
+        self,
+        chosen: Sequence[int],
+        gradients: Sequence[NDArray[Any]],
+        numbers: NDArray[Any],
+        stats: NDArray[Any] | None,
+    ) -> None:
+        def work() -> None:
+            with contextlib.suppress(IndexError):  # another thread took the last
+                while True:
+                    i = waiting.popleft()
+                    row = None if stats is None else stats[i]
+                    plain.run_rule(self.rule, numbers.tolist(), gradients[i], self.targets[i], row)
+
+        waiting = deque(chosen)
+        size = sum(gradients[i].size for i in chosen)
+        threads.share(work, len(chosen) if size >= _SHARED else 1)
 
 
-def _sum_of_squares(block: NDArray[Any]) -> float:
-    if block.dtype == np.float64:
-        return float(np.vdot(block, block))
-    single = block.astype(np.float32, copy=False)
-    total = float(np.vdot(single, single))
-    if 1e-30 < total < math.inf:  # noqa: PLR2004 - no square was lost below or above float32's range
-        return total
-    double = single.astype(np.float64)
-    return float(np.vdot(double, double))
+class _Cut(NamedTuple):
+    """Arrays of given sizes, none of them 0, cut into tasks."""
+
+    array: NDArray[Any]  # int64[tasks]: which of the arrays
+    offset: NDArray[Any]  # int64[tasks]: elements before
+    elements: NDArray[Any]  # int64[tasks]
+    first: NDArray[Any]  # int64[arrays]: each array's first task
+    pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
+
+    def combined(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """Rows of tasks → rows of arrays."""
+        if len(self.first) == len(stats):
+            return stats
+        sums: NDArray[Any] = np.add.reduceat(stats, self.first)
+        most = slice(GRADIENT_STATS + 2, None, SLOT_STATS)
+        sums[:, most] = np.fmax.reduceat(stats[:, most], self.first)
+        return sums
 
 
-def _blocks(*arrays: NDArray[Any]) -> Iterator[tuple[NDArray[Any], ...]]:
-    """The same elements of every array, a block at a time, as views."""
-    if not all(array.flags.c_contiguous for array in arrays):
-        yield arrays  # no flat view exists: in one go
+@lru_cache(maxsize=64)
+def _cut(sizes: tuple[int, ...], threads_: int) -> _Cut:
+    counts = -(-np.array(sizes) // _TASK)
+    array = np.repeat(np.arange(len(sizes)), counts)
+    first = np.cumsum(counts) - counts
+    offset = (np.arange(len(array)) - first[array]) * _TASK
+    elements = np.minimum(np.array(sizes)[array] - offset, _TASK)
+    pieces = threads_ * _PIECES if threads_ > 1 and sum(sizes) >= _SHARED else 1
+    goals = np.linspace(0, sum(sizes), min(pieces, len(array)) + 1)[1:]
+    bounds = np.unique(np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
+    return _Cut(array, offset, elements, first, list(pairwise([0, *np.unique(bounds).tolist()])))
+
+
+class _Table:
+    """The tasks of arrays that stay where they are, as a kernel takes them."""
+
+    def __init__(self, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
+        sizes = tuple(arrays[0].size for arrays in targets)
+        self.cut = _cut(sizes, threads.get_num_threads())
+        self._bytes = self.cut.offset * targets[0][0].itemsize
+        self._rows = np.empty((len(self.cut.array), 2 + len(targets[0])), np.int64)
+        self._rows[:, 0] = self.cut.elements
+        for k in range(len(targets[0])):
+            self._rows[:, k + 2] = compiled.addresses([arrays[k] for arrays in targets])[self.cut.array] + self._bytes
+
+    def pointing_at(self, gradients: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """int64[tasks, 2 + arrays]: the tasks of a step with these gradients."""
+        rows = self._rows.copy()  # another thread may be at a step of its own
+        rows[:, 1] = compiled.addresses(gradients)[self.cut.array] + self._bytes
+        return rows
+
+
+def _sums_of_squares(arrays: Sequence[NDArray[Any]], dtype: str) -> list[float]:
+    kernel = compiled.norm_kernel(dtype)
+    cut = _cut(tuple(array.size for array in arrays), threads.get_num_threads())
+    rows = np.empty((len(cut.array), 2), np.int64)
+    rows[:, 0] = cut.elements
+    rows[:, 1] = compiled.addresses(arrays)[cut.array] + cut.offset * arrays[0].itemsize
+    stats = np.empty((len(rows), 1))
+    _run(kernel, rows, cut.pieces, _NO_NUMBERS, stats)
+    squares: list[float] = stats[:, 0].tolist()
+    return squares
+
+
+def _run(
+    kernel: Callable[..., None],
+    rows: NDArray[Any],
+    pieces: list[tuple[int, int]],
+    numbers: NDArray[Any],
+    stats: NDArray[Any],
+) -> None:
+    if len(pieces) == 1:
+        kernel(rows, 0, len(rows), numbers, stats)
         return
-    flat = [array.reshape(-1) for array in arrays]
-    for start in range(0, flat[0].size, _BLOCK):
-        yield tuple(array[start : start + _BLOCK] for array in flat)
+
+    def work() -> None:
+        with contextlib.suppress(IndexError):  # another thread took the last piece
+            while True:
+                kernel(rows, *waiting.popleft(), numbers, stats)
+
+    waiting = deque(pieces)
+    threads.share(work, len(pieces))
+
+
+def _is_ready(array: NDArray[Any]) -> bool:
+    """Whether a compiled kernel can walk through it."""
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned and array.dtype in _COMPILED and array.size > 0
+
+
+_COMPILED = {np.dtype(np.float32), np.dtype(np.float64)}
+_NO_NUMBERS = np.empty(0)
+_NO_STATS = np.empty((0, 0))

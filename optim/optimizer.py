@@ -1,81 +1,60 @@
 """Optimizer: from gradients to updated variables and a report.
 
 apply_gradients checks everything and only then changes something. What it found goes, as a `Step`, through the
-wrappers, outermost first: each may read the gradients' norm or scale them. The innermost optimizer runs its rule.
+wrappers, outermost first: each may read the gradients' norm, or say how they are to be clipped. The innermost
+optimizer runs its rule.
 """
 
 from __future__ import annotations
 
+import contextlib
+import operator
+import threading
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim import kernels
-from optim.report import StepReport
+from optim import checks, sparse
+from optim.gradients import gradient_for
+from optim.kernels import Plan, norm_from_squares
+from optim.plain import compute_dtype
+from optim.report import StepReport, VariableReport
+from optim.step import Step
 from optim.variable import IndexedSlices, Variable
 from optim.variable import global_step as read_global_step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from optim.rules import Rule
 
+    Hyperparameter = float | Variable | Callable[[], float]
+
 __all__ = ["Optimizer", "Step"]
 
-
-class Step:
-    """One step, on its way from the caller's gradients to the update.
-
-    Attributes:
-        number: the step's number, from 1.
-        gradients: arrays, each of its variable's shape and dtype.
-        variables: what they are the gradients of.
-        scale: what the update multiplies the gradients by.
-        clip_norm: the bound that `scale` keeps, or None.
-        clipped: whether the norm was above a bound.
-        measured: whether the report is to have the norm, clipping or not.
-    """
-
-    def __init__(self, number: int, gradients: list[NDArray[Any]], variables: list[Variable]) -> None:
-        self.number = number
-        self.gradients = gradients
-        self.variables = variables
-        self.scale = 1.0
-        self.clip_norm: float | None = None
-        self.clipped = False
-        self.measured = False
-        self._global_norm: float | None = None
-
-    @property
-    def global_norm(self) -> float:
-        """The gradients' L2 norm, before any scaling; computed when first asked for."""
-        if self._global_norm is None:
-            self._global_norm = kernels.norm(self.gradients)
-        return self._global_norm
-
-    def report(self, learning_rate: float) -> StepReport:
-        """What is known of the step."""
-        if not self.measured and self._global_norm is None:
-            return StepReport(self.number, learning_rate)
-        norm = self.global_norm
-        # A finite norm has no element that is not.
-        nonfinite = 0 if np.isfinite(norm) else kernels.count_nonfinite(self.gradients)
-        return StepReport(self.number, learning_rate, norm, self.clip_norm, self.clipped, nonfinite)
+_MOST_PLANS = 16  # of an optimizer that is given ever other variables
+_value = operator.attrgetter("value")
 
 
 class Optimizer:
     """The base of all optimizers, with TF1's interface.
 
+    A concrete optimizer names its rule, and gives the numbers that the rule's formula takes under the formula's names
+    for them. Each may be a Variable or a callable, and is then read at each step.
+
     Args:
         rule: the update of one element.
-        learning_rate: a number, a Variable, or a callable of no arguments; read at each step.
-        use_locking: accepted for TF1's sake.
+        learning_rate: a number, a Variable, or a callable of no arguments; read at each step; at least 0.
+        use_locking: whether several threads may call apply_gradients at once.
         name: the optimizer's name.
+        initial: what slots start at that do not start at 0, by name.
+        hyperparameters: the others; of the bounds that `checks` has for their names.
 
     Raises:
-        ValueError: the name is empty.
+        ValueError: the name is empty, or a number out of its bounds.
     """
 
     GATE_NONE = 0
@@ -85,100 +64,195 @@ class Optimizer:
     def __init__(
         self,
         rule: Rule,
-        learning_rate: float | Variable | Callable[[], float],
+        learning_rate: Hyperparameter,
         use_locking: bool,
         name: str,
+        *,
+        initial: Mapping[str, float] | None = None,
+        **hyperparameters: Hyperparameter,
     ) -> None:
         if not name:
             raise ValueError(f"name must not be empty, got {name!r}")
-        self._rule = rule
-        self._learning_rate = learning_rate
-        self._use_locking = use_locking
+        self.rule = rule
         self._name = name
         self._steps = 0
+        self._hyper = {"learning_rate": learning_rate, **hyperparameters}
+        for key, value in self._hyper.items():
+            if not callable(value):
+                checks.number(key, value, self._bound(key))
+        self._initial = dict(initial or {})
+        self._slots: dict[str, dict[Variable, Variable]] = {}
+        self._slotted: set[Variable] = set()
+        self._plans: dict[tuple[Variable, ...], tuple[Plan, tuple[Variable, ...], tuple[NDArray[Any], ...]]] = {}
+        self._lock: Any = threading.RLock() if use_locking else contextlib.nullcontext()
 
     def get_name(self) -> str:
         """The optimizer's name."""
         return self._name
+
+    def get_slot(self, var: Variable, name: str) -> Variable | None:
+        """The slot of that name that belongs to `var`; None where there is none, as before its first gradient."""
+        return self._slots.get(name, {}).get(var)
+
+    def get_slot_names(self) -> list[str]:
+        """The names of all slots that there are, sorted."""
+        return sorted(self._slots)
+
+    def variables(self) -> list[Variable]:
+        """All that the optimizer remembers, sorted by name: what a checkpoint has to keep beside the model."""
+        slots = [slot for of_name in self._slots.values() for slot in of_name.values()]
+        return sorted([*self._other_variables(), *slots], key=lambda variable: variable.name)
 
     def apply_gradients(
         self,
         grads_and_vars: Iterable[tuple[Any, Variable]],
         global_step: Variable | None = None,
         name: str | None = None,
+        *,
+        report: bool = False,
     ) -> StepReport:
         """Update the variables by their gradients, in place.
 
         Args:
             grads_and_vars: pairs (gradient, Variable). A gradient is an array of its variable's shape and dtype, of
-                any library that gives one to NumPy; or None, and the variable stays as it is.
+                any library that gives one to NumPy; or IndexedSlices; or None, and the variable stays as it is.
             global_step: a Variable that rises by one after the updates.
             name: accepted for TF1's sake; unused.
+            report: whether to measure gradients, weights, updates and slots of each variable, in the same pass.
 
         Returns:
             What the step did.
 
         Raises:
             TypeError: a gradient is no array, or a variable no Variable. Nothing was changed.
-            ValueError: no variable has a gradient; a gradient's shape or dtype is not its variable's; a variable is
-                given twice. Nothing was changed.
+            ValueError: no variable has a gradient; a gradient's shape or dtype is not its variable's; its indices are
+                out of range; a variable is given twice; a hyperparameter is out of bounds. Nothing was changed.
         """
         gradients, variables = _checked(list(grads_and_vars))
-        number = self._steps + 1 if global_step is None else read_global_step(global_step) + 1
-        report = self._take(Step(number, gradients, variables))
-        self._steps += 1
-        if global_step is not None:
-            global_step.value[...] = number
-        return report
+        with self._lock:
+            number = self._steps + 1 if global_step is None else read_global_step(global_step) + 1
+            step = Step(number, gradients, variables)
+            step.detailed = report
+            try:
+                return self._take(step)
+            finally:  # an update that could not be reported was made all the same
+                if step.applied:
+                    self._steps += 1
+                    if global_step is not None:
+                        global_step.value[...] = number
 
     def _take(self, step: Step) -> StepReport:
         """Update the step's variables; wrappers do their part and hand the step on."""
-        rate = self._rate()
-        report = step.report(rate)
-        hyperparameters = self._hyperparameters(rate)
-        for gradient, variable in zip(step.gradients, step.variables, strict=True):
-            kernels.apply_rule(self._rule, hyperparameters, variable.value, gradient, scale=step.scale)
-        return report
+        values = {key: checks.number(key, value, self._bound(key)) for key, value in self._hyper.items()}
+        if step.measured and not step.detailed:
+            _ = step.global_norm
+        stats = self._update(step, values)
+        step.applied = True
+        self._finish({compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}, values)
+        return self._report(step, values["learning_rate"], stats)
 
-    def _hyperparameters(self, learning_rate: float) -> tuple[float, ...]:
-        """What the rule's formula takes behind the slots, at this step."""
-        return (learning_rate,)
+    def _update(self, step: Step, values: dict[str, float]) -> list[tuple[int, NDArray[Any] | None]]:
+        """For each variable how many elements were looked at, and what was measured."""
+        found: list[tuple[int, NDArray[Any] | None]] = [(0, None)] * len(step.variables)
+        dense: dict[np.dtype[Any], list[int]] = {}
+        for i, gradient in enumerate(step.gradients):
+            if isinstance(gradient, IndexedSlices):
+                hyper = self._formula_numbers(values, compute_dtype(gradient.dtype))
+                targets = [holder.value for holder in self._holders(step.variables[i])]
+                found[i] = sparse.update_rows(
+                    self.rule, gradient, targets, hyper, step.clip, report=step.detailed
+                )  # fmt: skip
+            else:
+                dense.setdefault(gradient.dtype, []).append(i)
+        for dtype, chosen in dense.items():
+            plan = self._plan([step.variables[i] for i in chosen])
+            hyper = self._formula_numbers(values, compute_dtype(dtype))
+            stats = plan.run([step.gradients[i] for i in chosen], hyper, step.clip, report=step.detailed)  # type: ignore[misc]
+            if stats is not None:
+                for i, row in zip(chosen, stats, strict=True):
+                    found[i] = step.variables[i].value.size, row
+        return found
+
+    def _plan(self, variables: Sequence[Variable]) -> Plan:
+        """The plan for these variables: the one of an earlier step, where all their arrays are still the same."""
+        key = tuple(variables)
+        plan, holders, arrays = self._plans.get(key, (None, (), ()))
+        if plan is None or not all(map(operator.is_, map(_value, holders), arrays)):
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            groups = [self._holders(variable) for variable in variables]
+            holders = tuple(chain.from_iterable(groups))
+            plan = Plan(self.rule, [[holder.value for holder in group] for group in groups])
+            self._plans[key] = plan, holders, tuple(map(_value, holders))
+        return plan
+
+    def _holders(self, variable: Variable) -> tuple[Variable, ...]:
+        """The variable and its slots, which are made where they are not there yet."""
+        if variable not in self._slotted:
+            self._slotted.add(variable)
+            for k, slot in enumerate(self.rule.slots):
+                start = np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
+                label = self._slot_label(slot) or self._name + (f"_{k}" if k else "")
+                made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{label}")
+                self._slots.setdefault(slot, {})[variable] = made
+        return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
+
+    def _slot_label(self, slot: str) -> str | None:
+        """What the slot's variables are called behind their variable's name; None for TF1's usual."""
+        return None
+
+    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+        """What the rule's formula takes behind the slots, at this step, for variables that are computed in `dtype`."""
+        return tuple(values[name] for name in self.rule.hyperparameters)
+
+    def _finish(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        """What there is to do after the updates; `dtypes` are those that were computed in."""
+
+    def _other_variables(self) -> list[Variable]:
+        """What is remembered and is no slot."""
+        return []
 
     def _rate(self) -> float:
-        rate = self._learning_rate
-        return float(rate() if callable(rate) else rate)
+        """The learning rate now."""
+        return checks.number("learning_rate", self._hyper["learning_rate"], self._bound("learning_rate"))
+
+    def _bound(self, name: str) -> checks.Bound:
+        return checks.HYPERPARAMETERS[name]
+
+    def _report(self, step: Step, rate: float, stats: list[tuple[int, NDArray[Any] | None]]) -> StepReport:
+        rows = [(size, row.tolist()) for size, row in stats if row is not None]
+        if not rows:
+            return step.report(rate)
+        if not any(isinstance(gradient, IndexedSlices) for gradient in step.gradients):
+            # The norm comes out of the update. Rows of the same index, though, count each for itself in the norm.
+            step.know_norm(norm_from_squares([row[0] for _, row in rows], step.arrays))
+        variables = tuple(
+            VariableReport.from_stats(variable.name, size, self.rule.slots, row)
+            for variable, (size, row) in zip(step.variables, rows, strict=True)
+        )
+        return step.report(rate, variables)
 
 
-def _checked(pairs: list[tuple[Any, Variable]]) -> tuple[list[NDArray[Any]], list[Variable]]:
+def _checked(pairs: list[tuple[Any, Variable]]) -> tuple[list[NDArray[Any] | IndexedSlices], list[Variable]]:
     """The gradients that there are, as arrays, and their variables; or an error."""
     if not pairs:
         raise ValueError("no variables provided: grads_and_vars is empty")
-    gradients: list[NDArray[Any]] = []
+    gradients: list[NDArray[Any] | IndexedSlices] = []
     variables: list[Variable] = []
+    seen: set[int] = set()
     for gradient, variable in pairs:
         if not isinstance(variable, Variable):
             raise TypeError(f"variable must be a Variable, got {type(variable).__name__}: {variable!r}")
         if gradient is None:
             continue
-        if any(variable is other for other in variables):
+        if not variable.value.flags.writeable:
+            raise ValueError(f"variable {variable.name!r} must be one that can be written to, got a read-only array")
+        if id(variable) in seen:
             raise ValueError(f"variable {variable.name!r} is given twice")
-        gradients.append(_gradient_for(variable, gradient))
+        seen.add(id(variable))
+        gradients.append(gradient_for(variable, gradient))
         variables.append(variable)
     if not variables:
         names = [variable.name for _, variable in pairs]
         raise ValueError(f"no gradients provided for any variable: {names}")
     return gradients, variables
-
-
-def _gradient_for(variable: Variable, gradient: Any) -> NDArray[Any]:
-    what = f"gradient of {variable.name!r}"
-    if isinstance(gradient, IndexedSlices):
-        raise TypeError(f"{what}: IndexedSlices are not supported yet, got {gradient!r}")
-    if not hasattr(gradient, "dtype") or not hasattr(gradient, "shape"):
-        raise TypeError(f"{what} must be an array, IndexedSlices or None, got {type(gradient).__name__}: {gradient!r}")
-    array = np.asarray(gradient)
-    if array.shape != variable.shape:
-        raise ValueError(f"{what} must have the variable's shape {variable.shape}, got {array.shape}")
-    if array.dtype != variable.dtype:
-        raise ValueError(f"{what} must have the variable's dtype {variable.dtype}, got {array.dtype}")
-    return array

@@ -1,19 +1,42 @@
 """Each optimizer's update as one elementwise formula, written as in its paper.
 
 A formula takes the gradient g, the variable v, the slots and the step's hyperparameters, and returns the new variable
-and the new slots. It says nothing of arrays, blocks, threads or clipping: `kernels` runs it. So a new optimizer is a
-formula here, and a class in `optimizers` that names its hyperparameters.
+and the new slots. It says nothing of arrays, blocks, threads or clipping: `kernels` runs it, on NumPy arrays as it
+stands, or as one element's arithmetic that numba compiles. So a new optimizer is a formula here, and a class in
+`optimizers` that names its hyperparameters.
+
+A formula may use arithmetic, numbers, names of its own, `np.sqrt`, `np.abs`, `np.sign` and `np.where`, and nothing
+from outside of it. `np.where` becomes a choice when compiled, and numbers take the arrays' dtype.
 """
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["GRADIENT_DESCENT", "Rule"]
+__all__ = [
+    "ADADELTA",
+    "ADAGRAD",
+    "ADAM",
+    "ADAMW",
+    "FTRL",
+    "FTRL_SQRT",
+    "GRADIENT_DESCENT",
+    "LION",
+    "MOMENTUM",
+    "NADAM",
+    "NESTEROV",
+    "RMSPROP",
+    "RMSPROP_CENTERED",
+    "Rule",
+]
 
 
 @dataclass(frozen=True)
@@ -24,19 +47,212 @@ class Rule:
         formula: (g, v, *slots, *hyperparameters) → (v, *slots), with elementwise arithmetic only.
         slots: the slots' names, in the formula's order.
         reference: where the formula is from.
+        moves_at_rest: whether an element moves whose gradient is 0, so that a sparse gradient moves every row.
+        sparse: the rule for sparse gradients, where TF1 writes the same update in other words, which an infinity in a
+            slot can tell apart: b·m + (1-b)·g stays infinite, m + (1-b)·(g-m) becomes NaN.
     """
 
     formula: Callable[..., tuple[Any, ...]]
     slots: tuple[str, ...]
     reference: str
+    moves_at_rest: bool = False
+    sparse: Rule | None = None
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """All that the formula takes, in its order: "g", "v", slots, hyperparameters."""
+        return tuple(inspect.signature(self.formula).parameters)
+
+    @property
+    def hyperparameters(self) -> tuple[str, ...]:
+        """The names of what it takes behind the slots."""
+        return self.parameters[2 + len(self.slots) :]
+
+    @property
+    def name(self) -> str:
+        """The formula's name."""
+        return self.formula.__name__.strip("_")
 
 
 def _gradient_descent(g: Any, v: Any, learning_rate: Any) -> tuple[Any]:
     return (v - learning_rate * g,)
 
 
-GRADIENT_DESCENT = Rule(
-    _gradient_descent,
-    slots=(),
-    reference="Robbins and Monro 1951, https://doi.org/10.1214/aoms/1177729586",
+def _momentum(g: Any, v: Any, a: Any, learning_rate: Any, momentum: Any) -> tuple[Any, Any]:
+    a = momentum * a + g
+    return v - learning_rate * a, a
+
+
+def _nesterov(g: Any, v: Any, a: Any, learning_rate: Any, momentum: Any) -> tuple[Any, Any]:
+    a = momentum * a + g
+    return v - (learning_rate * g + learning_rate * (momentum * a)), a
+
+
+def _adagrad(g: Any, v: Any, a: Any, learning_rate: Any) -> tuple[Any, Any]:
+    a = a + g * g
+    return v - learning_rate * g / np.sqrt(a), a
+
+
+def _adadelta(g: Any, v: Any, a: Any, d: Any, learning_rate: Any, rho: Any, epsilon: Any) -> tuple[Any, Any, Any]:
+    a = rho * a + (1 - rho) * (g * g)
+    u = np.sqrt(d + epsilon) / np.sqrt(a + epsilon) * g
+    return v - learning_rate * u, a, rho * d + (1 - rho) * (u * u)
+
+
+def _adam(
+    g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    m = m + (1 - beta1) * (g - m)
+    s = s + (1 - beta2) * (g * g - s)
+    return v - alpha * m / (np.sqrt(s) + epsilon), m, s
+
+
+def _adam_sparse(
+    g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    m = beta1 * m + (1 - beta1) * g
+    s = beta2 * s + (1 - beta2) * (g * g)
+    return v - alpha * m / (np.sqrt(s) + epsilon), m, s
+
+
+def _nadam(
+    g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    m = m + (1 - beta1) * (g - m)
+    s = s + (1 - beta2) * (g * g - s)
+    return v - alpha * (beta1 * m + (1 - beta1) * g) / (np.sqrt(s) + epsilon), m, s
+
+
+def _adamw(
+    g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    m = m + (1 - beta1) * (g - m)
+    s = s + (1 - beta2) * (g * g - s)
+    return v - decay * v - alpha * m / (np.sqrt(s) + epsilon), m, s
+
+
+def _lion(
+    g: Any, v: Any, m: Any, learning_rate: Any, beta1: Any, beta2: Any, weight_decay: Any
+) -> tuple[Any, Any]:  # fmt: skip
+    c = m + (1 - beta1) * (g - m)
+    return v - learning_rate * (np.sign(c) + weight_decay * v), m + (1 - beta2) * (g - m)
+
+
+def _ftrl(
+    g: Any, v: Any, a: Any, z: Any, learning_rate: Any, power: Any, l1: Any, l2: Any, shrinkage: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    n = a + g * g
+    n_power = n**power
+    z = z + (g + 2 * shrinkage * v) - (n_power - a**power) / learning_rate * v
+    q = n_power / learning_rate + 2 * l2
+    return np.where(np.abs(z) > l1, (np.sign(z) * l1 - z) / q, 0), n, z
+
+
+def _ftrl_sqrt(
+    g: Any, v: Any, a: Any, z: Any, learning_rate: Any, l1: Any, l2: Any, shrinkage: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    n = a + g * g
+    root = np.sqrt(n)
+    z = z + (g + 2 * shrinkage * v) - (root - np.sqrt(a)) / learning_rate * v
+    q = root / learning_rate + 2 * l2
+    return np.where(np.abs(z) > l1, (np.sign(z) * l1 - z) / q, 0), n, z
+
+
+def _ftrl_sparse(
+    g: Any, v: Any, a: Any, z: Any, learning_rate: Any, power: Any, l1: Any, l2: Any, shrinkage: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    n = a + g * g
+    n_power = n**power
+    z = z + (g + 2 * shrinkage * v) - (n_power - a**power) / learning_rate * v
+    q = n_power / learning_rate + 2 * l2
+    return (np.where(np.abs(z) > l1, np.sign(z) * l1, z) - z) / q, n, z
+
+
+def _ftrl_sqrt_sparse(
+    g: Any, v: Any, a: Any, z: Any, learning_rate: Any, l1: Any, l2: Any, shrinkage: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    n = a + g * g
+    root = np.sqrt(n)
+    z = z + (g + 2 * shrinkage * v) - (root - np.sqrt(a)) / learning_rate * v
+    q = root / learning_rate + 2 * l2
+    return (np.where(np.abs(z) > l1, np.sign(z) * l1, z) - z) / q, n, z
+
+
+def _rmsprop(
+    g: Any, v: Any, s: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    s = s + (1 - decay) * (g * g - s)
+    a = momentum * a + learning_rate * g / np.sqrt(s + epsilon)
+    return v - a, s, a
+
+
+def _rmsprop_centered(
+    g: Any, v: Any, s: Any, mg: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
+) -> tuple[Any, Any, Any, Any]:
+    s = s + (1 - decay) * (g * g - s)
+    mg = mg + (1 - decay) * (g - mg)
+    a = momentum * a + learning_rate * g / np.sqrt(s - mg * mg + epsilon)
+    return v - a, s, mg, a
+
+
+def _rmsprop_sparse(
+    g: Any, v: Any, s: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    s = decay * s + (1 - decay) * (g * g)
+    a = momentum * a + learning_rate * g / np.sqrt(s + epsilon)
+    return v - a, s, a
+
+
+def _rmsprop_centered_sparse(
+    g: Any, v: Any, s: Any, mg: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
+) -> tuple[Any, Any, Any, Any]:
+    s = decay * s + (1 - decay) * (g * g)
+    mg = decay * mg + (1 - decay) * g
+    a = momentum * a + learning_rate * g / np.sqrt(s - mg * mg + epsilon)
+    return v - a, s, mg, a
+
+
+def _rule(formula: Callable[..., Any], slots: tuple[str, ...], reference: str, **options: Any) -> Rule:
+    """The rule; and where there is one, the rule for sparse gradients in it."""
+    sparse = options.pop("sparse", None)
+    return Rule(formula, slots, reference, **options, sparse=sparse and Rule(sparse, slots, reference, **options))
+
+
+GRADIENT_DESCENT = Rule(_gradient_descent, (), "Robbins and Monro 1951, https://doi.org/10.1214/aoms/1177729586")
+MOMENTUM = Rule(_momentum, ("momentum",), "Polyak 1964, https://doi.org/10.1016/0041-5553(64)90137-5")
+NESTEROV = Rule(
+    _nesterov, ("momentum",), "Sutskever et al. 2013, http://proceedings.mlr.press/v28/sutskever13.html"
+)  # fmt: skip
+ADAGRAD = Rule(_adagrad, ("accumulator",), "Duchi et al. 2011, http://jmlr.org/papers/v12/duchi11a.html")
+ADADELTA = Rule(_adadelta, ("accum", "accum_update"), "Zeiler 2012, https://arxiv.org/abs/1212.5701")
+ADAM = _rule(
+    _adam,
+    ("m", "v"),
+    "Kingma and Ba 2015, https://arxiv.org/abs/1412.6980",
+    moves_at_rest=True,
+    sparse=_adam_sparse,
+)
+NADAM = Rule(_nadam, ("m", "v"), "Dozat 2016, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ", moves_at_rest=True)
+ADAMW = Rule(_adamw, ("m", "v"), "Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101", moves_at_rest=True)
+LION = Rule(_lion, ("m",), "Chen et al. 2023, https://arxiv.org/abs/2302.06675", moves_at_rest=True)
+FTRL = _rule(
+    _ftrl, ("accum", "linear"), "McMahan et al. 2013, https://research.google/pubs/pub41159", sparse=_ftrl_sparse
+)
+FTRL_SQRT = _rule(
+    _ftrl_sqrt,
+    ("accum", "linear"),
+    "as FTRL, where the power is 1/2: a root is quicker than a power",
+    sparse=_ftrl_sqrt_sparse,
+)
+RMSPROP = _rule(
+    _rmsprop,
+    ("rms", "momentum"),
+    "Tieleman and Hinton 2012, Coursera, Lecture 6.5",
+    sparse=_rmsprop_sparse,
+)
+RMSPROP_CENTERED = _rule(
+    _rmsprop_centered,
+    ("rms", "mg", "momentum"),
+    "Graves 2013, https://arxiv.org/abs/1308.0850",
+    sparse=_rmsprop_centered_sparse,
 )

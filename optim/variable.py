@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optim.arrays import as_array
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -123,8 +125,8 @@ class IndexedSlices:
     """
 
     def __init__(self, values: ArrayLike, indices: ArrayLike, dense_shape: tuple[int, ...] | None = None) -> None:
-        self.values = np.asarray(values)
-        self.indices = np.asarray(indices)
+        self.values = _as_array(values)
+        self.indices = _as_array(indices)
         self.dense_shape = dense_shape
         if not np.issubdtype(self.indices.dtype, np.integer):
             raise TypeError(f"indices must be integers, got {self.indices.dtype}")
@@ -138,6 +140,11 @@ class IndexedSlices:
 
     def __repr__(self) -> str:
         return f"IndexedSlices(values of shape {self.values.shape}, dense_shape={self.dense_shape})"
+
+
+def _as_array(tensor: ArrayLike) -> NDArray[Any]:
+    array = as_array(tensor)
+    return np.asarray(tensor) if array is None else array
 
 
 def global_step(variable: Variable) -> int:

@@ -1,47 +1,156 @@
-"""Optimizers around optimizers: each does one thing to a step, and hands it on. They compose in any order."""
+"""Optimizers around optimizers: each does one thing to a step, and hands it on. They compose in any order.
+
+The outermost sees the gradients first. So `clip_gradients_by_norm(clip_gradients_by_value(optimizer, …), 1.0)` keeps
+the norm within 1, and then each element within its bounds.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import insort
 from typing import TYPE_CHECKING
 
+from optim import checks
 from optim.clip import clip_scale
 from optim.optimizer import Optimizer, Step
 from optim.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from optim.report import StepReport
+    from optim.variable import Variable
     from summaries import EventFileWriter
 
-__all__ = ["clip_gradients_by_norm", "with_summaries"]
+__all__ = [
+    "clip_gradients_by_norm",
+    "clip_gradients_by_percentile",
+    "clip_gradients_by_value",
+    "skip_nonfinite_steps",
+    "with_summaries",
+]
 
 
 class _Wrapper(Optimizer):
-    """Hands a step on to the optimizer inside."""
+    """Hands a step on to the optimizer inside, and questions too."""
 
     def __init__(self, optimizer: Optimizer) -> None:
         self._inner = optimizer
         self._steps = 0
+        self.rule = optimizer.rule
+        self._lock = optimizer._lock  # noqa: SLF001 - wrapper and wrapped are one family
 
     def get_name(self) -> str:
         """The name of the optimizer inside."""
         return self._inner.get_name()
 
+    def get_slot(self, var: Variable, name: str) -> Variable | None:
+        """The slot of the optimizer inside."""
+        return self._inner.get_slot(var, name)
+
+    def get_slot_names(self) -> list[str]:
+        """The slot names of the optimizer inside."""
+        return self._inner.get_slot_names()
+
+    def variables(self) -> list[Variable]:
+        """All that the optimizer inside remembers."""
+        return self._inner.variables()
+
     def _take(self, step: Step) -> StepReport:
         return self._inner._take(step)  # noqa: SLF001 - wrapper and wrapped are one family
+
+    def _rate(self) -> float:
+        return self._inner._rate()  # noqa: SLF001
 
 
 class _ClipByGlobalNorm(_Wrapper):
     def __init__(self, optimizer: Optimizer, clip_norm: float) -> None:
-        clip_scale(0.0, clip_norm)  # refuses a bound that is not positive
         super().__init__(optimizer)
-        self._clip_norm = float(clip_norm)
+        self._clip_norm = checks.positive_or_infinite("clip_norm", clip_norm)
 
     def _take(self, step: Step) -> StepReport:
-        norm = step.global_norm * step.scale
-        step.scale *= clip_scale(norm, self._clip_norm)
-        step.clip_norm = self._clip_norm if step.clip_norm is None else min(step.clip_norm, self._clip_norm)
-        step.clipped |= norm > self._clip_norm
+        _keep_norm_within(step, self._clip_norm)
         return super()._take(step)
+
+
+def _keep_norm_within(step: Step, bound: float) -> float:
+    """The norm that it had."""
+    norm = step.norm_so_far
+    step.measured = True
+    step.clip = step.clip.scaled(clip_scale(norm, bound))
+    step.clip_norm = bound if step.clip_norm is None else min(step.clip_norm, bound)
+    step.clipped |= norm > bound
+    return norm
+
+
+class _ClipByValue(_Wrapper):
+    def __init__(self, optimizer: Optimizer, low: float, high: float) -> None:
+        if not low <= high:
+            raise ValueError(f"clip_value_min must be at most clip_value_max, got {low} and {high}")
+        super().__init__(optimizer)
+        self._bounds = float(low), float(high)
+
+    def _take(self, step: Step) -> StepReport:
+        step.clip = step.clip.kept_within(*self._bounds)
+        return super()._take(step)
+
+
+class _ClipByPercentile(_Wrapper):
+    def __init__(self, optimizer: Optimizer, percentile: float) -> None:
+        super().__init__(optimizer)
+        self._percentile = _percentage("percentile", percentile)
+        self._sorted: list[float] = []
+
+    def _take(self, step: Step) -> StepReport:
+        norm = step.norm_so_far
+        norms = self._sorted.copy()
+        if math.isfinite(norm):
+            insort(norms, norm)
+        bound = _percentile(norms, self._percentile)
+        if bound > 0:
+            _keep_norm_within(step, bound)
+        elif not math.isfinite(norm):
+            step.clip = step.clip.scaled(math.nan)
+        report = super()._take(step)
+        if not report.skipped:
+            self._sorted = norms
+        return report
+
+
+_percentage = checks.Bound("from 0 to 100", lambda x: 0 <= x <= 100)  # noqa: PLR2004 - per cent
+
+
+def _percentile(values: list[float], percentile: float) -> float:
+    """Between the two nearest, in proportion, as NumPy's; 0.0 of nothing. The values are sorted."""
+    if not values:
+        return 0.0
+    place = (len(values) - 1) * percentile / 100
+    below = math.floor(place)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + (values[above] - values[below]) * (place - below)
+
+
+class _SkipNonfinite(_Wrapper):
+    def __init__(self, optimizer: Optimizer, max_in_a_row: int) -> None:
+        if max_in_a_row < 1:
+            raise ValueError(f"max_in_a_row must be positive, got {max_in_a_row}")
+        super().__init__(optimizer)
+        self._most = max_in_a_row
+        self.skipped_in_a_row = 0
+        self.skipped_steps = 0
+
+    def _take(self, step: Step) -> StepReport:
+        if math.isfinite(step.global_norm) or not step.nonfinite:
+            report = super()._take(step)
+            self.skipped_in_a_row = 0
+            return report
+        self.skipped_in_a_row += 1
+        self.skipped_steps += 1
+        if self.skipped_in_a_row >= self._most:
+            names = [variable.name for variable in step.nonfinite_variables]
+            raise FloatingPointError(
+                f"gradients were not finite in {self.skipped_in_a_row} steps in a row, at step {step.number} "
+                f"{step.nonfinite} elements, of {names}"
+            )
+        return step.report(self._rate(), skipped=True)
 
 
 class _WithSummaries(_Wrapper):
@@ -78,6 +187,77 @@ def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: float) -> Optimizer:
     References: Pascanu et al. 2013, https://arxiv.org/abs/1211.5063
     """
     return _ClipByGlobalNorm(optimizer, clip_norm)
+
+
+def clip_gradients_by_value(optimizer: Optimizer, clip_value_min: float, clip_value_max: float) -> Optimizer:
+    """An optimizer that keeps every element of a gradient within bounds; NaN stays NaN.
+
+    Nothing is copied: the update clips as it reads.
+
+    Args:
+        optimizer: makes the update.
+        clip_value_min: the least, in the units of the gradients.
+        clip_value_max: the most.
+
+    Raises:
+        ValueError: the least is more than the most.
+
+    >>> from optim import GradientDescentOptimizer, Variable
+    >>> w = Variable([0.0, 0.0], name="w")
+    >>> optimizer = clip_gradients_by_value(GradientDescentOptimizer(1.0), -1.0, 2.0)
+    >>> report = optimizer.apply_gradients([(np.float32([-3.0, 4.0]), w)])
+    >>> w.value
+    array([ 1., -2.], dtype=float32)
+    """
+    return _ClipByValue(optimizer, clip_value_min, clip_value_max)
+
+
+def clip_gradients_by_percentile(optimizer: Optimizer, percentile: float = 10.0) -> Optimizer:
+    """AutoClip: an optimizer that clips by global norm, where the bound is a percentile of all norms so far.
+
+    The norm of the step at hand is among them; norms that are not finite are left out, and such a step's gradients
+    become NaN, as with any clipping by norm.
+
+    Args:
+        optimizer: makes the update.
+        percentile: from 0, the least norm so far, to 100, the largest.
+
+    Raises:
+        ValueError: it is not within 0 and 100.
+
+    >>> from optim import GradientDescentOptimizer, Variable
+    >>> w = Variable([0.0], name="w")
+    >>> optimizer = clip_gradients_by_percentile(GradientDescentOptimizer(1.0), 50.0)
+    >>> [optimizer.apply_gradients([(np.float32([g]), w)]).clip_norm for g in (1.0, 3.0, 9.0)]
+    [1.0, 2.0, 3.0]
+
+    References: Seetharaman et al. 2020, https://arxiv.org/abs/2007.14469
+    """
+    return _ClipByPercentile(optimizer, percentile)
+
+
+def skip_nonfinite_steps(optimizer: Optimizer, max_in_a_row: int = 10) -> Optimizer:
+    """An optimizer that leaves out steps whose gradients are not all finite.
+
+    Such a step changes neither variables nor slots, nor the global step, as with TF1's LossScaleOptimizer. Its report
+    says `skipped`. The optimizer counts them: `skipped_steps`, and `skipped_in_a_row`.
+
+    Args:
+        optimizer: makes the update.
+        max_in_a_row: so many of them one after another are an error.
+
+    Raises:
+        ValueError: `max_in_a_row` is not positive.
+        FloatingPointError: by apply_gradients: so many steps in a row had gradients that were not finite.
+
+    >>> from optim import GradientDescentOptimizer, Variable
+    >>> w = Variable([0.0, 0.0], name="w")
+    >>> optimizer = skip_nonfinite_steps(GradientDescentOptimizer(1.0))
+    >>> report = optimizer.apply_gradients([(np.float32([1.0, np.nan]), w)])
+    >>> report.skipped, report.nonfinite, w.value
+    (True, 1, array([0., 0.], dtype=float32))
+    """
+    return _SkipNonfinite(optimizer, max_in_a_row)
 
 
 def with_summaries(optimizer: Optimizer, writer: EventFileWriter, every_n_steps: int = 1) -> Optimizer:

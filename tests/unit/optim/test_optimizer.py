@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from optim import GradientDescentOptimizer, IndexedSlices, Optimizer, StepReport, Variable
+from optim import GradientDescentOptimizer, Optimizer, StepReport, Variable
 
 
 def float32(*numbers):
@@ -99,7 +99,6 @@ def test_gates():
 
 W = Variable([1.0, 2.0], name="w")
 GOOD = (np.float32(2.0), Variable(0.5, name="b"))
-SLICES = IndexedSlices(float32(1), [0], (2,))
 # (grads_and_vars, error, its text); where there are others, a good pair comes first, and stays unused.
 REFUSED = {
     "nothing": ([], ValueError, "no variables provided: grads_and_vars is empty"),
@@ -125,7 +124,6 @@ REFUSED = {
         TypeError,
         "gradient of 'w' must be an array, IndexedSlices or None, got list: [1.0, 2.0]",
     ),
-    "slices": ([GOOD, (SLICES, W)], TypeError, f"gradient of 'w': IndexedSlices are not supported yet, got {SLICES!r}"),
 }
 
 

@@ -1,0 +1,179 @@
+"""Adam, and those that differ from it by their formula alone: AdamW and NAdam."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim import rules
+from optim.optimizer import Optimizer
+from optim.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optim.optimizer import Hyperparameter
+    from optim.rules import Rule
+
+__all__ = ["AdamOptimizer", "AdamWOptimizer", "NAdamOptimizer"]
+
+
+class AdamOptimizer(Optimizer):
+    r"""Adam: the mean of the gradients over the root of their mean square. Slots: m, v.
+
+    .. math::
+        \alpha = \eta \sqrt{1 - \beta_2^t} / (1 - \beta_1^t), \quad m \leftarrow m + (1 - \beta_1)(g - m), \quad
+        s \leftarrow s + (1 - \beta_2)(g^2 - s), \quad v \leftarrow v - \alpha m / (\sqrt s + \epsilon)
+
+    ε stands beside the root of s as it is, before correction for its start at 0: "ε hat" in the paper. The powers of
+    β₁ and β₂ are Variables, as in TF1, and `variables()` has them. A sparse gradient decays m and v, and moves the
+    weights, in all rows.
+
+    Args:
+        learning_rate: η; a number, a Variable, or a callable of no arguments.
+        beta1: β₁, how much of m is kept; likewise.
+        beta2: β₂, how much of s is kept; likewise.
+        epsilon: ε; likewise.
+        use_locking: whether several threads may call apply_gradients at once.
+        name: the optimizer's name.
+
+    >>> w = Variable([1.0, 1.0], name="w")
+    >>> optimizer = AdamOptimizer(0.1)
+    >>> report = optimizer.apply_gradients([(np.float32([1e-3, -1e3]), w)])
+    >>> w.value.round(3), [variable.name for variable in optimizer.variables()]
+    (array([0.9, 1.1], dtype=float32), ['beta1_power', 'beta2_power', 'w/Adam', 'w/Adam_1'])
+
+    References: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980
+    """
+
+    def __init__(
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: Hyperparameter = 0.9,
+        beta2: Hyperparameter = 0.999,
+        epsilon: Hyperparameter = 1e-8,
+        use_locking: bool = False,
+        name: str = "Adam",
+    ) -> None:
+        self._start(rules.ADAM, learning_rate, beta1, beta2, epsilon, use_locking, name)
+
+    def _start(
+        self,
+        rule: Rule,
+        learning_rate: Hyperparameter,
+        beta1: Hyperparameter,
+        beta2: Hyperparameter,
+        epsilon: Hyperparameter,
+        use_locking: bool,
+        name: str,
+        **others: Any,  # Hyperparameter; mypy would take them for `initial`, too
+    ) -> None:
+        Optimizer.__init__(
+            self, rule, learning_rate, use_locking, name, beta1=beta1, beta2=beta2, epsilon=epsilon, **others
+        )
+        self._powers: dict[np.dtype[Any], tuple[Variable, Variable]] = {}
+
+    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+        return super()._formula_numbers({**values, "alpha": self._alpha(values, dtype)}, dtype)
+
+    def _alpha(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> float:
+        """The rate, corrected for slots that started at 0; rounded as TF1 does, which cancels what m and s lose."""
+        power1, power2 = (power.value for power in self._powers_in(dtype, values))
+        return float(dtype.type(values["learning_rate"]) * np.sqrt(1 - power2) / (1 - power1))
+
+    def _powers_in(self, dtype: np.dtype[Any], values: Mapping[str, float]) -> tuple[Variable, Variable]:
+        """β₁ᵗ and β₂ᵗ for the step to come, one pair for each dtype that is computed in."""
+        if dtype not in self._powers:
+            suffix = f"_{len(self._powers)}" if self._powers else ""
+            first, second = (
+                Variable(values[beta], trainable=False, name=f"{beta}_power{suffix}", dtype=dtype)
+                for beta in ("beta1", "beta2")
+            )
+            self._powers[dtype] = first, second
+        return self._powers[dtype]
+
+    def _finish(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        for dtype in dtypes:
+            for power, beta in zip(self._powers_in(dtype, values), ("beta1", "beta2"), strict=True):
+                power.value *= dtype.type(values[beta])
+
+    def _other_variables(self) -> list[Variable]:
+        return [power for pair in self._powers.values() for power in pair]
+
+
+class NAdamOptimizer(AdamOptimizer):
+    r"""Adam with Nesterov's momentum. Slots: m, v.
+
+    .. math:: v \leftarrow v - \alpha (\beta_1 m + (1 - \beta_1) g) / (\sqrt s + \epsilon)
+
+    with Adam's α and new m and s. TF1's contrib NadamOptimizer, whose β₁ is the same at every step.
+
+    Args:
+        learning_rate: η; a number, a Variable, or a callable of no arguments.
+        beta1: β₁, how much of m is kept; likewise.
+        beta2: β₂, how much of s is kept; likewise.
+        epsilon: ε; likewise.
+        use_locking: whether several threads may call apply_gradients at once.
+        name: the optimizer's name.
+
+    >>> w = Variable([1.0], name="w")
+    >>> report = NAdamOptimizer(0.1, beta1=0.5).apply_gradients([(np.float32([1.0]), w)])
+    >>> w.value.round(3)
+    array([0.85], dtype=float32)
+
+    References: Dozat 2016, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ
+    """
+
+    def __init__(
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: Hyperparameter = 0.9,
+        beta2: Hyperparameter = 0.999,
+        epsilon: Hyperparameter = 1e-8,
+        use_locking: bool = False,
+        name: str = "NAdam",
+    ) -> None:
+        self._start(rules.NADAM, learning_rate, beta1, beta2, epsilon, use_locking, name)
+
+
+class AdamWOptimizer(AdamOptimizer):
+    r"""Adam with weight decay that is no part of the gradient. Slots: m, v.
+
+    .. math:: v \leftarrow v - \eta \lambda v - \alpha m / (\sqrt s + \epsilon \sqrt{1 - \beta_2^t})
+
+    with Adam's α, m and s: ε stands beside the corrected root, as in this paper, and as in torch.
+
+    Args:
+        learning_rate: η; a number, a Variable, or a callable of no arguments.
+        beta1: β₁, how much of m is kept; likewise.
+        beta2: β₂, how much of s is kept; likewise.
+        epsilon: ε; likewise.
+        weight_decay: λ; likewise.
+        use_locking: whether several threads may call apply_gradients at once.
+        name: the optimizer's name.
+
+    >>> w = Variable([1.0], name="w")
+    >>> report = AdamWOptimizer(0.1, weight_decay=0.5).apply_gradients([(np.float32([0.0]), w)])
+    >>> w.value
+    array([0.95], dtype=float32)
+
+    References: Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101
+    """
+
+    def __init__(
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: Hyperparameter = 0.9,
+        beta2: Hyperparameter = 0.999,
+        epsilon: Hyperparameter = 1e-8,
+        weight_decay: Hyperparameter = 0.01,
+        use_locking: bool = False,
+        name: str = "AdamW",
+    ) -> None:
+        self._start(rules.ADAMW, learning_rate, beta1, beta2, epsilon, use_locking, name, weight_decay=weight_decay)
+
+    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+        uncorrected = values["epsilon"] * float(np.sqrt(1 - self._powers_in(dtype, values)[1].value))
+        decay = values["learning_rate"] * values["weight_decay"]
+        return super()._formula_numbers({**values, "epsilon": uncorrected, "decay": decay}, dtype)

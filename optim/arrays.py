@@ -1,0 +1,49 @@
+"""Whatever a library calls an array → a NumPy array, without a copy where its memory can be shared."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["as_array"]
+
+
+def as_array(tensor: Any) -> NDArray[Any] | None:
+    """The tensor as a NumPy array; None where it is nothing of the kind.
+
+    Args:
+        tensor: a NumPy array; or an array of torch, JAX or any library that has `__array__` or `__dlpack__`; or a
+            buffer of numbers, as array.array is. A torch tensor may require gradients, and may be bfloat16.
+
+    >>> import array
+    >>> as_array(array.array("f", [1.0, 2.0]))
+    array([1., 2.], dtype=float32)
+    """
+    if isinstance(tensor, np.ndarray):
+        return tensor
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(tensor, torch.Tensor):
+        return _from_torch(torch, tensor)
+    if hasattr(tensor, "__array__") and hasattr(tensor, "dtype"):
+        return np.asarray(tensor)
+    if hasattr(tensor, "__dlpack__"):
+        return np.from_dlpack(tensor)
+    if isinstance(tensor, str | bytes | bytearray):
+        return None
+    try:
+        return np.asarray(memoryview(tensor))
+    except TypeError:
+        return None
+
+
+def _from_torch(torch: Any, tensor: Any) -> NDArray[Any]:
+    tensor = tensor.detach()
+    if tensor.dtype == torch.bfloat16:  # torch has no NumPy array of it; its bits are those of ml_dtypes' bfloat16
+        array: NDArray[Any] = tensor.view(torch.int16).numpy().view(np.dtype("bfloat16"))
+        return array
+    return np.asarray(tensor)

@@ -1,0 +1,83 @@
+"""What a hyperparameter may be."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "HYPERPARAMETERS",
+    "Bound",
+    "at_least_zero",
+    "below_one",
+    "number",
+    "positive",
+    "positive_or_infinite",
+    "up_to_one",
+]
+
+
+class Bound:
+    """A range that a number has to be in, and how an error says so.
+
+    >>> positive("clip_norm", 1)
+    1.0
+    """
+
+    def __init__(self, text: str, holds: Callable[[float], bool]) -> None:
+        self._text = text
+        self._holds = holds
+
+    def __call__(self, name: str, value: float) -> float:
+        """The value, as a float.
+
+        Raises:
+            ValueError: it is not in the range.
+        """
+        if not self._holds(value):
+            raise ValueError(f"{name} must be {self._text}, got {value}")
+        return float(value)
+
+
+positive_or_infinite = Bound("positive", lambda x: x > 0)
+positive = Bound("positive", lambda x: 0 < x < math.inf)
+at_least_zero = Bound("at least 0 and finite", lambda x: 0 <= x < math.inf)
+below_one = Bound("at least 0 and below 1", lambda x: 0 <= x < 1)
+up_to_one = Bound("from 0 to 1", lambda x: 0 <= x <= 1)
+not_above_zero = Bound("at most 0 and finite", lambda x: -math.inf < x <= 0)
+
+# By the names that the optimizers' arguments have. A learning rate of 0 is where many schedules end.
+HYPERPARAMETERS = {
+    "learning_rate": at_least_zero,
+    "momentum": at_least_zero,
+    "epsilon": at_least_zero,
+    "beta1": below_one,
+    "beta2": below_one,
+    "rho": up_to_one,
+    "decay": up_to_one,
+    "weight_decay": at_least_zero,
+    "l1_regularization_strength": at_least_zero,
+    "l2_regularization_strength": at_least_zero,
+    "l2_shrinkage_regularization_strength": at_least_zero,
+    "learning_rate_power": not_above_zero,
+}
+
+
+def number(name: str, value: Any, bound: Bound) -> float:
+    """The hyperparameter's value now: a number, a Variable, or what a callable of no arguments returns.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is out of bounds.
+    """
+    now = value() if callable(value) else value
+    try:
+        now = float(now)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be a number, a Variable or a callable that returns one, got {type(now).__name__}: {now!r}"
+        ) from None
+    return bound(name, now)

@@ -1,0 +1,80 @@
+"""Gradients on their way in: checked against their variables, and rows of the same index summed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.arrays import as_array
+from optim.variable import IndexedSlices, Variable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["gradient_for", "unique_rows"]
+
+_FLOATING = ("float16", "bfloat16", "float32", "float64")
+_KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def gradient_for(variable: Variable, gradient: Any) -> NDArray[Any] | IndexedSlices:
+    """The gradient, checked against its variable.
+
+    Raises:
+        TypeError: it is no array or IndexedSlices.
+        ValueError: its shape or dtype is not the variable's; its indices are out of the variable's range; the variable
+            is not of floating dtype.
+    """
+    value = variable.value
+    if type(gradient) is np.ndarray and gradient.dtype in _KNOWN and gradient.dtype == value.dtype:  # nearly always so
+        array: NDArray[Any] | None = gradient
+    else:
+        array = _converted(variable, gradient)
+    if array is not None and array.shape == value.shape:
+        return array
+    if isinstance(gradient, IndexedSlices):
+        return _rows_for(variable, gradient)
+    shape = getattr(array, "shape", None)
+    raise ValueError(f"gradient of {variable.name!r} must have the variable's shape {value.shape}, got {shape}")
+
+
+def _converted(variable: Variable, gradient: Any) -> NDArray[Any] | None:
+    """The gradient as an array of the variable's dtype; None where it is IndexedSlices, of that dtype."""
+    what, value = f"gradient of {variable.name!r}", variable.value
+    array = as_array(gradient.values if isinstance(gradient, IndexedSlices) else gradient)
+    if array is None:
+        raise TypeError(f"{what} must be an array, IndexedSlices or None, got {type(gradient).__name__}: {gradient!r}")
+    if value.dtype.name not in _FLOATING:
+        raise ValueError(f"variable {variable.name!r} must be of {', '.join(_FLOATING)}, got {value.dtype}")
+    if array.dtype != value.dtype:
+        raise ValueError(f"{what} must have the variable's dtype {value.dtype}, got {array.dtype}")
+    return None if isinstance(gradient, IndexedSlices) else array
+
+
+def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
+    what = f"gradient of {variable.name!r}"
+    shape, rows = variable.shape, gradient.values
+    if not shape or rows.shape[1:] != shape[1:]:
+        raise ValueError(f"{what} must have rows of the variable's shape {shape[1:]}, got {rows.shape[1:]}")
+    if gradient.dense_shape is not None and tuple(gradient.dense_shape) != shape:
+        raise ValueError(f"{what} must have the variable's shape {shape}, got a dense_shape of {gradient.dense_shape}")
+    if gradient.indices.size:
+        least, most = int(gradient.indices.min()), int(gradient.indices.max())
+        if least < 0 or most >= shape[0]:
+            wrong = least if least < 0 else most
+            raise ValueError(f"{what} must have indices from 0 to {shape[0] - 1}, got {wrong}")
+    return gradient
+
+
+def unique_rows(gradient: IndexedSlices) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(indices, rows): each row once, in rising order, with those of the same index summed."""
+    indices = gradient.indices.astype(np.intp, copy=False)
+    found, where = np.unique(indices, return_inverse=True)
+    if len(found) == len(indices):
+        return found, gradient.values[np.argsort(indices)]
+    dtype = gradient.values.dtype
+    summed = np.zeros((len(found), *gradient.values.shape[1:]), np.float64 if dtype == np.float64 else np.float32)
+    with np.errstate(all="ignore"):
+        np.add.at(summed, where.reshape(-1), gradient.values.astype(summed.dtype, copy=False))
+    return found, summed

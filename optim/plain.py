@@ -1,0 +1,166 @@
+"""Rules over NumPy arrays, a cache block at a time, without numba.
+
+A block is small enough that the formula's temporaries stay in the cache, so that memory is read and written once, and
+nothing as large as a variable is ever allocated. Any strides and any floating dtype will do: what is not contiguous,
+or is narrower than float32, passes through a buffer of one block, as float32 or wider.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.codegen import GRADIENT_STATS, SLOT_STATS
+from optim.tracing import program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.rules import Rule
+
+__all__ = ["compute_dtype", "count_nonfinite", "norm", "run_rule"]
+
+_BLOCK = 1 << 15  # elements: fewer, and calling NumPy costs more than its arithmetic; more, and the cache overflows
+_APART = 272  # elements between scratch blocks: a store 4,096 bytes from a load would hold that load up
+_SAFE_MIN = 1e-280  # below it squares may have been rounded to nothing
+
+
+def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that arithmetic is done in: float64 for float64, float32 for all narrower ones."""
+    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
+
+
+def run_rule(
+    rule: Rule,
+    numbers: Sequence[float],
+    gradient: NDArray[Any],
+    targets: Sequence[NDArray[Any]],
+    stats: NDArray[Any] | None = None,
+) -> None:
+    """Update `targets` in place.
+
+    Args:
+        rule: the formula.
+        numbers: scale, low, high, then the hyperparameters, as a kernel takes them: see `codegen`.
+        gradient: not modified.
+        targets: the variable and the slots, each of the gradient's shape.
+        stats: float64[width], a row of `codegen`'s stats to fill; or None.
+    """
+    dtype = compute_dtype(targets[0].dtype)
+    clip, hyperparameters = numbers[:3], [dtype.type(number) for number in numbers[3:]]
+    todo = program(rule)
+    scratch = np.empty((len(todo.scratch) + 2, min(_BLOCK, gradient.size) + _APART), dtype)
+    if stats is not None:
+        stats[:] = 0.0
+        stats[GRADIENT_STATS + 2 :: SLOT_STATS] = -np.inf
+    with np.errstate(all="ignore"):  # a diverging run says so by its values, with numba and without
+        values = todo.set_up(hyperparameters)
+        for block in _blocks([gradient, *targets], dtype, writes=True):
+            *free, clipped, old = scratch[:, : block[0].size]
+            for place, buffer in zip(todo.scratch, free, strict=True):
+                values[place] = buffer
+            if stats is not None:
+                np.copyto(old, block[1])
+            todo.run(values, (_clipped(block[0], clip, clipped), *block[1:]))
+            if stats is not None:
+                _tally(stats, block, np.subtract(block[1], old, out=old))
+
+
+def norm(arrays: Sequence[NDArray[Any]]) -> float:
+    """The L2 norm of all elements of all arrays together.
+
+    Neither large nor tiny elements spoil it: it is infinite, or 0, only where the true norm is not a float64. NaN where
+    an element is NaN.
+    """
+    with np.errstate(all="ignore"):
+        squares = _exact_sum(_squares(block) for array in arrays for block in _read(array))
+        if _SAFE_MIN < squares < math.inf or math.isnan(squares):
+            return math.sqrt(squares)
+        largest = max((float(np.max(np.abs(block))) for array in arrays for block in _read(array)), default=0.0)
+        if largest == 0.0 or not math.isfinite(largest):
+            return largest
+        scaled = (block.astype(np.float64) / largest for array in arrays for block in _read(array))
+        return largest * math.sqrt(math.fsum(float(np.vdot(block, block)) for block in scaled))
+
+
+def count_nonfinite(arrays: Sequence[NDArray[Any]]) -> int:
+    """How many elements are NaN or infinite."""
+    return sum(int(block.size - np.count_nonzero(np.isfinite(block))) for array in arrays for block in _read(array))
+
+
+def _exact_sum(squares: Iterator[float]) -> float:
+    """Rounded once, so that the order of the arrays does not matter; infinite where it is too large."""
+    try:
+        return math.fsum(squares)
+    except OverflowError:
+        return math.inf
+
+
+def _clipped(g: NDArray[Any], clip: Sequence[float], out: NDArray[Any]) -> NDArray[Any]:
+    scale, low, high = (g.dtype.type(number) for number in clip)
+    if scale != 1.0:
+        g = np.multiply(g, scale, out=out)
+    if low > -math.inf or high < math.inf:
+        g = np.minimum(np.maximum(g, low, out=out), high, out=out)
+    return g
+
+
+def _tally(stats: NDArray[Any], block: Sequence[NDArray[Any]], update: NDArray[Any]) -> None:
+    gradient, variable, *slots = block
+    squares = _squares(gradient)
+    stats[0] += squares
+    stats[1] += _squares(variable)
+    stats[2] += _squares(update)
+    stats[3] += gradient.size - np.count_nonzero(gradient)
+    if not math.isfinite(squares):  # a finite sum has no element that is not
+        stats[4] += gradient.size - np.count_nonzero(np.isfinite(gradient))
+    for k, slot in enumerate(slots):
+        column = GRADIENT_STATS + SLOT_STATS * k
+        mean = np.sum(slot)
+        stats[column] += mean if np.isfinite(mean) else np.sum(slot, dtype=np.float64)
+        stats[column + 1] += _squares(slot)
+        stats[column + 2] = np.maximum(stats[column + 2], np.max(slot))
+
+
+def _squares(block: NDArray[Any]) -> float:
+    if block.dtype == np.float64:
+        return float(np.vdot(block, block))
+    total = float(np.vdot(block, block))
+    if 1e-30 < total < math.inf:  # noqa: PLR2004 - no square was lost below or above float32's range
+        return total
+    double = block.astype(np.float64)
+    return float(np.vdot(double, double))
+
+
+def _read(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    for (block,) in _blocks([array], compute_dtype(array.dtype)):
+        yield block
+
+
+def _blocks(
+    arrays: Sequence[NDArray[Any]], dtype: np.dtype[Any], *, writes: bool = False
+) -> Iterator[tuple[NDArray[Any], ...]]:
+    """The same elements of every array, a block at a time; all but the first array are written back, if asked."""
+    if not arrays[0].size:
+        return
+    if all(array.flags.c_contiguous and array.dtype == dtype for array in arrays):
+        flat = [array.reshape(-1) for array in arrays]
+        for start in range(0, flat[0].size, _BLOCK):
+            yield tuple(array[start : start + _BLOCK] for array in flat)
+        return
+    access: Any = [["readonly"], *[["readwrite" if writes else "readonly"]] * (len(arrays) - 1)]
+    iterator: Any = np.nditer(
+        list(arrays),
+        ["external_loop", "buffered"],
+        access,
+        op_dtypes=[dtype] * len(arrays),
+        casting="unsafe",  # to float32 and back: the narrower dtype is the caller's choice
+        buffersize=_BLOCK,
+    )
+    with iterator:
+        for block in iterator:
+            yield block if len(arrays) > 1 else (block,)

@@ -1,0 +1,128 @@
+"""A fast path is no second meaning: compiled and plain kernels give what the formula gives on whole arrays."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optim import compiled, rules, threads
+from optim.codegen import SLOT_STATS
+from optim.kernels import Clip, Plan, norm
+from optim.rules import Rule
+
+RULES = sorted((name, rule) for name, rule in vars(rules).items() if isinstance(rule, Rule))
+DTYPES = [np.float32, np.float64]
+SIZES = st.lists(st.sampled_from([0, 1, 7, 33, 4095, 4097, 70_000]), min_size=1, max_size=4)
+CLIPS = st.sampled_from([Clip(), Clip(0.3), Clip(0.5, -0.2, 0.4), Clip(1.0, -math.inf, 0.1), Clip(math.nan)])
+SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-40, 1e30, -1e30]
+
+
+def problem(rule, dtype, sizes, seed, specials):
+    """(gradients, targets, hyperparameters): slots are positive, some elements of the gradients special."""
+    rng = np.random.default_rng(seed)
+    gradients = [rng.standard_normal(size).astype(dtype) for size in sizes]
+    for gradient in gradients:
+        chosen = rng.integers(0, max(gradient.size, 1), min(specials, gradient.size))
+        gradient[chosen] = rng.choice(SPECIAL, len(chosen))
+    targets = [
+        [rng.standard_normal(size).astype(dtype), *(rng.uniform(0.5, 2, size).astype(dtype) for _ in rule.slots)]
+        for size in sizes
+    ]
+    return gradients, targets, rng.uniform(0.1, 0.9, len(rule.hyperparameters))
+
+
+def by_the_formula(rule, dtype, gradients, targets, hyper, clip):
+    scale, low, high = (dtype(number) for number in clip)
+    with np.errstate(all="ignore"):
+        return [
+            rule.formula(np.clip(g * scale, low, high), *arrays, *(dtype(number) for number in hyper))
+            for g, arrays in zip(gradients, targets, strict=True)
+        ]
+
+
+def run(engine, rule, gradients, targets, hyper, clip, *, report):
+    compiled.use(engine)
+    try:
+        copies = [[array.copy() for array in arrays] for arrays in targets]
+        return copies, Plan(rule, copies).run(gradients, hyper, clip, report=report)
+    finally:
+        compiled.use(None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _two_threads():
+    threads.set_num_threads(2)
+    yield
+    threads.set_num_threads(None)
+
+
+ENGINES = ["plain", pytest.param("compiled", marks=pytest.mark.skipif(not compiled._installed(), reason="no numba"))]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("report", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "rule"), RULES)
+@settings(max_examples=5, deadline=None)
+@given(sizes=SIZES, seed=st.integers(0, 2**32 - 1), specials=st.integers(0, 9), clip=CLIPS)
+def test_every_engine_is_the_formula(engine, name, rule, dtype, report, sizes, seed, specials, clip):
+    gradients, targets, hyper = problem(rule, dtype, sizes, seed, specials)
+    wanted = by_the_formula(rule, dtype, gradients, targets, hyper, clip)
+    got, stats = run(engine, rule, gradients, targets, hyper, clip, report=report)
+    exact = "**" not in str(rule.formula.__code__.co_consts) and name != "FTRL"
+    tolerance = 1e-6 if dtype is np.float32 else 1e-14
+    for new, old in zip(wanted, got, strict=True):
+        for array, copy in zip(new, old, strict=True):
+            if exact:
+                np.testing.assert_array_equal(copy, array)
+            else:  # powers: numba's and NumPy's differ in the last place
+                np.testing.assert_allclose(copy, array, rtol=100 * tolerance, atol=100 * tolerance)
+    if stats is not None:
+        check_stats(stats, gradients, targets, got)
+
+
+def check_stats(stats, gradients, before, after):
+    for row, g, (old, *_), (new, *slots) in zip(stats, gradients, before, after, strict=True):
+        with np.errstate(all="ignore"):
+            wanted = [squares(g), squares(new), squares(new - old), np.sum(g == 0), np.sum(~np.isfinite(g))]
+            for slot in slots:
+                wanted += [np.sum(slot, dtype=np.float64), squares(slot)]
+        largest = [np.max(slot, initial=-math.inf) for slot in slots]
+        columns = np.arange(len(row))
+        is_largest = (columns >= 5) & ((columns - 5) % SLOT_STATS == 2)
+        np.testing.assert_allclose(row[~is_largest], wanted, rtol=1e-4, atol=1e-2)
+        for got, want in zip(row[is_largest], largest, strict=True):
+            assert got == want or math.isnan(want)
+
+
+def squares(array):
+    double = array.astype(np.float64)
+    return np.sum(double * double)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=30, deadline=None)
+@given(
+    sizes=SIZES,
+    seed=st.integers(0, 2**32 - 1),
+    exponent=st.integers(-300, 300),
+    dtype=st.sampled_from(DTYPES),
+    shuffle=st.randoms(use_true_random=False),
+)
+def test_the_norm(engine, sizes, seed, exponent, dtype, shuffle):
+    """Of any magnitude, in any order."""
+    exponent = exponent if dtype is np.float64 else exponent // 9
+    rng = np.random.default_rng(seed)
+    arrays = [(rng.standard_normal(size) * 10.0**exponent).astype(dtype) for size in sizes]
+    unit = 10.0**exponent
+    wanted = unit * math.sqrt(sum(squares(array.astype(np.float64) / unit) for array in arrays))
+    compiled.use(engine)
+    try:
+        got = norm(arrays)
+        shuffle.shuffle(arrays)
+        assert norm(arrays) == got
+    finally:
+        compiled.use(None)
+    assert got == pytest.approx(wanted, rel=1e-6)

@@ -1,0 +1,123 @@
+"""Compiled kernels are kept on disk, are announced, give way to NumPy, and share work between threads after a fork."""
+
+import logging
+import os
+import stat
+
+import numpy as np
+import pytest
+from helpers import run
+
+from optim import compiled, kernels, rules, threads
+from optim.codegen import kernel_source
+from optim.rules import Rule
+
+needs_numba = pytest.mark.skipif(not compiled._installed(), reason="the extra `fast` is not installed")
+
+PROGRAM = """
+import sys
+import numpy as np
+import optim
+assert "numba" not in sys.modules, "import optim must not import numba"
+optim.set_num_threads(2)
+w = optim.Variable(np.zeros(600_000, np.float32))
+optim.GradientDescentOptimizer(1.0).apply_gradients([(np.ones(600_000, np.float32), w)])
+assert (w.value == -1).all()
+assert ("numba" in sys.modules) == (sys.argv[1] == "compiled")
+if hasattr(__import__("os"), "fork") and sys.argv[1] == "compiled":
+    import os, warnings
+    warnings.simplefilter("ignore")  # that the process has threads is the point
+    child = os.fork()
+    optim.GradientDescentOptimizer(1.0).apply_gradients([(np.ones(600_000, np.float32), w)])
+    assert (w.value == -2).all()
+    if not child:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def program(tmp_path, engine):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    environment = os.environ | {"GRADLEDGER_CACHE_DIR": str(tmp_path / "cache"), "GRADLEDGER_KERNELS": engine}
+    return run(path, engine, env=environment | {"PYTHONPATH": os.pathsep.join(["."])})
+
+
+@needs_numba
+def test_a_second_process_compiles_nothing_and_threads_survive_a_fork(tmp_path):
+    program(tmp_path, "compiled")
+    cache = tmp_path / "cache"
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+    kept = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb*")}
+    assert kept
+    program(tmp_path, "compiled")
+    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb*")} == kept
+
+
+def test_plain_kernels_need_no_numba(tmp_path):
+    program(tmp_path, "plain")
+
+
+@needs_numba
+def test_compiling_is_announced(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
+    monkeypatch.setattr(compiled, "_kernels", {})
+    with caplog.at_level(logging.WARNING, "optim"):
+        assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
+    assert caplog.messages == [
+        "compiling the kernel gradient_descent_float32, once on this machine (optim.compile_kernels does it beforehand)"
+    ]
+
+
+@needs_numba
+def test_a_formula_without_source_is_run_by_numpy(caplog):
+    rule = Rule(eval("lambda g, v: (v - g,)"), (), "typed at a prompt")  # noqa: S307 - that is what has no source
+    w = np.ones(3)
+    with caplog.at_level(logging.WARNING, "optim"):
+        kernels.apply_rule(rule, (), w, np.ones(3))
+    assert w.tolist() == [0, 0, 0]
+    assert "cannot be compiled, NumPy runs it" in caplog.text
+
+
+@needs_numba
+def test_a_directory_that_others_may_write_to_is_not_used(tmp_path, monkeypatch, caplog):
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(open_to_all))
+    monkeypatch.setattr(compiled, "_directories", [])
+    with caplog.at_level(logging.WARNING, "optim"):
+        used = compiled._directory()
+    assert used != str(open_to_all)
+    os.rmdir(used)
+    assert f"kernels cannot be kept in {open_to_all}" in caplog.text
+
+
+def test_a_kernel_reads_each_array_once():
+    source = kernel_source(rules.ADAM, "float32", report=False)
+    assert [source.count(f"load(a{k}, i, {k}, 4)") for k in range(4)] == [1, 1, 1, 1]
+    assert [source.count(f"store(a{k}, i, y{k}, {k}, 4)") for k in range(4)] == [0, 1, 1, 1]
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match=r"^kernels must be 'plain', 'compiled' or None, got 'fast'$"):
+        compiled.use("fast")
+    with pytest.raises(ValueError, match=r"^the number of threads must be positive, got 0$"):
+        threads.set_num_threads(0)
+    with pytest.raises(ValueError, match=r"^kernels are compiled for float32 and float64, got 'float16'$"):
+        compiled.compile_kernels([rules.ADAM], ["float16"])
+
+
+def test_an_error_in_a_thread_is_raised_in_the_callers():
+    def work():
+        raise ZeroDivisionError
+
+    threads.set_num_threads(2)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            threads.share(work, 2)
+        done = []
+        threads.share(lambda: done.append(1), 2)
+        assert len(done) == 2
+    finally:
+        threads.set_num_threads(None)

@@ -1,0 +1,97 @@
+"""Everything that TensorFlow 2.21's tf.compat.v1.train computed for us: variables and slots after every step."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import optim
+from optim import compiled
+
+GOLDEN = os.path.join(os.path.dirname(__file__), "..", "..", "golden", "tf1")
+
+with open(os.path.join(GOLDEN, "cases.json"), encoding="utf-8") as file:
+    CASES = json.load(file)["cases"]
+with np.load(os.path.join(GOLDEN, "arrays.npz"), allow_pickle=False) as data:
+    ARRAYS = dict(data)
+
+TOLERANCE = {"float32": 2e-4, "float64": 2e-5}  # relative; why not closer in float64 is that TF rounds to float32
+
+
+def cases(kind):
+    return [pytest.param(case, id=case["key"]) for case in CASES if case["kind"] == kind]
+
+
+@pytest.fixture(params=["plain", "compiled"], autouse=True)
+def _each_engine(request):
+    if request.param == "compiled":
+        pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    compiled.use(request.param)
+    yield
+    compiled.use(None)
+
+
+def close(got, want):
+    kind = TOLERANCE[str(want.dtype)]
+    np.testing.assert_allclose(got, want, rtol=kind, atol=kind * 1e-3)
+
+
+@pytest.mark.parametrize("case", cases("optimizer"))
+def test_optimizer(case):
+    def recorded(name):
+        return ARRAYS[f"{case['key']}/{name}"]
+
+    optimizer = getattr(optim, case["optimizer"])(**case["kwargs"])
+    variables = {name: optim.Variable(recorded(f"{name}0"), name=name) for name in "wb"}
+    global_step = optim.Variable(0, trainable=False, name="global_step")
+    for i in range(case["steps"]):
+        if case["sparse"]:
+            gradient = optim.IndexedSlices(recorded("values")[i], recorded("indices")[i])
+        else:
+            gradient = recorded("grad_w")[i]
+        pairs = [(gradient, variables["w"]), (recorded("grad_b")[i], variables["b"])]
+        optimizer.apply_gradients(pairs, global_step)
+        for name, variable in variables.items():
+            close(variable.value, recorded(name)[i + 1])
+            for slot in case["slots"]:
+                close(optimizer.get_slot(variable, slot).value, recorded(f"{slot}_{name}")[i + 1])
+    assert optimizer.get_slot_names() == case["slots"]
+    assert optim.global_step(global_step) == case["global_step_after"]
+
+
+def tensors(case):
+    names = sorted(name for name in ARRAYS if name.startswith(f"{case['key']}/t"))
+    return [ARRAYS[name] for name in names]
+
+
+def wanted(case):
+    names = sorted(name for name in ARRAYS if name.startswith(f"{case['key']}/out"))
+    return [ARRAYS[name] for name in names]
+
+
+@pytest.mark.parametrize("case", cases("clip_by_value"))
+def test_clip_by_value(case):
+    close(optim.clip_by_value(*tensors(case), case["lo"], case["hi"]), *wanted(case))
+
+
+@pytest.mark.parametrize("case", cases("clip_by_norm"))
+def test_clip_by_norm(case):
+    close(optim.clip_by_norm(*tensors(case), case["clip_norm"], case["axes"]), *wanted(case))
+
+
+@pytest.mark.parametrize("case", cases("clip_by_average_norm"))
+def test_clip_by_average_norm(case):
+    close(optim.clip_by_average_norm(*tensors(case), case["clip_norm"]), *wanted(case))
+
+
+@pytest.mark.parametrize("case", cases("global_norm"))
+def test_global_norm(case):
+    close(optim.global_norm(tensors(case)), *wanted(case))
+
+
+@pytest.mark.parametrize("case", cases("clip_by_global_norm"))
+def test_clip_by_global_norm(case):
+    clipped, norm = optim.clip_by_global_norm(tensors(case), case["clip_norm"], case["use_norm"])
+    for got, want in zip([*clipped, norm], wanted(case), strict=True):
+        close(got, want)
