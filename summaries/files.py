@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import FileIO
 
-__all__ = ["EventFile", "event_file_name", "is_event_file", "read_chunks"]
+__all__ = ["EventFile", "event_file_name", "is_event_file", "open_to_read", "read_chunks"]
 
 _counter = itertools.count()
 _CHUNK_BYTES = 1 << 20
@@ -111,9 +112,14 @@ class EventFile:
             raise OSError(error.errno or errno.EIO, message, self.path) from error
 
 
+def open_to_read(path: str) -> FileIO:
+    """The file, unbuffered, for reading anywhere in it."""
+    return open(path, "rb", buffering=0)
+
+
 def read_chunks(path: str, start: int = 0) -> Iterator[bytes]:
     """The bytes of a file from offset `start`, a chunk at a time, up to where it ends now."""
-    with open(path, "rb", buffering=0) as file:
+    with open_to_read(path) as file:
         file.seek(start)
         while chunk := file.read(_CHUNK_BYTES):
             yield chunk
