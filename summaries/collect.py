@@ -30,8 +30,9 @@ from summaries.wire.columns import (
     PLACE,
     PLACE_CAPACITY,
     ROW,
+    Block,
     Points,
-    sorted_block,
+    sorted_rows,
 )
 from summaries.wire.events import decode_event, value_spans
 from summaries.wire.pb import DATA_CLASS_SCALAR, Event, SessionLog, Summary, SummaryMetadata
@@ -65,6 +66,7 @@ class Workspace:
     def __init__(self) -> None:
         self.rows = np.zeros(CAPACITY, ROW)
         self.places = np.zeros(PLACE_CAPACITY, PLACE)
+        self.sorted = Block(np.empty(CAPACITY, np.int64), np.empty(CAPACITY), np.empty(CAPACITY))
         self.buffer = np.empty(_BUFFER_BYTES, np.uint8)
 
 
@@ -90,12 +92,12 @@ class Moment(NamedTuple):
 
 
 class SessionStart(NamedTuple):
-    """A SessionLog START: its step, where it stands, and int64[t]: how many points each tag had."""
+    """A SessionLog START: its step, where it stands, and how many points each tag (by number) had."""
 
     step: int
     file: int
     offset: int
-    counts: NDArray[np.int64]
+    counts: list[int]
 
 
 class Collector:
@@ -129,13 +131,11 @@ class Collector:
         self._by_number: list[Tag] = []
         self._scanner: Scanner | None = None
         self._cursor = np.zeros(5, np.int64)
-        self._sorted_block = sorted_block
         if fast:
             from summaries.wire import fast as compiled  # noqa: PLC0415 - it needs numba
 
             self._scanner = compiled.Scanner()
             self._cursor = self._scanner.cursor
-            self._sorted_block = compiled.sorted_block
         self._n_rows = self._n_places = 0
 
     def read(self, path: str) -> None:
@@ -161,10 +161,17 @@ class Collector:
         """Move rows and places out of the workspace, to where they stay."""
         n_rows, n_places = self._counts()
         if n_rows:
-            self.points.add(*self._sorted_block(self._space.rows[:n_rows], len(self._by_number)))
+            self.points.add(*self._sorted(self._space.rows[:n_rows]))
         if n_places:
             self.places.append(self._space.places[:n_places].copy())
         self._set_counts(0, 0)
+
+    def _sorted(self, rows: NDArray[np.void]) -> tuple[Block, NDArray[np.int64]]:
+        if self._scanner is None:
+            return sorted_rows(rows, len(self._by_number))
+        from summaries.wire import fast  # noqa: PLC0415 - it needs numba
+
+        return fast.sorted_rows(rows, len(self._by_number), self._space.sorted)
 
     def _counts(self) -> tuple[int, int]:
         """How many rows and places are in the workspace."""

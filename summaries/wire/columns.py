@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,7 @@ __all__ = [
     "ROW",
     "Block",
     "Points",
-    "empty_block",
-    "sorted_block",
+    "sorted_rows",
 ]
 
 ROW = np.dtype([("step", "<i8"), ("wall_time", "<f8"), ("value", "<f8"), ("tag", "<i8")])
@@ -56,11 +56,13 @@ CLASS_NONE, CLASS_SCALAR, CLASS_OTHER = range(3)
 KIND_EMPTY, KIND_IMAGE, KIND_HISTOGRAM, KIND_AUDIO, KIND_TENSOR, KIND_OBSOLETE = range(6)
 """What a Summary.Value holds."""
 
-_MAP_BYTES = 1 << 16  # blocks from here on are mapped, so that their memory goes back to the system at once
+_MIN_ROWS = 32
+_MAP_ROWS = 1 << 15  # columns from here on (256 kB) are mapped
+_MAX_MAPS = 30_000  # Linux gives a process 65,530
 
 
 class Block(NamedTuple):
-    """Some points sorted by tag: int64[n], float64[n] in seconds since the epoch, float64[n]."""
+    """Points: int64[n], float64[n] in seconds since the epoch, float64[n]."""
 
     step: NDArray[np.int64]
     wall_time: NDArray[np.float64]
@@ -68,58 +70,100 @@ class Block(NamedTuple):
 
 
 class Points:
-    """All points of a run, in blocks as they were read, until `take` lays out each tag's as columns.
+    """All points of a run, each tag's in columns of its own.
 
     >>> points = Points()
     >>> rows = np.array([(1, 0.5, 3.0, 1), (1, 0.5, 4.0, 0), (2, 0.6, 5.0, 1)], ROW)
-    >>> points.add(*sorted_block(rows, 2))
-    >>> points.counts[:2], points.take()[1].value
-    (array([1, 2]), array([3., 5.]))
+    >>> points.add(*sorted_rows(rows, 2))
+    >>> points.counts, points.columns()[1].value
+    ([1, 2], array([3., 5.]))
     """
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[Block, NDArray[np.int64]]] = []
-        self.counts = np.zeros(0, np.int64)  # int64[t]: by tag number, how many points there are so far
+        self._tags: list[_Columns] = []
+
+    @property
+    def counts(self) -> list[int]:
+        """How many points each tag has so far, by tag number."""
+        return [tag.length for tag in self._tags]
 
     def add(self, block: Block, counts: NDArray[np.int64]) -> None:
-        """Take a block, of which `counts` (int64[t]) tells how many points each tag has."""
-        self._blocks.append((block, counts))
-        self.counts = counts + np.pad(self.counts, (0, len(counts) - len(self.counts)))
+        """Take points that are sorted by tag, of which `counts` (int64[t]) tells how many each tag has."""
+        while len(self._tags) < len(counts):
+            self._tags.append(_Columns())
+        first = 0
+        present = np.flatnonzero(counts)
+        for number, n in zip(present.tolist(), counts[present].tolist(), strict=True):
+            self._tags[number].extend(block, first, first + n)
+            first += n
 
-    def take(self) -> list[Block]:
-        """The columns of each tag. Every block is given up as soon as it is copied, so that nothing is there twice."""
-        ends = np.cumsum(self.counts)
-        total = int(ends[-1]) if len(ends) else 0
-        out = Block(np.empty(total, np.int64), np.empty(total), np.empty(total))
-        starts = ends - self.counts
-        cursor = starts.copy()
-        self._blocks.reverse()
-        while self._blocks:
-            block, counts = self._blocks.pop()
-            present = np.flatnonzero(counts)
-            done = 0
-            for number, n in zip(present.tolist(), counts[present].tolist(), strict=True):
-                at = int(cursor[number])
-                for column, piece in zip(out, block, strict=True):
-                    column[at : at + n] = piece[done : done + n]
-                done += n
-            cursor[: len(counts)] += counts
-        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
-        return [Block(*(column[first:last] for column in out)) for first, last in bounds]
+    def columns(self) -> list[Block]:
+        """Each tag's points so far, by tag number; nothing is copied, and nothing can be added from now on."""
+        return [tag.block() for tag in self._tags]
 
 
-def empty_block(n: int) -> Block:
-    """Room for n points."""
-    size = 3 * 8 * n
-    memory = np.frombuffer(mmap.mmap(-1, size) if size >= _MAP_BYTES else bytearray(size), np.int64).reshape(3, n)
-    return Block(memory[0], memory[1].view(np.float64), memory[2].view(np.float64))
+class _Columns:
+    """Three columns that grow. Large ones are mapped: growing moves their pages in the page table, not their bytes."""
+
+    __slots__ = ("_arrays", "_maps", "_room", "length")
+    _open_maps = 0
+
+    def __init__(self) -> None:
+        self._arrays: list[NDArray[Any]] = []
+        self._maps: list[mmap.mmap] = []
+        self._room = 0
+        self.length = 0
+
+    def extend(self, block: Block, first: int, last: int) -> None:
+        stop = self.length + last - first
+        if stop > self._room:
+            self._grow(max(stop, 2 * self._room, _MIN_ROWS))
+        for array, column in zip(self._arrays, block, strict=True):
+            array[self.length : stop] = column[first:last]
+        self.length = stop
+
+    def block(self) -> Block:
+        steps, wall_times, values = (array[: self.length] for array in self._arrays)
+        return Block(steps, wall_times, values)
+
+    def _grow(self, rows: int) -> None:
+        old = self._arrays
+        if self._maps and _RESIZABLE:
+            self._arrays = old = []  # a map that somebody looks at cannot be moved
+            for memory in self._maps:
+                memory.resize(8 * rows)
+            self._arrays = self._views()
+        elif rows >= _MAP_ROWS and _Columns._open_maps < _MAX_MAPS:
+            _Columns._open_maps += 3
+            self._maps = [_private_map(8 * rows) for _ in _DTYPES]
+            self._arrays = self._views()
+        else:
+            self._arrays = [np.empty(rows, dtype) for dtype in _DTYPES]
+        for new, array in zip(self._arrays, old, strict=False):
+            new[: self.length] = array[: self.length]
+        self._room = rows
+
+    def _views(self) -> list[NDArray[Any]]:
+        return [np.frombuffer(memory, dtype) for memory, dtype in zip(self._maps, _DTYPES, strict=True)]
+
+    def __del__(self) -> None:
+        _Columns._open_maps -= len(self._maps)
 
 
-def sorted_block(rows: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int64]]:
+def _private_map(size: int) -> mmap.mmap:
+    """Zeroed memory. A shared map, Python's default, must not be touched beyond the size that it began with."""
+    if _RESIZABLE:
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return mmap.mmap(-1, size)
+
+
+_DTYPES = (np.int64, np.float64, np.float64)
+_RESIZABLE = sys.platform == "linux"  # macOS and Windows cannot resize a map that has no file
+
+
+def sorted_rows(rows: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int64]]:
     """ROW[n], sorted by tag, each tag's in their order; and int64[tags]: how many each tag has."""
     numbers = rows["tag"]
     order = np.argsort(numbers.astype(np.uint16) if tags <= 1 << 16 else numbers, kind="stable")
-    block = empty_block(len(rows))
-    for name, column in block._asdict().items():
-        np.take(rows[name], order, out=column)
+    block = Block(*(rows[name][order] for name in Block._fields))
     return block, np.bincount(numbers, minlength=tags)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.wire import scan
-from summaries.wire.columns import Block, empty_block
 from summaries.wire.resync import short_length_crcs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Scanner", "sorted_block"]
+    from summaries.wire.columns import Block
+
+__all__ = ["Scanner", "sorted_rows"]
 
 
 class Scanner:
@@ -81,9 +82,8 @@ class Scanner:
         return status
 
 
-def sorted_block(rows: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int64]]:
-    """The same as `columns.sorted_block`, compiled."""
+def sorted_rows(rows: NDArray[np.void], tags: int, out: Block) -> tuple[Block, NDArray[np.int64]]:
+    """The same as `columns.sorted_rows`, compiled; the points are put into `out`, which has room for them."""
     counts = np.empty(tags, np.int64)
-    block = empty_block(len(rows))
-    scan.group(rows, len(rows), counts, np.empty(tags, np.int64), *block)
-    return block, counts
+    scan.group(rows, len(rows), counts, np.empty(tags, np.int64), *out)
+    return out, counts
