@@ -7,14 +7,15 @@ for, it goes first, and `_record` gets what it stops at. Bytes that are no recor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from summaries.errors import Fault, FaultKind
+from summaries.errors import Fault
 from summaries.files import open_to_read, read_chunks
+from summaries.reader import empty_file, no_event_file
 from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.columns import (
     CAPACITY,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from summaries.wire.fast import Scanner
 
-__all__ = ["Collector", "Moment", "SessionStart", "Tag", "Workspace", "no_event_file"]
+__all__ = ["Collector", "Moment", "SessionStart", "Tag", "Workspace"]
 
 _BUFFER_BYTES = 1 << 20
 _KINDS = {
@@ -152,7 +153,7 @@ class Collector:
             with open_to_read(path) as file:
                 end, records = self._read_fast(file, self._scanner)
         self.flush()
-        found = self.faults[before:] if end else [_empty_file()]
+        found = self.faults[before:] if end else [empty_file()]
         if not records:
             found = [no_event_file(fault, end) for fault in found]
         self.faults[before:] = [fault.located(path) for fault in found]
@@ -338,14 +339,3 @@ class Collector:
         if log.status == SessionLog.START:
             self.flush()
             self.starts.append(SessionStart(event.step, len(self.files) - 1, offset, self.points.counts))
-
-
-def no_event_file(fault: Fault, end: int) -> Fault:
-    """The fault of a file of `end` bytes without a record: one that takes all of it says that it is no event file."""
-    if fault.kind is not FaultKind.DAMAGED_LENGTH or fault.offset or fault.length != end:
-        return fault
-    return replace(fault, kind=FaultKind.NO_EVENT_FILE, reason="no event file: no record in it")
-
-
-def _empty_file() -> Fault:
-    return Fault(FaultKind.EMPTY_FILE, "the file is empty", 0, 0, "0 bytes", "records")

@@ -16,6 +16,7 @@ import numpy as np
 from summaries.errors import Fault
 from summaries.wire.crc32c import MASK_DELTA, crc32c
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, Record, RecordParser, length_crc
+from summaries.wire.resync import short_length_crcs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,11 +59,13 @@ def whole_records(buffer: bytes) -> tuple[list[int], list[bytes]]:
         return [], []
     starts = np.array(offsets, np.int64)
     sizes = np.diff(starts, append=pos) - _FRAME_BYTES
-    memory = np.frombuffer(buffer, np.uint8)
-    sound = _stored(memory, starts + 8) == _length_crcs(sizes)
-    data = [buffer[a + HEADER_BYTES : a + HEADER_BYTES + n] for a, n in zip(offsets, sizes.tolist(), strict=True)]
+    # Every offset is the start of one overlapping number of 4 bytes.
+    numbers = np.ndarray((len(buffer) - 3,), "<u4", buffer, strides=(1,))
+    sound = numbers[starts + 8] == _length_crcs(sizes)
+    first = starts + HEADER_BYTES
+    data = [buffer[a:b] for a, b in zip(first.tolist(), (first + sizes).tolist(), strict=True)]
     crcs = np.fromiter(map(crc32c, data), np.uint32, len(data))
-    sound &= _stored(memory, starts + HEADER_BYTES + sizes) == _mask(crcs)
+    sound &= numbers[first + sizes] == _mask(crcs)
     if not sound.all():
         count = int(np.argmin(sound))
         return offsets[:count], data[:count]
@@ -85,18 +88,12 @@ def _walk(buffer: bytes) -> tuple[list[int], int]:
     return offsets, pos
 
 
-def _stored(memory: NDArray[np.uint8], at: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """uint32[n]: the little-endian numbers at these offsets."""
-    out = memory[at].astype(np.uint32)
-    for i in range(1, 4):
-        out |= memory[at + i].astype(np.uint32) << np.uint32(8 * i)
-    return out
-
-
 def _length_crcs(lengths: NDArray[np.int64]) -> NDArray[np.uint32]:
     """uint32[n]: the stored checksum that belongs to each length."""
-    different, which = np.unique(lengths, return_inverse=True)
-    return np.array([length_crc(n) for n in different.tolist()], np.uint32)[which]
+    short = short_length_crcs()
+    if lengths.max() < len(short):
+        return short[lengths]
+    return np.array([length_crc(n) for n in lengths.tolist()], np.uint32)
 
 
 def _mask(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
