@@ -109,7 +109,7 @@ class _Columns:
     _open_maps = 0
 
     def __init__(self) -> None:
-        self._arrays: list[NDArray[Any]] = []
+        self._arrays: list[NDArray[Any]] = [np.empty(0, dtype) for dtype in _DTYPES]
         self._maps: list[mmap.mmap] = []
         self._room = 0
         self.length = 0
