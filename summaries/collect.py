@@ -36,12 +36,12 @@ from summaries.wire.columns import (
     sorted_rows,
 )
 from summaries.wire.events import decode_event, value_spans
-from summaries.wire.pb import DATA_CLASS_SCALAR, Event, SessionLog, Summary, SummaryMetadata
+from summaries.wire.pb import DATA_CLASS_SCALAR, Event, SessionLog, SummaryMetadata
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 from summaries.wire.tensors import scalar_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from io import FileIO
 
     from numpy.typing import NDArray
@@ -224,7 +224,7 @@ class Collector:
             elif status == scan.MORE:
                 buffer[: have - pos] = buffer[pos:have]
                 base, have, cursor[0] = base + pos, have - pos, 0
-                got = file.readinto(memoryview(buffer)[have:])
+                got = file.readinto(buffer.data[have:])
                 have += got
                 if not got:
                     status = scan.ODD
@@ -243,7 +243,7 @@ class Collector:
         return stop + FOOTER_BYTES
 
     def _plain_stretch(self, file: FileIO, offset: int) -> int:
-        """Read plainly from `offset` to behind the next record; returns where that is, or -1 - n: the file has n bytes."""
+        """Read plainly up to and with the next record; returns the offset behind it, or -1 - n: the file ends at n."""
         parser = BatchParser(offset, int(self._cursor[4]))
         file.seek(offset)
         end = offset

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from summaries.errors import Fault
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_logdir", "read_run"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
 
 _FAST_BYTES = 8 << 20  # below, loading the compiled scanner takes longer than doing without it
 _HINT_BYTES = 64 << 20
@@ -233,7 +233,7 @@ def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
     """
     path = os.fspath(path)
     files = _run_files(path)
-    return _read(files, use_fast(sum(map(os.path.getsize, files)), fast))
+    return read_files(files, sum(map(os.path.getsize, files)), fast=fast)
 
 
 def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, threads: int | None = None) -> Runs:
@@ -260,6 +260,17 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, threa
         return Runs({name: _read(files, fast) for name, files in runs.items()})
     with ThreadPoolExecutor(workers) as pool:
         return Runs(zip(runs, pool.map(lambda files: _read(files, fast), runs.values()), strict=True))
+
+
+def read_files(files: list[str], total_bytes: int, *, fast: bool | None = None) -> Run:
+    """The run that these files, in this order, make up.
+
+    Args:
+        files: event files.
+        total_bytes: how much is going to be read, in this run and others; decides whether the scanner pays.
+        fast: as in `read_run`.
+    """
+    return _read(files, use_fast(total_bytes, fast))
 
 
 def use_fast(size: int, wish: bool | None) -> bool:

@@ -111,13 +111,13 @@ class Items:
             data = file.read(length)
         try:
             value = decode_value(data)
-            if value.tag != self.tag:
-                raise ValueError(f"the file has changed: the tag here is {value.tag!r} now")
-            return DECODERS[self._decoder](value)
-        except (DecodeError, ValueError) as error:
-            reason, want = "value is not what its tag says", f"a value of {self.tag!r}"
-            fault = Fault(FaultKind.UNDECODABLE, reason, offset, length, str(error), want, path=path)
-            raise UndecodableError(fault) from None
+            if value.tag == self.tag:
+                return DECODERS[self._decoder](value)
+            error: Exception = ValueError(f"the file has changed: the tag here is {value.tag!r} now")
+        except (DecodeError, ValueError) as caught:
+            error = caught
+        reason, want = "value is not what its tag says", f"a value of {self.tag!r}"
+        raise UndecodableError(Fault(FaultKind.UNDECODABLE, reason, offset, length, str(error), want, path=path))
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))

@@ -60,7 +60,13 @@ class Scanner:
         self._tags[number, 3] = tag_class
 
     def scan(
-        self, buffer: NDArray[np.uint8], end: int, base: int, file: int, rows: NDArray[np.void], places: NDArray[np.void]
+        self,
+        buffer: NDArray[np.uint8],
+        end: int,
+        base: int,
+        file: int,
+        rows: NDArray[np.void],
+        places: NDArray[np.void],
     ) -> int:
         """Go on in buffer[:end] from the cursor; arguments and result as in `scan.scan`."""
         status: int = scan.scan(

@@ -21,7 +21,18 @@ from numba.extending import intrinsic
 
 from summaries.wire.crc32c import MASK_DELTA, crc32c
 
-__all__ = ["checksum", "compiled", "load_f32", "load_f64", "load_u32", "load_u64", "load_u8", "mask", "sliced_crc", "varint"]
+__all__ = [
+    "checksum",
+    "compiled",
+    "load_f32",
+    "load_f64",
+    "load_u8",
+    "load_u32",
+    "load_u64",
+    "mask",
+    "sliced_crc",
+    "varint",
+]
 
 _CHECKED = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in {"", "0"}
 _U32, _U64 = np.uint32, np.uint64
@@ -47,7 +58,7 @@ passed from function to function took nine tenths of the time.
 def _loader(scalar: Any, bits: Any) -> Any:
     """A function (uint8[:] buffer, int64 offset) → one little-endian scalar, which need not be aligned."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def load(typing_context: Any, buffer: Any, offset: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -173,7 +184,7 @@ def _sliced_step1(crc: Any, byte: Any) -> Any:
 def _instruction(name: str, register: Any, word: Any) -> Any:
     """A function (checksum register, word) → the register behind that word, which is one machine instruction."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def step(typing_context: Any, crc: Any, data: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             kinds = [ir.IntType(types_.bitwidth) for types_ in (register, word)]
