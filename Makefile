@@ -22,9 +22,9 @@ types: $(VENV)/.ready
 layers: $(VENV)/.ready
 	$(BIN)/lint-imports
 
-# Each peer runs beside us in the same process, where it is installed: `make bench-peers` installs them.
+# Each peer runs beside us in the same process, where it is installed.
 bench: $(VENV)/.ready
-	$(BIN)/python -m tests.benchmarks
+	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
 # Write summaries/wire/pb anew from proto/.
 proto: $(VENV)/.ready

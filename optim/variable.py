@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +95,9 @@ class Variable:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.value, dtype, copy=copy)
+
+    def __index__(self) -> int:
+        return operator.index(self.value.item())
 
     def __int__(self) -> int:
         return int(self.value)

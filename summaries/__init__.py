@@ -8,7 +8,26 @@
 touches neither files nor clocks.
 """
 
-from summaries.build import scalar
+from summaries.build import (
+    audio,
+    custom_scalars,
+    figure,
+    histogram,
+    histogram_raw,
+    hparams,
+    image,
+    image_with_boxes,
+    images,
+    merge,
+    mesh,
+    pr_curve,
+    pr_curve_raw,
+    scalar,
+    tensor,
+    text,
+    video,
+    zero_fraction,
+)
 from summaries.errors import (
     DamagedLengthError,
     DamagedPayloadError,
@@ -25,6 +44,7 @@ from summaries.errors import (
     UnfinishedTailWarning,
     ZeroFilledError,
 )
+from summaries.graph import read_graph, write_graph
 from summaries.reader import read_events, summary_iterator
 from summaries.run import Run, Runs, read_logdir, read_run
 from summaries.series import Items, Series, Standing
@@ -60,9 +80,28 @@ __all__ = [
     "UnfinishedTailError",
     "UnfinishedTailWarning",
     "ZeroFilledError",
+    "audio",
+    "custom_scalars",
+    "figure",
+    "histogram",
+    "histogram_raw",
+    "hparams",
+    "image",
+    "image_with_boxes",
+    "images",
+    "merge",
+    "mesh",
+    "pr_curve",
+    "pr_curve_raw",
     "read_events",
+    "read_graph",
     "read_logdir",
     "read_run",
     "scalar",
     "summary_iterator",
+    "tensor",
+    "text",
+    "video",
+    "write_graph",
+    "zero_fraction",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from contextlib import contextmanager
@@ -33,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command.add_argument("target", help="a .parquet or .csv file; with --partitioned, a directory")
     command.add_argument("--partitioned", action="store_true", help="a Parquet dataset with a directory for each run")
     options = parser.parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
     try:
         if options.command == "export":
             return _export(options.logdir, options.target, partitioned=options.partitioned)

@@ -1,23 +1,38 @@
-"""Event files in the file system: their names, appending to one, reading one.
+"""Event files in the file system: their names, appending to one, reading one; other files that a run has.
 
 A file is opened for each batch that is appended and closed behind it. So a process can have any number of writers, a
 forked child shares no handle with its parent, and a file that has been removed is noticed instead of being written to.
+Where a path has a scheme (`s3://`, `gs://`, `memory://`, …), `summaries.remote` does the same over fsspec.
 """
 
 from __future__ import annotations
 
 import errno
+import importlib
 import itertools
 import os
 import socket
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import FileIO
+    from types import ModuleType
 
-__all__ = ["EventFile", "event_file_name", "is_event_file", "open_to_read", "read_chunks"]
+__all__ = [
+    "EventFile",
+    "LocalEventFile",
+    "create_event_file",
+    "event_file_name",
+    "is_event_file",
+    "is_remote",
+    "join",
+    "open_to_read",
+    "read_chunks",
+    "read_file",
+    "write_file",
+]
 
 _counter = itertools.count()
 _CHUNK_BYTES = 1 << 20
@@ -44,7 +59,86 @@ def is_event_file(name: str) -> bool:
     return "tfevents" in os.path.basename(name)
 
 
-class EventFile:
+def is_remote(path: str) -> bool:
+    """Whether a path names a file system of fsspec's.
+
+    >>> is_remote("s3://bucket/run"), is_remote("runs/a")
+    (True, False)
+    """
+    return "://" in path
+
+
+def join(directory: str, *names: str) -> str:
+    """The path of a file below a directory, remote or not."""
+    return "/".join((directory.rstrip("/"), *names)) if is_remote(directory) else os.path.join(directory, *names)
+
+
+class EventFile(Protocol):
+    """A new event file of this process's own, wherever it is.
+
+    Attributes:
+        path: where it is.
+    """
+
+    path: str
+
+    def size(self) -> int:
+        """How many bytes were appended so far."""
+
+    def append(self, data: bytes | memoryview, start: int) -> None:
+        """Append what is still missing of `data`, whose first byte belongs at offset `start`; all of it, or OSError."""
+
+    def sync(self) -> None:
+        """Return when all that was appended will survive a loss of power."""
+
+
+def create_event_file(directory: str, secs: float, suffix: str, version: bytes) -> EventFile:
+    """A new event file in a directory, which is made where it is missing.
+
+    Args:
+        directory: where; a path, or an address with a scheme.
+        secs: now, in seconds since the epoch.
+        suffix: the end of the file's name.
+        version: the record that each file begins with. The caller appends it; but where files cannot grow, what is
+            appended later goes to more files, which begin with it too.
+
+    Raises:
+        OSError: the file cannot be created there.
+        ImportError: the directory is remote, and fsspec is not installed.
+    """
+    if is_remote(directory):
+        return _remote().RemoteEventFile(directory, event_file_name(secs), suffix, version)  # type: ignore[no-any-return]
+    return LocalEventFile(directory, secs, suffix)
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a whole file, and its directory where it is missing. A reader sees the old file or the new one."""
+    if is_remote(path):
+        _remote().write_file(path, data)
+        return
+    os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    with open(temporary, "wb") as file:
+        file.write(data)
+    os.replace(temporary, path)
+
+
+def read_file(path: str) -> bytes | None:
+    """A whole file; None where there is none."""
+    if is_remote(path):
+        return _remote().read_file(path)  # type: ignore[no-any-return]
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _remote() -> ModuleType:
+    return importlib.import_module("summaries.remote")  # only who needs it has fsspec
+
+
+class LocalEventFile:
     """A new file of this process's own, to which batches are appended.
 
     Args:
@@ -73,7 +167,7 @@ class EventFile:
         """The file's size in bytes."""
         return os.stat(self.path).st_size
 
-    def append(self, data: memoryview, start: int) -> None:
+    def append(self, data: bytes | memoryview, start: int) -> None:
         """Append what is still missing of `data`, whose first byte belongs at offset `start`.
 
         An earlier call that failed or was interrupted may have written a part of it: the file's size tells.

@@ -49,7 +49,7 @@ def run_directories(path: str | os.PathLike[str]) -> dict[str, list[str]]:
 
 def _walk(path: str | os.PathLike[str]) -> Iterator[list[str]]:
     """The event files of each directory that has some."""
-    for directory, subdirectories, names in os.walk(path):
+    for directory, subdirectories, names in os.walk(path, onerror=_raise):
         subdirectories.sort()
         files = [os.path.join(directory, name) for name in sorted(filter(is_event_file, names))]
         if files:
@@ -58,3 +58,8 @@ def _walk(path: str | os.PathLike[str]) -> Iterator[list[str]]:
 
 def _nothing_below(path: str | os.PathLike[str]) -> FileNotFoundError:
     return FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {os.fspath(path)}")
+
+
+def _raise(error: OSError) -> None:
+    """What cannot be read is not passed over."""
+    raise error

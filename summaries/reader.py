@@ -185,7 +185,7 @@ def empty_file() -> Fault:
 
 def _raise_or_warn(fault: Fault) -> None:
     if fault.kind is FaultKind.UNFINISHED_TAIL:
-        warnings.warn(str(fault), UnfinishedTailWarning, stacklevel=4)
+        warnings.warn(str(fault), UnfinishedTailWarning, stacklevel=3)
     else:
         raise_fault(fault)
 

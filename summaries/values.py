@@ -5,17 +5,72 @@ Nothing here imports torch or JAX: what they give is recognised by what it can d
 
 from __future__ import annotations
 
+import importlib
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = ["FLOAT32_MAX", "MAX_STEP", "MIN_STEP", "as_float", "as_step", "check_tag"]
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+__all__ = ["FLOAT32_MAX", "MAX_STEP", "MIN_STEP", "as_array", "as_float", "as_step", "check_tag", "needs", "serialized"]
 
 FLOAT32_MAX = 3.4028234663852886e38
 MIN_STEP = -(2**63)
 MAX_STEP = 2**63 - 1
+
+
+def needs(module: str, extra: str) -> ModuleType:
+    """Import a module that not everybody has.
+
+    Raises:
+        ImportError: it is not installed; the error says which extra brings it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f"this needs {package}: pip install 'gradledger[{extra}]'", name=error.name) from error
+
+
+def as_array(values: Any, name: str = "values") -> NDArray[Any]:
+    """Numbers as a NumPy array, without a copy where none is needed.
+
+    Args:
+        values: an array or tensor of any library, on any device, or nested sequences of numbers.
+        name: what to call it in an error.
+
+    Returns:
+        An array of a number dtype or bool. bfloat16 becomes float32, which holds every one of its values.
+
+    Raises:
+        TypeError: it holds no numbers.
+    """
+    array = _host_array(values)
+    if array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
+    if array.dtype.kind not in "fiubc":
+        kind = type(values).__name__
+        raise TypeError(f"{name} must be an array of numbers, got {kind} of dtype {array.dtype}")
+    return array
+
+
+def _host_array(values: Any) -> NDArray[Any]:
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "detach"):  # a torch tensor, which may need gradients and be on a device
+        values = values.detach().cpu()
+        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
+    if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    try:
+        return np.asarray(values)
+    except ValueError:  # nested sequences of different lengths
+        return np.asarray(values, object)
 
 
 def check_tag(tag: Any) -> None:
@@ -55,12 +110,14 @@ def as_float(value: Any, name: str = "scalar_value") -> float:
     shape = getattr(value, "shape", ())
     if shape != () and any(n != 1 for n in shape):
         raise ValueError(f"{name} must be one number, got an array of shape {tuple(shape)}")
-    if isinstance(value, (str, bytes, bytearray)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
     try:
-        return _float(value.item() if hasattr(value, "item") else value)
+        number = value.item() if hasattr(value, "item") else value
+        if not isinstance(number, (str, bytes, bytearray)):
+            return _float(number)
     except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__}: {value!r}") from None
+        pass
+    what = repr(value) if isinstance(value, (str, bytes)) else f"{type(value).__name__}: {value!r}"
+    raise TypeError(f"{name} must be a number, got {what}")
 
 
 def _float(number: Any) -> float:
@@ -93,13 +150,23 @@ def as_step(step: Any, name: str = "global_step") -> int:
 
 def _as_int(step: Any) -> int | None:
     try:
-        return operator.index(step)
-    except TypeError:
-        pass
-    if isinstance(step, (str, bytes, bytearray)):
+        number = step.item() if hasattr(step, "item") else step
+        if isinstance(number, float):
+            return int(number) if number.is_integer() else None
+        return operator.index(number)
+    except (TypeError, ValueError, RuntimeError):
         return None
+
+
+def serialized(message: Any, name: str) -> bytes:
+    """The bytes of a protobuf message, whoever's it is; bytes are returned as they are.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(message, bytes):
+        return message
     try:
-        number = as_float(step)
-    except (TypeError, ValueError):
-        return None
-    return int(number) if number.is_integer() else None
+        return bytes(message.SerializeToString())
+    except AttributeError:
+        raise TypeError(f"{name} must be a protobuf message or its bytes, got {type(message).__name__}") from None

@@ -3,7 +3,7 @@
     python -m pip install scikit-learn==1.9.1
     python make_digits.py
 
-The same rows in the same order, stored as small integers: the file is 25 times smaller than as float64.
+The same rows in the same order, as compressed small integers: 45 kB, a twentieth of the arrays in memory.
 """
 
 from pathlib import Path

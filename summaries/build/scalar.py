@@ -1,19 +1,73 @@
-"""A scalar as a Summary (a stand-in in this worktree; the real one is on main)."""
+"""Scalar summaries: one number under a tag. Pure (no I/O)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from summaries.values import as_float, check_tag
+import numpy as np
+
+from summaries.build.metadata import plugin_metadata
+from summaries.build.tensor import numeric_tensor
+from summaries.values import as_array, as_float, check_tag
 from summaries.wire.pb import Summary
 
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["scalar"]
+__all__ = ["scalar", "zero_fraction"]
 
 
-def scalar(tag: str, value: Any) -> Summary:
-    """The Summary of one number."""
+def scalar(
+    tag: str,
+    scalar_value: Any,
+    *,
+    new_style: bool = False,
+    double_precision: bool = False,
+    display_name: str = "",
+    summary_description: str = "",
+) -> Summary:
+    """A Summary of one number.
+
+    Args:
+        tag: the tag.
+        scalar_value: one number of any type.
+        new_style: store a rank-0 tensor instead of a simple_value.
+        double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
+        display_name: shown instead of the tag.
+        summary_description: Markdown, shown beside the chart.
+
+    Raises:
+        TypeError: the tag is no string, or the value no number.
+        ValueError: the tag is empty, or the value has several elements.
+
+    >>> scalar("loss", 0.5).value[0].simple_value
+    0.5
+    """
     check_tag(tag)
-    return Summary(value=[Summary.Value(tag=tag, simple_value=as_float(value))])
+    value = Summary.Value(tag=tag)
+    number = as_float(scalar_value)
+    if new_style or double_precision:
+        with np.errstate(over="ignore"):
+            array = np.asarray(number, np.float64 if double_precision else np.float32)
+        value.tensor.CopyFrom(numeric_tensor(array))
+    else:
+        value.simple_value = number
+    if value.HasField("tensor") or display_name or summary_description:
+        value.metadata.CopyFrom(plugin_metadata("scalars", b"", display_name, summary_description))
+    return Summary(value=[value])
+
+
+def zero_fraction(tag: str, values: Any) -> Summary:
+    """A Summary of the share of elements that are zero: how sparse an activation or a gradient is.
+
+    Args:
+        tag: the tag.
+        values: an array, any shape; of none, the share is NaN.
+
+    Raises:
+        TypeError: the tag is no string, or the array holds no numbers.
+        ValueError: the tag is empty.
+
+    >>> zero_fraction("relu", [0.0, 1.0, 0.0, 2.0]).value[0].simple_value
+    0.5
+    """
+    array = as_array(values)
+    fraction = 1 - np.count_nonzero(array) / array.size if array.size else np.nan
+    return scalar(tag, fraction)

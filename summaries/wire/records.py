@@ -222,13 +222,13 @@ class RecordParser:
     def _cut(self, length: int) -> Fault:
         """The stream ended before the record did: unfinished, unless whole records stand in what is left of it."""
         want = HEADER_BYTES + length + FOOTER_BYTES
-        found = self._find_whole(self._pos + HEADER_BYTES, len(self._buffer))
+        found = self._find_whole(self._pos + 1, len(self._buffer))
         return self._tail(want) if found < 0 else self._interrupted(found - self._pos, want)
 
     def _damaged(self, length: int) -> Fault | None:
         """The length is sound and all bytes are there, but the data does not match its checksum."""
         size = HEADER_BYTES + length + FOOTER_BYTES
-        found = self._find_whole(self._pos + HEADER_BYTES, self._pos + size)
+        found = self._find_whole(self._pos + 1, self._pos + size)
         if found == _UNKNOWN:
             return None
         if found >= 0:

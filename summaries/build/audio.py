@@ -1,0 +1,59 @@
+"""Audio summaries: one channel of samples, as a WAV. Pure (no I/O)."""
+
+from __future__ import annotations
+
+import io
+import warnings
+import wave
+from typing import Any
+
+import numpy as np
+
+from summaries.values import as_array, check_tag
+from summaries.wire.pb import Summary
+
+__all__ = ["audio"]
+
+_FULL_SCALE = np.iinfo(np.int16).max
+
+
+def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
+    """A Summary of a sound, stored as 16-bit PCM.
+
+    Args:
+        tag: the tag.
+        snd_tensor: samples [n], or with axes of length 1 around; from -1 to 1, beyond which they are clipped with a
+            warning. NaN is silence.
+        sample_rate: samples a second.
+
+    Raises:
+        TypeError: the tag is no string, or the samples no numbers.
+        ValueError: the tag is empty, the sample rate not positive, or the samples are not one channel.
+
+    >>> audio("beep", np.sin(np.arange(800) / 4), sample_rate=8000).value[0].audio.length_frames
+    800
+    """
+    check_tag(tag)
+    if int(sample_rate) != sample_rate or sample_rate <= 0:
+        raise ValueError(f"sample_rate must be a positive integer, got {sample_rate!r}")
+    samples = as_array(snd_tensor, "snd_tensor").astype(np.float32).squeeze()
+    if samples.ndim != 1:
+        raise ValueError(f"snd_tensor must be one channel of samples, got an array of shape {np.shape(snd_tensor)}")
+    if np.any(np.abs(samples) > 1):
+        warnings.warn(f"audio {tag!r} has samples beyond -1 to 1: they are clipped", stacklevel=2)
+    pcm = (np.nan_to_num(samples, nan=0.0).clip(-1, 1) * _FULL_SCALE).astype("<i2")
+    with io.BytesIO() as buffer:
+        with wave.open(buffer, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(int(sample_rate))
+            file.writeframes(pcm.tobytes())
+        encoded = buffer.getvalue()
+    sound = Summary.Audio(
+        sample_rate=sample_rate,
+        num_channels=1,
+        length_frames=len(pcm),
+        encoded_audio_string=encoded,
+        content_type="audio/wav",
+    )
+    return Summary(value=[Summary.Value(tag=tag, audio=sound)])

@@ -1,0 +1,217 @@
+"""Histogram summaries: how many values fall where. Pure (no I/O).
+
+A HistogramProto holds the upper limit of each bin, and its count; what lies in [limit[i - 1], limit[i]) counts for
+bin i. The default limits are TensorFlow's: 0 and plus and minus 1e-12 * 1.1^k, up to 1e20.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.values import as_array, check_tag
+from summaries.wire.pb import HistogramProto, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["all_finite", "check_bins", "histogram", "histogram_raw", "make_histogram"]
+
+_MAX_BINS = 4096  # 'auto' and its like may ask for billions, where values lie far apart
+_OUTERMOST = 1e20  # where TensorFlow's bins end
+
+
+def histogram(
+    tag: str, values: Any, bins: str | int | Sequence[float] = "tensorflow", max_bins: int | None = None
+) -> Summary:
+    """A Summary of how the elements of an array are distributed.
+
+    NaN counts nowhere, and infinities count in the outermost bins; neither spoils what is said of the rest.
+
+    Args:
+        tag: the tag.
+        values: an array, any shape, of any number dtype.
+        bins: "tensorflow" for TensorFlow's exponential bins, a name or a number that `numpy.histogram` takes, or the
+            bins' edges, ascending.
+        max_bins: join bins until there are at most so many.
+
+    Raises:
+        TypeError: the tag is no string, or the array holds no numbers.
+        ValueError: the tag is empty, the array is empty, or the bins are none.
+
+    >>> proto = histogram("w", [0.0, 1.0, 1.0, 3.0], bins=3).value[0].histo
+    >>> list(proto.bucket_limit), list(proto.bucket)
+    ([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, 1.0])
+    """
+    check_tag(tag)
+    check_bins(bins, max_bins)
+    array = as_array(values)
+    if not array.size:
+        raise ValueError("values must have an element at least, got an empty array")
+    return Summary(value=[Summary.Value(tag=tag, histo=make_histogram(array, bins, max_bins))])
+
+
+def histogram_raw(
+    tag: str,
+    min: float,  # noqa: A002 - torch's names
+    max: float,  # noqa: A002
+    num: float,
+    sum: float,  # noqa: A002
+    sum_squares: float,
+    bucket_limits: Sequence[float],
+    bucket_counts: Sequence[float],
+) -> Summary:
+    """A Summary of a histogram that was computed elsewhere.
+
+    Args:
+        tag: the tag.
+        min: the smallest value.
+        max: the largest value.
+        num: how many values.
+        sum: their sum.
+        sum_squares: the sum of their squares.
+        bucket_limits: the upper limit of each bin, ascending.
+        bucket_counts: how many values are in each bin.
+
+    Raises:
+        TypeError: the tag is no string.
+        ValueError: the tag is empty, or there are not as many counts as limits.
+    """
+    check_tag(tag)
+    limits, counts = as_array(bucket_limits, "bucket_limits"), as_array(bucket_counts, "bucket_counts")
+    if limits.shape != counts.shape:
+        raise ValueError(f"bucket_limits and bucket_counts must be equally long, got {len(limits)} and {len(counts)}")
+    proto = HistogramProto(
+        min=min,
+        max=max,
+        num=num,
+        sum=sum,
+        sum_squares=sum_squares,
+        bucket_limit=limits.astype(np.float64).tolist(),
+        bucket=counts.astype(np.float64).tolist(),
+    )
+    return Summary(value=[Summary.Value(tag=tag, histo=proto)])
+
+
+def all_finite(array: NDArray[Any]) -> bool:
+    """Whether there is neither NaN nor infinity. A sum of squares tells, nearly always, in one pass."""
+    flat = array.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(flat).all())
+
+
+def check_bins(bins: Any, max_bins: int | None) -> None:
+    """Refuse what are no bins, before any work is put off.
+
+    Raises:
+        ValueError: they are none.
+    """
+    if max_bins is not None and max_bins < 1:
+        raise ValueError(f"max_bins must be positive, got {max_bins}")
+    if isinstance(bins, str):
+        if bins != "tensorflow" and bins not in _RULES:
+            raise ValueError(f"bins must be one of {['tensorflow', *_RULES]}, a number or edges, got {bins!r}")
+    elif isinstance(bins, (int, np.integer)):
+        if bins < 1:
+            raise ValueError(f"bins must be positive, got {bins}")
+    elif len(bins) < 2 or np.any(np.diff(bins) < 0):  # noqa: PLR2004 - one bin
+        raise ValueError(f"bins must be at least two edges, ascending, got {list(bins)}")
+
+
+def make_histogram(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int | None = None) -> HistogramProto:
+    """The HistogramProto of an array that is not empty, for bins that `check_bins` found right."""
+    values = _finite(array.reshape(-1))
+    if not values.size:  # nothing but NaN
+        return HistogramProto(bucket_limit=[0.0], bucket=[0.0])
+    lowest, highest = float(values.min()), float(values.max())
+    edges = _edges(values, bins, lowest, highest)
+    counts = np.histogram(values, edges)[0]
+    if max_bins is not None:
+        edges, counts = _join(edges, counts, max_bins)
+    limits, counts = _trim(edges, counts)
+    with np.errstate(over="ignore"):
+        return HistogramProto(
+            min=lowest,
+            max=highest,
+            num=values.size,
+            sum=float(np.sum(values, dtype=np.float64)),
+            sum_squares=float(np.dot(values, values)),
+            bucket_limit=limits.tolist(),
+            bucket=counts.tolist(),
+        )
+
+
+def _finite(values: NDArray[Any]) -> NDArray[Any]:
+    """Without NaN, and with infinities moved to the outermost finite values; in a dtype that is good to sum in."""
+    if values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float64)
+    if all_finite(values):
+        return values
+    wide = values.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    bounds = (finite.min(), finite.max()) if finite.size else (-_OUTERMOST, _OUTERMOST)
+    return np.clip(wide[~np.isnan(wide)], *bounds)
+
+
+_RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")  # numpy.histogram's names
+
+
+@cache
+def _tensorflow_edges() -> NDArray[np.float64]:
+    """The default edges, computed as TensorFlow does: by repeated multiplication."""
+    positive = []
+    edge = 1e-12
+    while edge < _OUTERMOST:
+        positive.append(edge)
+        edge *= 1.1
+    return np.array([*(-edge for edge in reversed(positive)), 0.0, *positive])
+
+
+def _edges(values: NDArray[Any], bins: Any, lowest: float, highest: float) -> NDArray[np.float64]:
+    """The edges of bins into one of which every value falls."""
+    if isinstance(bins, str) and bins != "tensorflow":
+        bins = _number_of_bins(values, bins, lowest, highest)
+    if isinstance(bins, (int, np.integer)):
+        return _even_edges(lowest, highest, int(bins))
+    edges = _tensorflow_edges() if isinstance(bins, str) else np.asarray(bins, np.float64)
+    below = [lowest] if lowest < edges[0] else []
+    above = [highest] if highest > edges[-1] else []
+    return np.concatenate((below, edges, above))
+
+
+def _even_edges(lowest: float, highest: float, count: int) -> NDArray[np.float64]:
+    if lowest == highest:
+        margin = max(0.5, abs(lowest) * 1e-6)  # NumPy's half, where that is anything beside the value
+        lowest, highest = lowest - margin, highest + margin
+    edges = np.linspace(lowest / 2, highest / 2, count + 1) * 2  # halved: the range itself may be beyond float64
+    edges[0], edges[-1] = lowest, highest
+    return np.unique(edges)  # neighbours that float64 cannot tell apart are one
+
+
+def _number_of_bins(values: NDArray[Any], rule: str, lowest: float, highest: float) -> int:
+    """How many bins numpy.histogram's rule asks for, within reason: a few far outliers make it ask for billions."""
+    low, high = np.percentile(values, [25, 75])
+    reach = 100 * (high - low) or max(abs(low), 1.0)
+    middle = np.clip(values, low - reach, high + reach)
+    if middle.min() == middle.max():
+        return 1
+    edges = np.histogram_bin_edges(middle, rule)
+    return int(min(np.ceil((highest - lowest) / (edges[1] - edges[0]) - 1e-9), _MAX_BINS)) or 1
+
+
+def _join(edges: NDArray[Any], counts: NDArray[Any], max_bins: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    factor = math.ceil(len(counts) / max_bins)
+    joined = np.add.reduceat(counts, np.arange(0, len(counts), factor))
+    return np.concatenate((edges[:-1:factor], edges[-1:])), joined
+
+
+def _trim(edges: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Upper limits and counts, without the empty bins at both ends but one on the left, which tells the first edge."""
+    occupied = np.flatnonzero(counts)
+    first, last = int(occupied[0]), int(occupied[-1])
+    return edges[first : last + 2], np.concatenate(([0], counts[first : last + 1]))

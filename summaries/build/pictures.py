@@ -1,0 +1,132 @@
+"""Pixels in any layout, turned into encoded pictures. Needs Pillow, which is imported when first used. Pure (no I/O)."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.values import as_array, needs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+__all__ = ["as_pixels", "draw_boxes", "encode_gif", "encode_png", "frames", "grid"]
+
+_GREY, _GREY_ALPHA, _RGB, _RGBA = 1, 2, 3, 4
+_MODES = {_GREY: "L", _GREY_ALPHA: "LA", _RGB: "RGB", _RGBA: "RGBA"}
+
+
+def as_pixels(tensor: Any, dataformats: str, allowed: str, name: str = "img_tensor") -> NDArray[np.uint8]:
+    """uint8 pixels, with the axes in the order of `allowed`.
+
+    Args:
+        tensor: an array: uint8 from 0 to 255, other integers and bool alike, floating from 0 to 1. Beyond is clipped.
+        dataformats: what its axes are, a letter each; an axis of `allowed` that is missing gets length 1.
+        allowed: the letters wanted, such as "HWC".
+        name: what to call it in an error.
+
+    Raises:
+        TypeError: it holds no numbers.
+        ValueError: the letters are others, or not one for each axis.
+    """
+    array = as_array(tensor, name)
+    letters = dataformats.upper()
+    if len(set(letters)) != len(letters) or not set(letters) <= set(allowed) or not {"H", "W"} <= set(letters):
+        raise ValueError(f"dataformats must be letters of {allowed!r}, each once, with H and W, got {dataformats!r}")
+    if len(letters) != array.ndim:
+        raise ValueError(f"{name} must have one axis for each letter of {dataformats!r}, got shape {array.shape}")
+    missing = [letter for letter in allowed if letter not in letters]
+    array = array.reshape(*array.shape, *(1 for _ in missing))
+    letters += "".join(missing)
+    return _to_bytes(array.transpose([letters.index(letter) for letter in allowed]))
+
+
+def _to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype == bool:
+        return array.astype(np.uint8) * np.uint8(255)
+    if array.dtype.kind == "f":
+        scaled: NDArray[np.uint8] = (
+            (np.nan_to_num(array.astype(np.float32)) * np.float32(255)).clip(0, 255).astype(np.uint8)
+        )
+        return scaled
+    return array.clip(0, 255).astype(np.uint8)
+
+
+def grid(pixels: NDArray[np.uint8], columns: int = 8) -> NDArray[np.uint8]:
+    """One picture [H, W, C] of a batch [N, H, W, C]: rows of up to `columns`, what is left over black.
+
+    >>> grid(np.zeros((9, 4, 5, 3), np.uint8)).shape
+    (8, 40, 3)
+    """
+    count, height, width, channels = pixels.shape
+    columns = min(count, columns)
+    rows = math.ceil(count / columns) if count else 0
+    canvas = np.zeros((rows * columns, height, width, channels), np.uint8)
+    canvas[:count] = pixels
+    tiled = canvas.reshape(rows, columns, height, width, channels).swapaxes(1, 2)
+    return tiled.reshape(rows * height, columns * width, channels)
+
+
+def frames(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The frames [T, H, W, C] of videos [N, T, C, H, W], tiled to a near-square of a power of two, as torch does."""
+    count = len(pixels)
+    rows = 2 ** ((max(count, 1).bit_length() - 1) // 2)
+    padded = 1 << (count - 1).bit_length()
+    filled = np.concatenate((pixels, np.zeros((padded - count, *pixels.shape[1:]), np.uint8)))
+    return np.stack([grid(frame, padded // rows) for frame in filled.transpose(1, 0, 3, 4, 2)])
+
+
+def encode_png(pixels: NDArray[np.uint8], scale: float = 1.0) -> tuple[bytes, int]:
+    """The PNG of pixels [H, W, C], C from 1 to 4, resized by `scale`, and its number of channels: grey becomes RGB."""
+    image = _picture(pixels)
+    if scale != 1:
+        size = max(1, int(image.width * scale)), max(1, int(image.height * scale))
+        image = image.resize(size, _pillow().Resampling.LANCZOS)
+    with io.BytesIO() as buffer:
+        image.save(buffer, format="PNG")
+        return buffer.getvalue(), len(image.getbands())
+
+
+def encode_gif(pixels: NDArray[np.uint8], fps: float) -> bytes:
+    """The animated GIF of frames [T, H, W, C], shown `fps` a second, again and again."""
+    first, *rest = (_picture(frame) for frame in pixels)
+    with io.BytesIO() as buffer:
+        # GIF counts hundredths of a second; 0 would mean "as fast as you like".
+        duration = max(10, round(1000 / fps))
+        first.save(buffer, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0)
+        return buffer.getvalue()
+
+
+def draw_boxes(
+    pixels: NDArray[np.uint8], boxes: NDArray[Any], labels: Sequence[str] | None = None
+) -> NDArray[np.uint8]:
+    """A copy of the picture [H, W, C] as RGB, with boxes [n, 4] (left, top, right, bottom in pixels) drawn in red."""
+    drawing = needs("PIL.ImageDraw", "images")
+    image = _picture(pixels).convert("RGB")
+    pen = drawing.Draw(image)
+    for i, (left, top, right, bottom) in enumerate(boxes.tolist()):
+        corners = [(left, top), (left, bottom), (right, bottom), (right, top), (left, top)]
+        pen.line(corners, fill=(255, 0, 0), width=2)
+        if labels is not None:
+            pen.text((left + 3, top + 2), str(labels[i]), fill=(255, 0, 0))
+    return np.asarray(image)
+
+
+def _picture(pixels: NDArray[np.uint8]) -> Any:
+    channels = pixels.shape[2]
+    if channels not in _MODES:
+        raise ValueError(f"a picture must have 1 to 4 channels, got {channels}")
+    image = _pillow().fromarray(np.ascontiguousarray(pixels[:, :, 0] if channels == _GREY else pixels))
+    return image.convert("RGB") if channels == _GREY else image
+
+
+def _pillow() -> ModuleType:
+    return needs("PIL.Image", "images")

@@ -1,0 +1,147 @@
+"""What logging costs: scalars, histograms, summaries of many tags, and the import."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+from benchmarks.timing import best_seconds, print_table
+from summaries import Summary, SummaryWriter
+
+TAGS = [f"train/metric_{i}" for i in range(20)]
+OUR_SCALARS, PEER_SCALARS = 400_000, 20_000
+ELEMENTS = 1_000_000
+SUMMARY_TAGS = 200
+IMPORT_ROUNDS = 7
+
+
+def main() -> None:
+    """Print every table."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    warnings.simplefilter("ignore")
+    directory = tempfile.mkdtemp()
+    try:
+        writers = peers(directory)
+        call()
+        scalars(writers)
+        histograms(writers)
+        many_tags(directory)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    imports()
+
+
+def peers(directory: str) -> dict[str, Any]:
+    """Name → a function that makes a writer."""
+    made: dict[str, Any] = {"gradledger": lambda: SummaryWriter(tempfile.mkdtemp(dir=directory))}
+    for name, module in {"torch": "torch.utils.tensorboard", "tensorboardX": "tensorboardX"}.items():
+        if importlib.util.find_spec(name) is None:
+            print(f"  {name} is not installed, and left out")
+            continue
+        writer = importlib.import_module(module).SummaryWriter
+        made[name] = lambda writer=writer: writer(tempfile.mkdtemp(dir=directory))
+    return made
+
+
+def call() -> None:
+    """The call alone: what the training loop waits for, with the encoding that some calls do."""
+    writer = SummaryWriter(tempfile.mkdtemp())
+    seconds = best_seconds({"gradledger": lambda: log_scalars(writer, OUR_SCALARS)})["gradledger"]
+    writer.close()
+    print_table("a scalar, the call, encoding included", "us", {"gradledger": seconds / OUR_SCALARS * 1e6})
+
+
+def scalars(writers: dict[str, Any]) -> None:
+    """A scalar from the call to the closed file."""
+
+    def run(make: Any, count: int) -> None:
+        writer = make()
+        log_scalars(writer, count)
+        writer.close()
+
+    counts = {name: OUR_SCALARS if name == "gradledger" else PEER_SCALARS for name in writers}
+    seconds = best_seconds({name: lambda n=name: run(writers[n], counts[n]) for name in writers})
+    figures = {name: seconds[name] / counts[name] * 1e6 for name in writers}
+    print_table("a scalar, end to end with close", "us", figures)
+
+
+def log_scalars(writer: Any, count: int) -> None:
+    """Log `count` scalars, as a training loop with 20 tags does."""
+    add = writer.add_scalar
+    for step in range(count // len(TAGS)):
+        for tag in TAGS:
+            add(tag, 0.5, step)
+
+
+def histograms(writers: dict[str, Any]) -> None:
+    """A histogram of a million float32: the call, and end to end with flush."""
+    values = np.random.default_rng(0).normal(size=ELEMENTS).astype(np.float32)
+    opened = {name: make() for name, make in writers.items()}
+    calls: dict[str, list[float]] = {name: [] for name in opened}
+    totals: dict[str, list[float]] = {name: [] for name in opened}
+    for step in range(12):
+        for name, writer in opened.items():
+            started = time.perf_counter()
+            writer.add_histogram("h", values, step)
+            calls[name].append(time.perf_counter() - started)
+            writer.flush()
+            totals[name].append(time.perf_counter() - started)
+    for title, times in (("the call", calls), ("with flush", totals)):
+        figures = {name: statistics.median(several) * 1e3 for name, several in times.items()}
+        print_table(f"a histogram of {ELEMENTS:,} float32, {title} (median)", "ms", figures)
+    for writer in opened.values():
+        writer.close()
+
+
+def many_tags(directory: str) -> None:
+    """add_summary with 200 tags, beside TF1's FileWriter."""
+    message = Summary(value=[Summary.Value(tag=f"w/{i}/norm", simple_value=0.5) for i in range(SUMMARY_TAGS)])
+    contenders = {"gradledger": (SummaryWriter(tempfile.mkdtemp(dir=directory)), message)}
+    if importlib.util.find_spec("tensorflow") is not None:
+        import tensorflow as tf
+
+        tf.compat.v1.disable_eager_execution()
+        writer = tf.compat.v1.summary.FileWriter(tempfile.mkdtemp(dir=directory))
+        contenders["tensorflow FileWriter"] = (writer, tf.compat.v1.Summary.FromString(message.SerializeToString()))
+    else:
+        print("  tensorflow is not installed, and left out")
+
+    def run(writer: Any, summary: Any) -> None:
+        for step in range(200):
+            writer.add_summary(summary, step)
+        writer.flush()
+
+    seconds = best_seconds({name: lambda p=pair: run(*p) for name, pair in contenders.items()})
+    figures = {name: taken / 200 / SUMMARY_TAGS * 1e6 for name, taken in seconds.items()}
+    print_table(f"add_summary of {SUMMARY_TAGS} tags with flush, a tag", "us", figures)
+
+
+def imports() -> None:
+    """`import summaries` after NumPy, in a process of its own."""
+    program = "import time, numpy; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+    figures = {}
+    for name, module in {
+        "gradledger": "summaries",
+        "torch": "torch.utils.tensorboard",
+        "tensorboardX": "tensorboardX",
+    }.items():
+        if importlib.util.find_spec(module.partition(".")[0]) is None:
+            continue
+        taken = [
+            float(
+                subprocess.run([sys.executable, "-c", program.format(module)], capture_output=True, check=True).stdout
+            )
+            for _ in range(IMPORT_ROUNDS if name == "gradledger" else 3)
+        ]
+        figures[name] = min(taken) * 1e3
+    print_table("the import, after NumPy", "ms", figures)

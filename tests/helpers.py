@@ -1,0 +1,63 @@
+"""What several tests do: feed a parser, read a file back, run a program."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from summaries.reader import summary_iterator
+from summaries.wire.records import RecordParser
+
+ROOT = Path(__file__).parents[1]
+
+
+def chunks_of(data, size):
+    """The data, cut every `size` bytes; whole, where `size` is None."""
+    size = size or len(data) or 1
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def parse(chunks, **options):
+    """Every record and fault of a stream that comes in these chunks and then ends."""
+    parser = RecordParser(**options)
+    items = []
+    for chunk in chunks:
+        parser.feed(chunk)
+        items += parser.items()
+    parser.close()
+    return [*items, *parser.items()]
+
+
+def scalars(path):
+    """Every (step, tag, value) of an event file, in order; its events are a version and then nothing but scalars."""
+    version, *events = summary_iterator(path)
+    assert version.file_version == "brain.Event:2"
+    return [(event.step, value.tag, value.simple_value) for event in events for value in event.summary.value]
+
+
+def event_files(directory):
+    """The event files in a directory, sorted."""
+    return sorted(Path(directory).glob("*tfevents*"))
+
+
+def polls():
+    """Turns of waiting for what another thread or process does; their end is a failure, not a measurement."""
+    for _ in range(1200):
+        yield
+        time.sleep(0.05)
+
+
+def run(*arguments, status=0, **options):
+    """Run a Python program to its end; what it printed."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=ROOT, **options
+    )
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def run_script(directory, text, *arguments, **options):
+    """Run a program of this text, kept in a file, because multiprocessing imports it again; what it printed."""
+    script = directory / "script.py"
+    script.write_text(text, encoding="utf-8")
+    return run(script, *arguments, **options)

@@ -1,0 +1,70 @@
+"""The examples do what they say, and tensorboard's two readers read all that they write."""
+
+import os
+
+import pytest
+from helpers import ROOT, event_files, run
+from readers import by_accumulator, by_server
+
+from summaries import summary_iterator
+
+RUNS = ("clipped", "unclipped")
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    """The runs of examples/sequential_digits.py in its quick form, and what it printed."""
+    logdir = tmp_path_factory.mktemp("digits") / "runs"
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "200"}
+    out = run(ROOT / "examples/sequential_digits.py", "--quick", "--logdir", logdir, env=environment)
+    return logdir, out
+
+
+def points_of(logdir):
+    """{run: {tag: [(step, wall time, value)]}}, as the files have it."""
+    runs = {}
+    for name in RUNS:
+        (path,) = event_files(logdir / name)
+        tags = runs.setdefault(name, {})
+        for event in summary_iterator(path):
+            for value in event.summary.value:
+                tags.setdefault(value.tag, []).append((event.step, event.wall_time, value.simple_value))
+    return runs
+
+
+def test_clipping_learns_and_the_other_does_not(digits):
+    runs = points_of(digits[0])
+    assert runs["clipped"]["test/accuracy"][-1][2] > 0.8
+    assert runs["unclipped"]["test/accuracy"][-1][2] < 0.5
+
+
+def test_tags(digits):
+    runs = points_of(digits[0])
+    always = {"train/loss", "test/accuracy", "train/learning_rate", "gradients/global_norm", "gradients/nonfinite"}
+    assert always <= set(runs["unclipped"])
+    clipping = {"clipped_global_norm", "clip_norm", "clipped", "clipped_fraction"}
+    assert set(runs["clipped"]) - set(runs["unclipped"]) == {f"gradients/{name}" for name in clipping}
+    steps = [step for step, _, _ in runs["clipped"]["train/loss"]]
+    assert steps == list(range(1, len(steps) + 1))
+    assert [step for step, _, _ in runs["clipped"]["gradients/global_norm"]] == steps
+
+
+def test_both_readers_read_every_point(digits):
+    logdir = digits[0]
+    expected = points_of(logdir)
+
+    def finished(runs):
+        return runs == expected or lengths(runs) == lengths(expected)
+
+    def lengths(runs):
+        return {(run, tag): len(points) for run, tags in runs.items() for tag, points in tags.items()}
+
+    assert by_accumulator(logdir) == expected
+    assert by_server(logdir, finished) == expected
+
+
+def test_it_says_what_happened(digits):
+    logdir, out = digits
+    assert "What the event files say" in out
+    assert f"tensorboard --logdir {logdir}" in out
+    assert all(any(line.strip(" │|").startswith(name) for line in out.splitlines()) for name in RUNS)

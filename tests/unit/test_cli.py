@@ -1,0 +1,87 @@
+"""The command line: what it prints, and its exit status."""
+
+import os
+from importlib.metadata import version
+
+import pytest
+from helpers import run
+
+from summaries import Event
+from summaries.cli import main
+from summaries.wire.records import frame
+
+GOOD = frame(Event(step=1).SerializeToString())
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """One file of each kind, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/good.tfevents").write_bytes(GOOD * 2)
+    (tmp_path / "runs/unfinished.tfevents").write_bytes(GOOD + GOOD[:-1])
+    (tmp_path / "zeros.tfevents").write_bytes(GOOD + bytes(50))
+    (tmp_path / "empty").mkdir()
+
+
+GOOD_LINE = "runs/good.tfevents: 2 events, 0 faults\n"
+UNFINISHED_LINES = (
+    "runs/unfinished.tfevents: 1 events, 1 faults\n"
+    "  the bytes end inside a record: got 17 bytes, want 18 bytes - at runs/unfinished.tfevents, record 1, offset 18"
+    " (17 bytes)\n"
+)
+ZEROS_LINES = (
+    "zeros.tfevents: 1 events, 1 faults\n"
+    "  zero bytes: got 50 of them, want a record - at zeros.tfevents, record 1, offset 18 (50 bytes)\n"
+)
+NO_EVENT_FILE = "gradledger: no event file (a name with 'tfevents' in it) below empty\n"
+
+VERIFY = [
+    (["runs/good.tfevents"], 0, GOOD_LINE, ""),
+    (["runs"], 0, GOOD_LINE + UNFINISHED_LINES, ""),
+    (["zeros.tfevents"], 1, ZEROS_LINES, ""),
+    (["zeros.tfevents", "runs"], 1, ZEROS_LINES + GOOD_LINE + UNFINISHED_LINES, ""),
+    (["empty"], 2, "", NO_EVENT_FILE),
+    (["nowhere"], 2, "", "gradledger: no such file or directory: nowhere\n"),
+    (["zeros.tfevents", "empty"], 2, ZEROS_LINES, NO_EVENT_FILE),
+]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("paths", "status", "out", "err"), VERIFY)
+def test_verify(capsys, paths, status, out, err):
+    assert main(["verify", *paths]) == status
+    assert capsys.readouterr() == (out, err)
+
+
+@pytest.mark.parametrize("arguments", [[], ["unheard-of"], ["verify"], ["verify", "--unheard-of", "a"]], ids=str)
+def test_wrong_usage(capsys, arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: gradledger")
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"gradledger {version('gradledger')}\n"
+
+
+def test_as_a_program(tmp_path):
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(GOOD)
+    assert run("-m", "summaries", "verify", path) == f"{path}: 1 events, 0 faults\n"
+    run("-m", "summaries", "verify", tmp_path / "nowhere", status=2)
+
+
+def test_a_name_that_is_no_unicode_text(tmp_path):
+    path = bytes(tmp_path) + b"/\xff.tfevents"
+    try:
+        with open(path, "wb") as file:
+            file.write(GOOD)
+    except OSError:
+        pytest.skip("this file system has no such names")
+    strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}  # as in most terminals
+    assert "1 events, 0 faults" in run("-m", "summaries", "verify", tmp_path, env=strict)

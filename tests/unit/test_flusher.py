@@ -1,0 +1,124 @@
+"""The background thread: what it calls, and when it ends."""
+
+import gc
+import threading
+
+import pytest
+
+from summaries.flusher import Flusher
+
+NEVER = 3600.0
+
+
+class Writer:
+    """Notes each time that it is asked to write."""
+
+    def __init__(self):
+        self.rounds = threading.Semaphore(0)
+
+    def write_in_background(self):
+        self.rounds.release()
+
+    def was_asked(self):
+        return self.rounds.acquire(timeout=30)
+
+
+def flusher_threads():
+    return {thread for thread in threading.enumerate() if thread.name == "gradledger-flusher"}
+
+
+@pytest.fixture
+def before():
+    """The threads of flushers that other tests left to the garbage collector."""
+    gc.collect()
+    return flusher_threads()
+
+
+def test_a_writer_is_asked_again_and_again():
+    writer, flusher = Writer(), Flusher(0.001)
+    flusher.add(writer)
+    assert all(writer.was_asked() for _ in range(5))
+
+
+def test_wake():
+    writer, flusher = Writer(), Flusher(NEVER)
+    flusher.add(writer)
+    assert writer.was_asked()  # the round with which the thread begins
+    flusher.wake()
+    assert writer.was_asked()
+
+
+def test_several_writers_share_a_thread(before):
+    writers, flusher = [Writer(), Writer()], Flusher(0.001)
+    for writer in writers:
+        flusher.add(writer)
+    assert all(writer.was_asked() for writer in writers for _ in range(3))
+    assert len(flusher_threads() - before) == 1
+
+
+def test_a_removed_writer_is_left_alone():
+    removed, other, flusher = Writer(), Writer(), Flusher(0.001)
+    flusher.add(removed)
+    flusher.remove(removed)
+    flusher.remove(removed)  # once more does nothing
+    flusher.add(other)
+    assert all(other.was_asked() for _ in range(3))
+    while removed.rounds.acquire(blocking=False):
+        pass
+    assert all(other.was_asked() for _ in range(3))
+    assert not removed.rounds.acquire(blocking=False)
+
+
+def test_the_thread_ends_with_its_flusher(before):
+    flusher = Flusher(NEVER)
+    writer = Writer()
+    flusher.add(writer)
+    (thread,) = flusher_threads() - before
+    assert writer.was_asked()
+    del flusher
+    gc.collect()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+def test_no_thread_before_there_is_a_writer(before):
+    flusher = Flusher(NEVER)
+    assert flusher_threads() == before
+    del flusher
+
+
+def test_the_thread_keeps_no_writer_alive():
+    flusher = Flusher(NEVER)
+    writer = Writer()
+    flusher.add(writer)
+    assert writer.was_asked()
+    rounds = writer.rounds
+    del writer
+    gc.collect()
+    flusher.wake()
+    other = Writer()
+    flusher.add(other)
+    flusher.wake()
+    assert other.was_asked()
+    assert not rounds.acquire(blocking=False)
+
+
+def test_a_forked_child_begins_without_a_thread(before):
+    flusher, writer = Flusher(NEVER), Writer()
+    flusher.add(writer)
+    flusher.forget_thread()
+    flusher.add(writer)
+    assert writer.was_asked()
+    assert len(flusher_threads() - before) == 2
+
+
+@pytest.mark.parametrize("flush_secs", [0, -1.0, float("nan")])
+def test_flush_secs_must_be_positive(flush_secs):
+    with pytest.raises(ValueError, match=rf"^flush_secs must be positive, got {flush_secs}$"):
+        Flusher(flush_secs)
+
+
+def test_flush_secs_may_be_infinite():
+    writer, flusher = Writer(), Flusher(float("inf"))
+    flusher.add(writer)
+    assert writer.was_asked()

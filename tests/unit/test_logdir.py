@@ -1,0 +1,79 @@
+"""A directory → its event files, in reading order."""
+
+import os
+
+import pytest
+
+from summaries.logdir import event_files
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name in [
+        "events.out.tfevents.2.vm",
+        "events.out.tfevents.10.vm",
+        "notes.txt",
+        "b/events.out.tfevents.1.vm",
+        "a/events.out.tfevents.1.vm",
+        "a/c/old.tfevents",
+        "a/tfevents/notes.txt",
+    ]:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "empty").mkdir()
+    return tmp_path
+
+
+def found(tree, *names):
+    return [os.path.relpath(path, tree).replace(os.sep, "/") for path in event_files([tree / name for name in names])]
+
+
+EXPECTED = [
+    ([], []),
+    (["a/c"], ["a/c/old.tfevents"]),
+    (["a"], ["a/events.out.tfevents.1.vm", "a/c/old.tfevents"]),
+    (
+        ["."],
+        [
+            "events.out.tfevents.10.vm",
+            "events.out.tfevents.2.vm",
+            "a/events.out.tfevents.1.vm",
+            "a/c/old.tfevents",
+            "b/events.out.tfevents.1.vm",
+        ],
+    ),
+    (["b", "a/c"], ["b/events.out.tfevents.1.vm", "a/c/old.tfevents"]),
+    (["notes.txt"], ["notes.txt"]),
+]
+
+
+@pytest.mark.parametrize(("names", "expected"), EXPECTED)
+def test_event_files(tree, names, expected):
+    assert found(tree, *names) == expected
+
+
+def test_no_such_path(tree):
+    with pytest.raises(FileNotFoundError) as raised:
+        found(tree, "nowhere")
+    assert str(raised.value) == f"no such file or directory: {tree / 'nowhere'}"
+
+
+@pytest.mark.parametrize("name", ["empty", "a/tfevents"])
+def test_no_event_file(tree, name):
+    with pytest.raises(FileNotFoundError) as raised:
+        found(tree, name)
+    assert str(raised.value) == f"no event file (a name with 'tfevents' in it) below {tree / name}"
+
+
+def test_a_directory_that_cannot_be_read_is_not_passed_over(tree, monkeypatch):
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("b"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(PermissionError, match="Permission denied"):
+        found(tree, ".")

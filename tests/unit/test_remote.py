@@ -1,0 +1,91 @@
+"""Event files in an object store: fsspec's memory file system, with its traffic counted."""
+
+import fsspec
+import numpy as np
+import pytest
+
+from summaries import SummaryWriter, read_graph, write_graph
+from summaries.wire.pb import Event, GraphDef, NodeDef
+from summaries.wire.records import Record, RecordParser
+
+
+@pytest.fixture
+def store(monkeypatch):
+    """The memory file system, emptied, with a list of the sizes of all objects that were put."""
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    put = type(system).pipe_file
+    system.traffic = []
+
+    def counting(self, path, value, **options):
+        system.traffic.append(len(value))
+        return put(self, path, value, **options)
+
+    monkeypatch.setattr(type(system), "pipe_file", counting)
+    yield system
+    system.store.clear()
+
+
+def events(data):
+    parser = RecordParser()
+    parser.feed(data)
+    parser.close()
+    items = list(parser.items())
+    assert all(isinstance(item, Record) for item in items)
+    return [Event.FromString(item.data) for item in items]
+
+
+def points(store, run):
+    """(step, value) of every scalar, the objects read in lexicographic order, as TensorBoard does."""
+    everything = [event for path in sorted(store.ls(run, detail=False)) for event in events(store.cat_file(path))]
+    return [(event.step, value.simple_value) for event in everything for value in event.summary.value]
+
+
+def test_every_object_is_an_event_file_and_traffic_is_what_was_logged(store):
+    flushes, each = 20, 500
+    with SummaryWriter("memory://runs/a") as writer:
+        for step in range(flushes * each):
+            writer.add_scalar("loss", step, step)
+            if step % each == each - 1:
+                writer.flush()
+    assert points(store, "/runs/a") == [(step, step) for step in range(flushes * each)]
+    for path in store.ls("/runs/a", detail=False):
+        assert events(store.cat_file(path))[0].file_version == "brain.Event:2"
+    logged = flushes * each * 45
+    assert sum(store.traffic) < 1.1 * logged
+    assert len(store.traffic) == flushes + 1
+
+
+def test_an_error_names_the_object_and_the_next_flush_writes_it(store, monkeypatch):
+    writer = SummaryWriter("memory://runs/b", flush_secs=1000)
+    writer.add_scalar("loss", 1.0, 1)
+    with monkeypatch.context() as broken:
+
+        def failing(self, path, value, **options):
+            raise PermissionError("no such key")
+
+        broken.setattr(type(store), "pipe_file", failing)
+        with pytest.raises(OSError, match=r"could not be written: no such key.*runs/b/events\.out\.tfevents.*\.000001"):
+            writer.flush()
+    writer.add_scalar("loss", 2.0, 2)
+    writer.close()
+    assert points(store, "/runs/b") == [(1, 1.0), (2, 2.0)]
+
+
+def test_runs_below_and_files_beside(store):
+    with SummaryWriter("memory://runs/c", filename_suffix=".end") as writer:
+        writer.add_scalars("curves", {"a": 1.0, "b": 2.0}, 3)
+        writer.add_embedding(np.eye(2), ["x", "y"], tag="points")
+    assert points(store, "/runs/c/curves_a") == [(3, 1.0)]
+    assert points(store, "/runs/c/curves_b") == [(3, 2.0)]
+    assert store.cat_file("/runs/c/00000/points/tensors.tsv") == b"1.0\t0.0\n0.0\t1.0\n"
+    assert b'tensor_path: "00000/points/tensors.tsv"' in store.cat_file("/runs/c/projector_config.pbtxt")
+    assert all(path.endswith(".end") for path in store.ls("/runs/c", detail=False) if "tfevents" in path)
+
+
+def test_graphs(store):
+    graph = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
+    path = write_graph(graph, "memory://runs/d", "graph.pbtxt")
+    assert read_graph(path) == graph
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read_graph("memory://runs/d/nowhere.pb")

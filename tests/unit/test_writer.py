@@ -1,0 +1,358 @@
+"""EventFileWriter: what is logged, in order, is what the file holds."""
+
+import itertools
+import math
+import os
+import warnings
+
+import numpy as np
+import pytest
+from helpers import event_files, polls, run_script, scalars
+from tensorboard.compat.proto.event_pb2 import Event as TheirEvent
+from tensorboard.compat.proto.summary_pb2 import Summary as TheirSummary
+
+from summaries import Event, EventFileWriter, NonFiniteWarning, SessionLog, Summary, SummaryWriter, summary_iterator
+
+NEVER = 3600.0
+
+
+@pytest.fixture
+def writer(logdir):
+    """A writer whose background thread leaves it alone."""
+    with EventFileWriter(logdir, flush_secs=NEVER) as writer:
+        yield writer
+
+
+def logged(writer):
+    writer.flush()
+    return scalars(writer.path)
+
+
+def point(tag, value):
+    return Summary(value=[Summary.Value(tag=tag, simple_value=value)])
+
+
+def test_the_first_event(logdir):
+    with EventFileWriter(str(logdir), clock=lambda: 1795202364.5) as writer:
+        pass
+    (event,) = summary_iterator(writer.path)
+    assert event == Event(
+        wall_time=1795202364.5, file_version="brain.Event:2", source_metadata={"writer": "gradledger"}
+    )
+    assert os.path.dirname(writer.path) == str(logdir) == writer.get_logdir()
+    assert os.path.basename(writer.path).startswith("events.out.tfevents.1795202364.")
+
+
+def test_filename_suffix(logdir):
+    with EventFileWriter(logdir, filename_suffix=".mine") as writer:
+        assert writer.path.endswith(".mine")
+
+
+def test_summary_writer_is_one(logdir):
+    with SummaryWriter(logdir) as writer:
+        writer.add_scalar("loss", 0.5, 3)
+    assert isinstance(writer, EventFileWriter)
+    assert scalars(writer.path) == [(3, "loss", 0.5)]
+
+
+VALUES = [
+    (0.5, 0.5),
+    (3, 3.0),
+    (True, 1.0),
+    (0.1, float(np.float32(0.1))),
+    (1e-50, 0.0),
+    (-0.0, -0.0),
+    (2**100, float(np.float32(2.0**100))),
+    (np.array(2.5), 2.5),
+    (np.array([[2.5]]), 2.5),
+    *((np.dtype(code).type(1), 1.0) for code in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), VALUES, ids=lambda value: type(value).__name__)
+def test_values(writer, value, expected):
+    for _ in range(2):  # a new tag goes another way than a known one
+        writer.add_scalar("loss", value, 1)
+    assert logged(writer) == [(1, "loss", expected)] * 2
+    assert math.copysign(1, logged(writer)[0][2]) == math.copysign(1, expected)
+
+
+STEPS = [
+    (None, 0),
+    (0, 0),
+    (-1, -1),
+    (2**63 - 1, 2**63 - 1),
+    (-(2**63), -(2**63)),
+    (7.0, 7),
+    (True, 1),
+    (np.int8(-3), -3),
+    (np.uint64(2**62), 2**62),
+    (np.float32(3), 3),
+    (np.array(7), 7),
+    (np.array([7]), 7),
+]
+
+
+@pytest.mark.parametrize(("step", "expected"), STEPS, ids=repr)
+def test_steps(writer, step, expected):
+    for _ in range(2):
+        writer.add_scalar("loss", 0.5, step)
+    writer.add_summary(point("loss", 0.5), step)
+    assert logged(writer) == [(expected, "loss", 0.5)] * 3
+
+
+@pytest.mark.parametrize("walltime", [1.5e9, 0.0, -1.0, np.float32(2.0), 7, np.array(7.0)], ids=repr)
+def test_walltimes(writer, walltime):
+    for _ in range(2):
+        writer.add_scalar("loss", 0.5, 1, walltime)
+    writer.add_summary(point("loss", 0.5), 1, walltime)
+    writer.flush()
+    assert [event.wall_time for event in summary_iterator(writer.path)][1:] == [float(walltime)] * 3
+
+
+def test_the_clock_gives_the_walltime(logdir):
+    ticks = itertools.count(100)
+    with EventFileWriter(logdir, clock=lambda: float(next(ticks))) as writer:
+        writer.add_scalar("loss", 0.5)
+        writer.add_scalar("loss", 0.5)
+        writer.add_summary(point("loss", 0.5))
+    assert [event.wall_time for event in summary_iterator(writer.path)] == [100.0, 101.0, 102.0, 103.0]
+
+
+REFUSED = [
+    ("", 0.5, 1, None, ValueError, "tag must not be empty, got ''"),
+    (5, 0.5, 1, None, TypeError, "tag must be a string, got int: 5"),
+    (["loss"], 0.5, 1, None, TypeError, "tag must be a string, got list: ['loss']"),
+    ("loss", None, 1, None, TypeError, "scalar_value must be a number, got NoneType: None"),
+    ("loss", "0.5", 1, None, TypeError, "scalar_value must be a number, got '0.5'"),
+    ("loss", [1, 2], 1, None, TypeError, "scalar_value must be a number, got list: [1, 2]"),
+    ("loss", np.zeros(2), 1, None, ValueError, "scalar_value must be one number, got an array of shape (2,)"),
+    ("loss", 0.5, 2**63, None, ValueError, "global_step must fit in a signed 64-bit integer, got 9223372036854775808"),
+    ("loss", 0.5, 1.5, None, TypeError, "global_step must be an integer or None, got float: 1.5"),
+    ("loss", 0.5, "1", None, TypeError, "global_step must be an integer or None, got str: '1'"),
+    ("loss", 0.5, 1, "now", TypeError, "walltime must be a number, got 'now'"),
+]
+
+
+@pytest.mark.parametrize(("tag", "value", "step", "walltime", "error", "text"), REFUSED)
+@pytest.mark.parametrize("known", [False, True], ids=["a new tag", "a known tag"])
+def test_refused(writer, tag, value, step, walltime, error, text, known):
+    """Nothing of a call that is refused gets into the file."""
+    before = [(0, "loss", 1.0)] * known
+    if known:
+        writer.add_scalar("loss", 1.0)
+    with pytest.raises(error) as raised:
+        writer.add_scalar(tag, value, step, walltime)
+    assert str(raised.value) == text
+    assert logged(writer) == before
+
+
+NON_FINITE = [
+    (math.nan, 1, "nan", 1, math.nan),
+    (math.inf, 2, "inf", 2, math.inf),
+    (-math.inf, None, "-inf", 0, -math.inf),
+    (np.float32("nan"), 3, "nan", 3, math.nan),
+    (1e39, 4, "1e+39", 4, math.inf),
+    (-1e300, 5, "-1e+300", 5, -math.inf),
+]
+
+
+@pytest.mark.parametrize(("value", "step", "what", "told", "stored"), NON_FINITE)
+@pytest.mark.parametrize("known", [False, True], ids=["a new tag", "a known tag"])
+def test_what_float32_cannot_hold_is_warned_of_once_a_tag(writer, value, step, what, told, stored, known):
+    if known:
+        writer.add_scalar("loss", 1.0)
+    with pytest.warns(NonFiniteWarning) as caught:
+        writer.add_scalar("loss", value, step)
+    writer.add_scalar("loss", value, step)  # a second warning would be an error
+    (warning,) = caught
+    text = f"tag 'loss' got {what} at step {told}: written as {stored}; said once for a tag"
+    assert str(warning.message) == text
+    assert warning.filename == __file__
+    values = [value for _, _, value in logged(writer)][known:]
+    np.testing.assert_array_equal(values, [stored, stored])
+
+
+def test_every_tag_is_warned_of(writer):
+    for tag in ["a", "b"]:
+        with pytest.warns(NonFiniteWarning, match=f"^tag '{tag}' got nan at step 1: "):
+            writer.add_scalar(tag, math.nan, 1)
+    writer.add_scalar("a", math.nan, 1)
+
+
+def test_order_of_scalars_and_summaries(writer):
+    expected = []
+    for i in range(3000):
+        tag = f"tag {i % 7}"
+        if i % 5:
+            writer.add_scalar(tag, i, i)
+        else:
+            writer.add_summary(point(tag, i), i)
+        expected.append((i, tag, float(i)))
+    assert logged(writer) == expected
+
+
+@pytest.mark.parametrize("max_queue", [1, 2, 10, 100_000])
+def test_order_whatever_the_queue(logdir, max_queue):
+    with EventFileWriter(logdir, max_queue, NEVER) as writer:
+        for i in range(100):
+            writer.add_scalar("loss", i, i)
+            if i % 10 == 0:
+                writer.add_summary(point("summary", i), i)
+    expected = [(i, tag, float(i)) for i in range(100) for tag in ["loss", *["summary"] * (i % 10 == 0)]]
+    assert scalars(writer.path) == expected
+
+
+OURS = Summary(value=[Summary.Value(tag="a", simple_value=1.0), Summary.Value(tag="b", simple_value=2.0)])
+THEIRS = TheirSummary.FromString(OURS.SerializeToString())
+
+
+@pytest.mark.parametrize("summary", [OURS, THEIRS, OURS.SerializeToString()], ids=["ours", "theirs", "bytes"])
+def test_add_summary(writer, summary):
+    writer.add_summary(summary, 7)
+    assert logged(writer) == [(7, "a", 1.0), (7, "b", 2.0)]
+
+
+@pytest.mark.parametrize("kind", ["ours", "theirs", "bytes"])
+def test_add_event(writer, kind):
+    event = Event(wall_time=1.5, step=-3, session_log=SessionLog(status=SessionLog.START))
+    data = event.SerializeToString()
+    writer.add_scalar("loss", 0.5, 1)
+    writer.add_event({"ours": event, "theirs": TheirEvent.FromString(data), "bytes": data}[kind])
+    writer.add_scalar("loss", 0.5, 2)
+    writer.flush()
+    events = list(summary_iterator(writer.path))
+    assert events[2] == event
+    assert [event.step for event in events] == [0, 1, -3, 2]
+
+
+@pytest.mark.parametrize("what", ["text", 5, None, {"value": []}], ids=repr)
+def test_no_message(writer, what):
+    kind = type(what).__name__
+    with pytest.raises(TypeError, match=rf"^summary must be a protobuf message or its bytes, got {kind}$"):
+        writer.add_summary(what)
+    with pytest.raises(TypeError, match=rf"^event must be a protobuf message or its bytes, got {kind}$"):
+        writer.add_event(what)
+    assert logged(writer) == []
+
+
+BOUNDS = [
+    ({"max_queue": 0}, "max_queue must be positive, got 0"),
+    ({"max_pending_bytes": -1}, "max_pending_bytes must be positive, got -1"),
+    ({"flush_secs": 0}, "flush_secs must be positive, got 0"),
+]
+
+
+@pytest.mark.parametrize(("bound", "text"), BOUNDS)
+def test_bounds_must_be_positive(logdir, bound, text):
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        EventFileWriter(logdir, **bound)
+    assert not logdir.exists()
+
+
+# Lifecycle.
+
+
+def test_a_file_is_whole_before_anything_is_logged(writer):
+    assert [event.file_version for event in summary_iterator(writer.path)] == ["brain.Event:2"]
+
+
+def test_flush_is_seen_by_another_process(writer, tmp_path):
+    writer.add_scalar("loss", 0.5, 1)
+    writer.flush()
+    text = "import sys, summaries; print(len(list(summaries.summary_iterator(sys.argv[1]))))"
+    assert run_script(tmp_path, text, writer.path) == "2\n"
+
+
+def test_nothing_is_written_before_it_is_due(writer):
+    writer.add_scalar("loss", 0.5, 1)
+    assert scalars(writer.path) == []
+
+
+@pytest.mark.parametrize("count", [1, 10_000])
+def test_what_is_logged_is_written_in_the_background(logdir, count):
+    with EventFileWriter(logdir, flush_secs=0.01) as writer:
+        for i in range(count):
+            writer.add_scalar("loss", i, i)
+        assert any(len(scalars_so_far(writer.path)) == count for _ in polls())
+
+
+def scalars_so_far(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an unfinished tail, where a write is going on
+        return scalars(path)
+
+
+LOGGING = {
+    "add_scalar": lambda writer: writer.add_scalar("loss", 0.5),
+    "add_scalar, new tag": lambda writer: writer.add_scalar("new", 0.5),
+    "add_summary": lambda writer: writer.add_summary(point("loss", 0.5)),
+    "add_event": lambda writer: writer.add_event(Event()),
+}
+
+
+@pytest.mark.parametrize("log", LOGGING.values(), ids=LOGGING)
+def test_after_close(writer, log):
+    writer.add_scalar("loss", 0.5, 1)
+    writer.close()
+    with pytest.raises(ValueError, match="is closed") as raised:
+        log(writer)
+    assert str(raised.value) == f"the writer of {writer.path} is closed; reopen() goes on in a new file"
+    writer.flush()
+    writer.close()
+    assert scalars(writer.path) == [(1, "loss", 0.5)]
+
+
+def test_with_statement(logdir):
+    with EventFileWriter(logdir, flush_secs=NEVER) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+    assert scalars(writer.path) == [(1, "loss", 0.5)]
+
+
+def test_with_statement_left_by_an_error(logdir):
+    writer = EventFileWriter(logdir, flush_secs=NEVER)
+
+    def interrupted():
+        with writer:
+            writer.add_scalar("loss", 0.5, 1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert scalars(writer.path) == [(1, "loss", 0.5)]
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_reopen(writer, closed):
+    writer.add_scalar("loss", 0.5, 1)
+    first = writer.path
+    if closed:
+        writer.close()
+    writer.reopen()
+    writer.add_scalar("loss", 0.25, 2)
+    writer.close()
+    assert first != writer.path
+    assert scalars(first) == [(1, "loss", 0.5)]
+    assert scalars(writer.path) == [(2, "loss", 0.25)]
+    assert [str(path) for path in event_files(writer.get_logdir())] == sorted([first, writer.path])
+
+
+def test_two_writers_in_the_same_second(logdir):
+    def clock():
+        return 1795202364.0
+
+    with EventFileWriter(logdir, clock=clock) as one, EventFileWriter(logdir, clock=clock) as two:
+        one.add_scalar("one", 1, 1)
+        two.add_scalar("two", 2, 2)
+    assert scalars(one.path) == [(1, "one", 1.0)]
+    assert scalars(two.path) == [(2, "two", 2.0)]
+
+
+def test_fsync(logdir, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    with EventFileWriter(logdir, flush_secs=NEVER, fsync=True) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+        synced.clear()
+        writer.flush()
+        assert len(synced) == 2  # the file and its directory

@@ -1,0 +1,242 @@
+"""What a writer does when its file does not take the bytes: nothing is lost, nothing is torn, memory is bounded."""
+
+import errno
+import os
+
+import pytest
+from helpers import scalars
+
+from summaries import EventFileWriter, Summary
+from summaries.files import LocalEventFile
+
+NEVER = 3600.0
+
+
+class Disk:
+    """Stands in for os.write: a disk on which there is room for so many bytes; None is without bound."""
+
+    def __init__(self, monkeypatch):
+        self.room = None
+        self._write = os.write
+        monkeypatch.setattr(os, "write", self.write)
+
+    def write(self, fd, data):
+        if self.room is None:
+            return self._write(fd, data)
+        if not self.room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        done = self._write(fd, data[: self.room])
+        self.room -= done
+        return done
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    return Disk(monkeypatch)
+
+
+def open_writer(logdir, **options):
+    return EventFileWriter(logdir, flush_secs=NEVER, clock=lambda: 1.5e9, **options)
+
+
+def log(writer, start, stop):
+    """Scalars and summaries in turn."""
+    for i in range(start, stop):
+        writer.add_scalar("loss", i, i)
+        writer.add_summary(Summary(value=[Summary.Value(tag="summary", simple_value=i)]), i)
+
+
+def content(writer):
+    with open(writer.path, "rb") as file:
+        return file.read()
+
+
+def full(path):
+    return f"[Errno 28] No space left on device: {path!r}"
+
+
+@pytest.fixture
+def complete(tmp_path):
+    """The bytes of a file that three rounds of logging make when nothing goes wrong."""
+    with open_writer(tmp_path / "complete") as writer:
+        log(writer, 0, 2)
+        before = len(writer_flushed(writer))
+        log(writer, 2, 4)
+        middle = len(writer_flushed(writer))
+        log(writer, 4, 6)
+    return content(writer), before, middle
+
+
+def writer_flushed(writer):
+    writer.flush()
+    return content(writer)
+
+
+def test_a_full_disk_at_any_byte(tmp_path, disk, complete):
+    """The file is at any time a prefix of what was logged, and all of it when there is room again."""
+    whole, before, middle = complete
+    for room in range(middle - before):
+        with open_writer(tmp_path / str(room)) as writer:
+            log(writer, 0, 2)
+            writer.flush()
+            disk.room = room
+            log(writer, 2, 4)
+            with pytest.raises(OSError, match="No space left") as raised:
+                writer.flush()
+            assert str(raised.value) == full(writer.path)
+            assert content(writer) == whole[: before + room]
+            disk.room = None
+            log(writer, 4, 6)
+        assert content(writer) == whole
+
+
+@pytest.mark.parametrize("rooms", [[0, 0, 0], [1, 1, 1, 1], [5, 0, 30, 0, 1]], ids=str)
+def test_a_disk_that_is_full_again_and_again(logdir, disk, complete, rooms):
+    with open_writer(logdir) as writer:
+        log(writer, 0, 4)
+        for room in rooms:
+            disk.room = room
+            with pytest.raises(OSError, match="No space left"):
+                writer.flush()
+        disk.room = None
+        log(writer, 4, 6)
+    assert content(writer) == complete[0]
+
+
+@pytest.mark.parametrize("log_one", ["scalar", "summary"])
+def test_an_error_in_the_background_is_raised_by_the_next_call(logdir, disk, log_one):
+    with open_writer(logdir) as writer:
+        one = {
+            "scalar": lambda step: writer.add_scalar("loss", step, step),
+            "summary": lambda step: writer.add_summary(
+                Summary(value=[Summary.Value(tag="loss", simple_value=step)]), step
+            ),
+        }[log_one]
+        one(1)
+        disk.room = 3
+        writer.write_in_background()
+        with pytest.raises(OSError, match="No space left") as raised:
+            one(2)
+        assert str(raised.value) == full(writer.path)
+        one(3)
+        disk.room = None
+    assert scalars(writer.path) == [(1, "loss", 1.0), (3, "loss", 3.0)]
+
+
+def test_an_error_that_has_passed_is_not_raised(logdir, disk):
+    with open_writer(logdir) as writer:
+        writer.add_scalar("loss", 1, 1)
+        disk.room = 0
+        writer.write_in_background()
+        disk.room = None
+        writer.flush()
+        writer.add_scalar("loss", 2, 2)
+    assert scalars(writer.path) == [(1, "loss", 1.0), (2, "loss", 2.0)]
+
+
+def test_close_on_a_full_disk_can_be_tried_again(logdir, disk):
+    writer = open_writer(logdir)
+    writer.add_scalar("loss", 1, 1)
+    disk.room = 3
+    with pytest.raises(OSError, match="No space left"):
+        writer.close()
+    writer.add_scalar("loss", 2, 2)
+    disk.room = None
+    writer.close()
+    assert scalars(writer.path) == [(1, "loss", 1.0), (2, "loss", 2.0)]
+
+
+def test_a_new_writer_on_a_full_disk(logdir, disk):
+    disk.room = 0
+    with pytest.raises(OSError, match="No space left"):
+        open_writer(logdir)
+
+
+def test_a_file_that_was_removed(logdir):
+    writer = open_writer(logdir)
+    writer.add_scalar("loss", 1, 1)
+    whole = content(writer)
+    os.rename(writer.path, logdir / "elsewhere")
+    with pytest.raises(FileNotFoundError) as raised:
+        writer.flush()
+    assert str(raised.value) == f"[Errno 2] No such file or directory: {writer.path!r}"
+    os.rename(logdir / "elsewhere", writer.path)
+    assert content(writer) == whole
+    writer.close()
+    assert scalars(writer.path) == [(1, "loss", 1.0)]
+
+
+def test_a_file_that_was_cut_short(logdir, disk):
+    """What is not the end of what we wrote is not written behind."""
+    writer = open_writer(logdir)
+    writer.add_scalar("loss", 1, 1)
+    disk.room = 3
+    with pytest.raises(OSError, match="No space left"):
+        writer.flush()
+    disk.room = None
+    whole = content(writer)
+    os.truncate(writer.path, 5)
+    with pytest.raises(OSError, match="cut short") as raised:
+        writer.flush()
+    assert str(raised.value) == f"[Errno 5] the file was cut short by somebody else: {writer.path!r}"
+    assert content(writer) == whole[:5]
+    with open(writer.path, "wb") as file:
+        file.write(whole)
+    writer.close()
+    assert scalars(writer.path) == [(1, "loss", 1.0)]
+
+
+def pending_bytes(writer):
+    """What waits in memory: encoded, as rows, and as whole records."""
+    return sum(len(batch.data) for batch in list(writer._batches)) + len(writer._rows) + writer._record_bytes
+
+
+BOUND = 10_000
+SLACK = 5_000  # "about": a queue of rows that is encoded when the bound is found reached
+
+
+def many_points(writer):
+    for i in range(5000):
+        yield lambda i=i: writer.add_scalar("loss", i, i)
+
+
+def many_summaries(writer):
+    data = Summary(value=[Summary.Value(tag="summary" * 20, simple_value=1)]).SerializeToString()
+    for i in range(1000):
+        yield lambda i=i: writer.add_summary(data, i)
+
+
+@pytest.mark.parametrize("calls", [many_points, many_summaries])
+def test_memory_is_bounded_when_nobody_writes_in_the_background(logdir, calls):
+    """The call that finds the bound reached does the writing."""
+    most = 0
+    with open_writer(logdir, max_queue=50, max_pending_bytes=BOUND) as writer:
+        for call in calls(writer):
+            call()
+            most = max(most, pending_bytes(writer))
+    assert BOUND / 2 < most < BOUND + SLACK
+
+
+@pytest.mark.parametrize("calls", [many_points, many_summaries])
+def test_memory_is_bounded_when_the_file_takes_nothing(logdir, monkeypatch, calls):
+    """Then every call raises, and takes nothing; what was taken is written in the end."""
+    append = LocalEventFile.append
+
+    def failing(file, data, start):
+        raise OSError(errno.EIO, "Input/output error", file.path)
+
+    taken = most = 0
+    errors = set()
+    with open_writer(logdir, max_queue=50, max_pending_bytes=BOUND) as writer:
+        monkeypatch.setattr(LocalEventFile, "append", failing)
+        for call in calls(writer):
+            try:
+                call()
+                taken += 1
+            except OSError as error:
+                errors.add(str(error))
+            most = max(most, pending_bytes(writer))
+        monkeypatch.setattr(LocalEventFile, "append", append)
+    assert errors == {f"[Errno 5] Input/output error: {writer.path!r}"}
+    assert len(scalars(writer.path)) == taken
+    assert most < BOUND + SLACK
