@@ -1,0 +1,83 @@
+"""Every golden file reads to the values that tensorboard's own reader gives.
+
+TensorFlow's summary_iterator was compared by hand in the same way (see CONTRIBUTING on peers): it is no dependency.
+"""
+
+import pathlib
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.util import tensor_util
+
+from summaries import read_logdir
+
+EVENTS = pathlib.Path(__file__).parents[1] / "golden" / "events"
+DIRECTORIES = sorted({path.parent for path in EVENTS.rglob("*tfevents*")})
+FAST = [False, pytest.param(True, marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra"))]
+PLUGINS = {
+    "histograms": "histograms",
+    "images": "images",
+    "audio": "audio",
+    "text": "texts",
+    "pr_curves": "pr_curves",
+    "mesh": "meshes",
+}
+
+
+@pytest.fixture(scope="module", params=FAST, ids=lambda fast: "fast" if fast else "plain")
+def runs(request):
+    return read_logdir(EVENTS, fast=request.param)
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: str(path.relative_to(EVENTS)))
+def test_same_values(runs, directory):
+    run = runs[str(directory.relative_to(EVENTS))]
+    theirs = EventAccumulator(str(directory), size_guidance=dict.fromkeys(("tensors", "scalars", "images"), 0))
+    theirs.purge_orphaned_data = False
+    theirs.Reload()
+    tags = [*theirs.Tags()["tensors"], *theirs.Tags()["scalars"]]
+    compared = 0
+    for tag in tags:
+        plugin = theirs.SummaryMetadata(tag).plugin_data.plugin_name
+        events = theirs.Tensors(tag)
+        if plugin == "scalars":
+            ours = run.scalars[tag]
+            want = [tensor_util.make_ndarray(event.tensor_proto).item() for event in events]
+            np.testing.assert_array_equal(np.float32(ours.value), np.float32(want))
+        else:
+            ours = getattr(run, PLUGINS.get(plugin, "tensors")).get(tag)
+            if ours is None:  # metadata without a value: hparams
+                assert plugin == "hparams"
+                assert tag in run.metadata
+                continue
+            for mine, event in zip(ours, events, strict=True):
+                _same(plugin, mine, tensor_util.make_ndarray(event.tensor_proto))
+        assert ours.step.tolist() == [event.step for event in events]
+        assert ours.wall_time.tolist() == [event.wall_time for event in events]
+        compared += 1
+    assert compared
+    assert set(tags) == set(run.tags)
+
+
+def _same(plugin, mine, theirs):
+    if plugin == "images":
+        width, height, *encoded = theirs.tolist()
+        assert (mine.width, mine.height, list(mine.encoded)) == (int(width), int(height), encoded)
+    elif plugin == "audio":
+        assert list(mine.encoded) == theirs[:, 0].tolist()
+    elif plugin == "text":
+        assert mine == theirs.item().decode()
+    elif plugin == "histograms":
+        np.testing.assert_array_equal(np.float32(mine), np.float32(theirs))
+    else:
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_graphs(runs):
+    for directory, nodes in (("tf1", 19), ("torch_tensors", 9)):
+        theirs = EventAccumulator(str(EVENTS / directory))
+        theirs.Reload()
+        assert len(runs[directory].graph.node) == len(theirs.Graph().node) == nodes
+        assert sorted(runs[directory].run_metadata) == sorted(theirs.Tags()["run_metadata"])
