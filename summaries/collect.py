@@ -138,6 +138,7 @@ class Collector:
             self._scanner = compiled.Scanner()
             self._cursor = self._scanner.cursor
         self._n_rows = self._n_places = 0
+        self._pending: list[tuple[int, float, float, int]] = []  # rows, where there is no scanner
 
     def read(self, path: str) -> None:
         """Read one more file, to its present end.
@@ -161,6 +162,9 @@ class Collector:
     def flush(self) -> None:
         """Move rows and places out of the workspace, to where they stay."""
         n_rows, n_places = self._counts()
+        if self._pending:
+            self.points.add(*self._sorted(np.array(self._pending, ROW)))
+            self._pending.clear()
         if n_rows:
             self.points.add(*self._sorted(self._space.rows[:n_rows]))
         if n_places:
@@ -199,8 +203,29 @@ class Collector:
             if isinstance(item, Fault):
                 self.faults.append(item)
                 continue
-            for number, (offset, data) in enumerate(zip(item.offsets, item.data, strict=True), item.number):
-                self._record(data, offset, number)
+            for i, data in enumerate(item.data):
+                if self._scanner is not None or not self._usual(data):
+                    self._record(data, item.offsets[i], item.number + i)
+            if len(self._pending) >= CAPACITY:
+                self.flush()
+
+    def _usual(self, data: bytes) -> bool:
+        """Take what most records are, one simple_value of a known tag, by the shortest way; False: it is not that."""
+        try:
+            event = Event.FromString(data)
+        except DecodeError:
+            return False
+        step, wall_time, values = event.step, event.wall_time, event.summary.value
+        if step < 0 or not 0.0 < wall_time < math.inf or len(values) != 1:
+            return False
+        value = values[0]
+        tag = self.tags.get(value.tag)
+        if tag is None or value.WhichOneof("value") != "simple_value":
+            return False
+        if tag.metadata is None and value.HasField("metadata"):
+            return False
+        self._pending.append((step, wall_time, value.simple_value, tag.number))
+        return True
 
     def _read_fast(self, file: FileIO, scanner: Scanner) -> tuple[int, int]:
         """The same as `_read_plainly`, by the scanner."""
@@ -285,9 +310,9 @@ class Collector:
         spans: list[tuple[int, int]] = []
         for i, value in enumerate(values):
             tag = self.tags.get(value.tag) or self._new_tag(value.tag)
+            what = value.WhichOneof("value")
             if tag.metadata is None and value.HasField("metadata"):
                 self._describe(tag, value.metadata)
-            what = value.WhichOneof("value")
             if what == "simple_value":
                 scalar: float | None = value.simple_value
             elif what == "tensor" and tag.tag_class == CLASS_SCALAR:
@@ -303,6 +328,11 @@ class Collector:
             self._add_place((*place, _KINDS[what], 0))
 
     def _add_row(self, tag: int, step: int, wall_time: float, value: float) -> None:
+        if self._scanner is None:
+            self._pending.append((step, wall_time, value, tag))
+            if len(self._pending) == CAPACITY:
+                self.flush()
+            return
         n_rows, n_places = self._counts()
         if n_rows == CAPACITY:
             self.flush()

@@ -48,15 +48,22 @@ class Audio(NamedTuple):
 
 
 def _histogram(value: Summary.Value) -> NDArray[np.float64]:
-    """float64[k, 3]: left edge, right edge, count of each bucket; outer edges are the data's minimum and maximum."""
+    """float64[k, 3]: left edge, right edge, count of each bucket, as TensorBoard turns old style into new."""
     if value.HasField("tensor"):
         return np.asarray(decode_tensor(value.tensor), np.float64).reshape(-1, 3)
     histogram = value.histo
-    inner = histogram.bucket_limit[:-1]
-    if len(inner) + 1 != len(histogram.bucket):
-        got = f"{len(histogram.bucket_limit)} limits and {len(histogram.bucket)} counts"
+    limits, counts = np.array(histogram.bucket_limit, np.float64), np.array(histogram.bucket, np.float64)
+    if len(limits) != len(counts):
+        got = f"{len(limits)} limits and {len(counts)} counts"
         raise ValueError(f"a histogram must have as many limits as counts, got {got}")
-    return np.array([[histogram.min, *inner], [*inner, histogram.max], histogram.bucket], np.float64).T
+    filled = np.flatnonzero(counts > 0)
+    if not len(filled):
+        return np.empty((0, 3))
+    # Outer limits may be the largest float: minimum and maximum replace them, and empty buckets outside of these go.
+    first, last = int(filled[0]), int(filled[-1])
+    inner = limits[first:last]
+    edges = [histogram.min, *inner], [*inner, histogram.max]
+    return np.array([*edges, counts[first : last + 1]], np.float64).T
 
 
 def _images(value: Summary.Value) -> Images:

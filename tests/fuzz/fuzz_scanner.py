@@ -89,7 +89,7 @@ def damage(data, rng, times):
                 data[at:at] = data[at : at + size]
 
 
-def differs(fast, plain):
+def differs(fast, plain):  # noqa: C901 - a list of things to compare
     """What is not the same, or ""."""
     for name in ("tags", "faults", "metadata"):
         if getattr(fast, name) != getattr(plain, name):

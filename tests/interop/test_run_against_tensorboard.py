@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.backend.event_processing.plugin_event_accumulator import EventAccumulator
 from tensorboard.util import tensor_util
 
 from summaries import read_logdir
@@ -34,13 +34,16 @@ def runs(request):
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: str(path.relative_to(EVENTS)))
 def test_same_values(runs, directory):
     run = runs[str(directory.relative_to(EVENTS))]
-    theirs = EventAccumulator(str(directory), size_guidance=dict.fromkeys(("tensors", "scalars", "images"), 0))
-    theirs.purge_orphaned_data = False
+    everything = dict.fromkeys((*PLUGINS, "scalars"), 0)
+    theirs = EventAccumulator(str(directory), {"tensors": 0}, everything, purge_orphaned_data=False)
     theirs.Reload()
-    tags = [*theirs.Tags()["tensors"], *theirs.Tags()["scalars"]]
+    tags = theirs.Tags()["tensors"]
     compared = 0
     for tag in tags:
-        plugin = theirs.SummaryMetadata(tag).plugin_data.plugin_name
+        metadata = theirs.summary_metadata.get(tag)  # one without a plugin is not among them
+        plugin = metadata.plugin_data.plugin_name if metadata else ""
+        if plugin.startswith("graph") and tag not in run.tags:
+            continue  # graphs come as tags of tensorboard's own; compared below
         events = theirs.Tensors(tag)
         if plugin == "scalars":
             ours = run.scalars[tag]
@@ -58,7 +61,7 @@ def test_same_values(runs, directory):
         assert ours.wall_time.tolist() == [event.wall_time for event in events]
         compared += 1
     assert compared
-    assert set(tags) == set(run.tags)
+    assert set(run.tags) <= set(tags)
 
 
 def _same(plugin, mine, theirs):
@@ -66,7 +69,7 @@ def _same(plugin, mine, theirs):
         width, height, *encoded = theirs.tolist()
         assert (mine.width, mine.height, list(mine.encoded)) == (int(width), int(height), encoded)
     elif plugin == "audio":
-        assert list(mine.encoded) == theirs[:, 0].tolist()
+        assert list(mine.encoded) == theirs.reshape(len(theirs), -1)[:, 0].tolist()
     elif plugin == "text":
         assert mine == theirs.item().decode()
     elif plugin == "histograms":
@@ -76,8 +79,8 @@ def _same(plugin, mine, theirs):
 
 
 def test_graphs(runs):
-    for directory, nodes in (("tf1", 19), ("torch_tensors", 9)):
+    for directory, nodes, timings in (("tf1", 19, ["step3"]), ("torch_tensors", 9, ["step1"])):
         theirs = EventAccumulator(str(EVENTS / directory))
         theirs.Reload()
         assert len(runs[directory].graph.node) == len(theirs.Graph().node) == nodes
-        assert sorted(runs[directory].run_metadata) == sorted(theirs.Tags()["run_metadata"])
+        assert sorted(runs[directory].run_metadata) == timings

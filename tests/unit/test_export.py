@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from summaries import SummaryWriter, cli, export, read_logdir, read_run
+from summaries import Event, Summary, SummaryWriter, cli, export, read_logdir, read_run
+from summaries.wire.records import frame
 
 pa = pytest.importorskip("pyarrow", reason="an extra")
 pq = pytest.importorskip("pyarrow.parquet", reason="an extra")
@@ -68,7 +69,7 @@ def test_nothing_to_export(tmp_path):
 def test_parquet(logdir, tmp_path, source):
     heard = []
     runs = logdir if source == "a directory" else read_logdir(logdir)
-    points = export.export_parquet(runs, tmp_path / "x.parquet", lambda name, run: heard.append(name))
+    points = export.export_parquet(runs, tmp_path / "x.parquet", lambda *heard_of: heard.append(heard_of[0]))
     assert (points, heard) == (20, ["a", "b/c"])
     assert rows_of(pq.read_table(tmp_path / "x.parquet")) == ROWS
 
@@ -90,18 +91,21 @@ def test_a_dataset_partitioned_by_run(logdir, tmp_path):
 
 def test_csv_gives_the_same_numbers_back(tmp_path):
     values = [0.1, 1e-45, -0.0, math.inf, math.nan, 16777217.0]
-    with SummaryWriter(tmp_path) as writer, pytest.warns(UserWarning, match="nan|inf|finite"):
-        for step, value in enumerate(values):
-            writer.add_scalar('a "tag", with\nall', value, step)
+    tag = 'a "tag", with\nall'
+    events = [
+        Event(step=i, wall_time=1.7e9 + i / 3, summary=Summary(value=[Summary.Value(tag=tag, simple_value=value)]))
+        for i, value in enumerate(values)
+    ]
+    (tmp_path / "x.tfevents").write_bytes(b"".join(frame(event.SerializeToString()) for event in events))
     run = read_run(tmp_path)
     target = tmp_path / "x.csv"
     assert export.export_csv({"r": run}, target) == len(values)
     with open(target, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    series = run.scalars['a "tag", with\nall']
+    series = run.scalars[tag]
     np.testing.assert_array_equal([float(row["value"]) for row in rows], series.value)
     assert [float(row["wall_time"]) for row in rows] == series.wall_time.tolist()
-    assert {row["tag"] for row in rows} == {'a "tag", with\nall'}
+    assert {row["tag"] for row in rows} == {tag}
 
 
 @pytest.mark.parametrize("target", ["x.parquet", "x.csv", "--partitioned"])

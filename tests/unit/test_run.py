@@ -142,7 +142,7 @@ def test_faults(run_of, tmp_path, data, points, kinds):
 
 def test_a_huge_length_with_a_sound_checksum_allocates_nothing(run_of):
     """2 GB claimed, 100 bytes there: a tail, and no more."""
-    from summaries.wire.records import length_crc  # noqa: PLC0415
+    from summaries.wire.records import length_crc
 
     head = struct.pack("<QI", 2**31 - 1, length_crc(2**31 - 1))
     run = run_of(GOOD + head + bytes(100))
@@ -193,9 +193,7 @@ def test_old_and_new_style_give_the_same_values(run_of):
 
     buckets = np.array([[0.0, 1.0, 3.0], [1.0, 2.0, 4.0]])
     dims = [pb.TensorShapeProto.Dim(size=2), pb.TensorShapeProto.Dim(size=3)]
-    new = pb.TensorProto(
-        dtype=2, tensor_content=buckets.tobytes(), tensor_shape=pb.TensorShapeProto(dim=dims)
-    )
+    new = pb.TensorProto(dtype=2, tensor_content=buckets.tobytes(), tensor_shape=pb.TensorShapeProto(dim=dims))
     values = [
         Summary.Value(tag="h1", histo=pb.HistogramProto(min=0, max=2, bucket_limit=[1, 9], bucket=[3, 4])),
         Summary.Value(tag="h2", tensor=new, metadata=metadata("histograms")),
