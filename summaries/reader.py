@@ -123,20 +123,14 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
                 handle(item.located(path))
         elif every:
             yield from _one_by_one(item, 0, path, handle)
-        else:
-            yield from _whole_batch(item, path, handle)
-
-
-def _whole_batch(batch: Batch, path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
-    """The events of a batch, as long as they are usual: protobuf's own loop is the fastest that there is."""
-    usual = _usual(batch.data)
-    pending = iter(batch.data[:usual])
-    try:
-        yield from map(Event.FromString, pending)
-    except DecodeError:
-        usual -= operator.length_hint(pending) + 1
-    if usual < len(batch.data):
-        yield from _one_by_one(batch, usual, path, handle)
+            continue
+        usual = _usual(item.data)
+        pending = iter(item.data[:usual])
+        try:  # protobuf's own loop over usual records is the fastest that there is
+            yield from map(Event.FromString, pending)
+        except DecodeError:
+            usual -= operator.length_hint(pending) + 1
+        yield from _one_by_one(item, usual, path, handle)
 
 
 def _usual(data: list[bytes]) -> int:
