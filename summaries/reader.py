@@ -121,7 +121,8 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
         if isinstance(item, Fault):
             if item.kind.loses or every:
                 handle(item.located(path))
-        elif every:
+            continue
+        if every:
             yield from _one_by_one(item, 0, path, handle)
             continue
         usual = _usual(item.data)
