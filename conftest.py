@@ -1,7 +1,12 @@
 """What every test and every docstring's example may count on."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
+
+if find_spec("numba") is None:  # an extra
+    collect_ignore = [f"summaries/wire/{name}.py" for name in ("fast", "jit", "messages", "scan")]
 
 
 @pytest.fixture(autouse=True)

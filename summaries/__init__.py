@@ -2,6 +2,7 @@
 
     numbers → build.* → Summary → Event → wire.records.frame → bytes → writer → file
     file → reader → wire.records → Event
+    files → collect → wire.scan (compiled) or wire.batches → Run: columns by tag
 
 `summary_writer` is the face of the writing side, `reader` of the reading side; `wire` holds the bytes of both and
 touches neither files nor clocks.
@@ -30,16 +31,23 @@ from summaries.build import (
 from summaries.errors import (
     DamagedLengthError,
     DamagedPayloadError,
+    EmptyFileError,
     Fault,
     FaultKind,
     FormatError,
+    NegativeStepError,
+    NoEventFileError,
+    NonFiniteWallTimeError,
     UndecodableError,
+    UndecodableTextError,
     UnfinishedTailError,
     UnfinishedTailWarning,
     ZeroFilledError,
 )
 from summaries.graph import read_graph, write_graph
 from summaries.reader import read_events, summary_iterator
+from summaries.run import Run, Runs, read_logdir, read_run
+from summaries.series import Items, Series, Standing
 from summaries.summary_writer import SummaryWriter
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writer import EventFileWriter, NonFiniteWarning
@@ -47,18 +55,28 @@ from summaries.writer import EventFileWriter, NonFiniteWarning
 __all__ = [
     "DamagedLengthError",
     "DamagedPayloadError",
+    "EmptyFileError",
     "Event",
     "EventFileWriter",
     "Fault",
     "FaultKind",
     "FormatError",
     "GraphDef",
+    "Items",
+    "NegativeStepError",
+    "NoEventFileError",
+    "NonFiniteWallTimeError",
     "NonFiniteWarning",
+    "Run",
     "RunMetadata",
+    "Runs",
+    "Series",
     "SessionLog",
+    "Standing",
     "Summary",
     "SummaryWriter",
     "UndecodableError",
+    "UndecodableTextError",
     "UnfinishedTailError",
     "UnfinishedTailWarning",
     "ZeroFilledError",
@@ -77,6 +95,8 @@ __all__ = [
     "pr_curve_raw",
     "read_events",
     "read_graph",
+    "read_logdir",
+    "read_run",
     "scalar",
     "summary_iterator",
     "tensor",

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import sys
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from summaries.logdir import event_files
+from summaries import export
+from summaries.logdir import event_files, run_directories
 from summaries.tools import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from summaries.run import Run
 
 __all__ = ["main"]
 
@@ -24,12 +29,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     command = commands.add_parser("verify", help="check every byte of event files")
     command.add_argument("paths", nargs="+", metavar="PATH", help="an event file, or a directory to search")
+    command = commands.add_parser("export", help="write the scalars of runs as Parquet or CSV")
+    command.add_argument("logdir", help="a directory of runs, or an event file")
+    command.add_argument("target", help="a .parquet or .csv file; with --partitioned, a directory")
+    command.add_argument("--partitioned", action="store_true", help="a Parquet dataset with a directory for each run")
     options = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
     try:
+        if options.command == "export":
+            return _export(options.logdir, options.target, partitioned=options.partitioned)
         return _verify(options.paths)
-    except OSError as error:
+    except (OSError, ImportError, ValueError) as error:
         print(f"gradledger: {error}", file=sys.stderr)
         return 2
 
@@ -43,3 +54,41 @@ def _verify(paths: list[str]) -> int:
             print(f"  {fault}")
         damaged |= verdict.damaged
     return 1 if damaged else 0
+
+
+def _export(logdir: str, target: str, *, partitioned: bool) -> int:
+    if partitioned:
+        write = export.export_dataset
+    elif target.endswith(".parquet"):
+        write = export.export_parquet
+    elif target.endswith(".csv"):
+        write = export.export_csv
+    else:
+        raise ValueError(f"target must end in .parquet or .csv, got {target!r}")
+    damaged = False
+
+    def on_run(name: str, run: Run) -> None:
+        nonlocal damaged
+        damaged |= any(fault.kind.loses for fault in run.faults)
+        for fault in run.faults:
+            print(f"gradledger: {fault}", file=sys.stderr)
+        advance(name)
+
+    with _progress(1 if os.path.isfile(logdir) else len(run_directories(logdir))) as advance:
+        points = write(logdir, target, on_run)
+    print(f"{target}: {points} points")
+    return 1 if damaged else 0
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[str], object]]:
+    """A progress bar over `total` runs, on a terminal that has rich; gives what to call after each run."""
+    try:
+        from rich.console import Console  # noqa: PLC0415 - an extra
+        from rich.progress import Progress  # noqa: PLC0415 - an extra
+    except ImportError:
+        yield len  # anything that takes a name
+        return
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=total)
+        yield lambda name: progress.update(task, advance=1, description=name)

@@ -12,10 +12,15 @@ from enum import StrEnum
 __all__ = [
     "DamagedLengthError",
     "DamagedPayloadError",
+    "EmptyFileError",
     "Fault",
     "FaultKind",
     "FormatError",
+    "NegativeStepError",
+    "NoEventFileError",
+    "NonFiniteWallTimeError",
     "UndecodableError",
+    "UndecodableTextError",
     "UnfinishedTailError",
     "UnfinishedTailWarning",
     "ZeroFilledError",
@@ -41,10 +46,33 @@ class FaultKind(StrEnum):
     UNDECODABLE = "undecodable"
     """Both checksums match, and the data is no Event all the same."""
 
+    NO_EVENT_FILE = "no event file"
+    """From the first byte to the last, no record: this is some other file."""
+
+    UNDECODABLE_TEXT = "undecodable text"
+    """A tag is no UTF-8. The event is kept; in its tag, bytes that are no text stand as ``\\xff``."""
+
+    NEGATIVE_STEP = "negative step"
+    """The event is kept as it is."""
+
+    NON_FINITE_WALL_TIME = "non-finite wall time"
+    """Not a moment: NaN or infinite. The event is kept as it is."""
+
+    EMPTY_FILE = "empty file"
+    """Not one byte: its writer has only just begun, or never got further."""
+
+    @property
+    def loses(self) -> bool:
+        """Whether bytes were lost to this: no for a note on an event that was read and given as it is."""
+        return self not in _NOTES
+
+
+_NOTES = frozenset({FaultKind.NEGATIVE_STEP, FaultKind.NON_FINITE_WALL_TIME, FaultKind.EMPTY_FILE})
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One stretch of bytes that gave no record.
+    """One stretch of bytes that gave no record, or one that needs a note.
 
     Attributes:
         kind: what is wrong, as one of a few kinds.
@@ -113,6 +141,26 @@ class UndecodableError(FormatError):
     """A record's data is whole, and is no Event."""
 
 
+class NoEventFileError(FormatError):
+    """A file has bytes, but not one record."""
+
+
+class UndecodableTextError(FormatError):
+    """A tag is no UTF-8."""
+
+
+class NegativeStepError(FormatError):
+    """An event's step is below zero."""
+
+
+class NonFiniteWallTimeError(FormatError):
+    """An event's wall time is NaN or infinite."""
+
+
+class EmptyFileError(FormatError):
+    """A file has no bytes."""
+
+
 class UnfinishedTailWarning(UserWarning):
     """A file ended inside a record: whoever writes it has not finished, or never will."""
 
@@ -123,6 +171,11 @@ _ERRORS: dict[FaultKind, type[FormatError]] = {
     FaultKind.DAMAGED_PAYLOAD: DamagedPayloadError,
     FaultKind.ZERO_FILLED: ZeroFilledError,
     FaultKind.UNDECODABLE: UndecodableError,
+    FaultKind.NO_EVENT_FILE: NoEventFileError,
+    FaultKind.UNDECODABLE_TEXT: UndecodableTextError,
+    FaultKind.NEGATIVE_STEP: NegativeStepError,
+    FaultKind.NON_FINITE_WALL_TIME: NonFiniteWallTimeError,
+    FaultKind.EMPTY_FILE: EmptyFileError,
 }
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import FileIO
     from types import ModuleType
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "is_event_file",
     "is_remote",
     "join",
+    "open_to_read",
     "read_chunks",
     "read_file",
     "write_file",
@@ -205,9 +207,14 @@ class LocalEventFile:
             raise OSError(error.errno or errno.EIO, message, self.path) from error
 
 
+def open_to_read(path: str) -> FileIO:
+    """The file, unbuffered, for reading anywhere in it."""
+    return open(path, "rb", buffering=0)
+
+
 def read_chunks(path: str, start: int = 0) -> Iterator[bytes]:
     """The bytes of a file from offset `start`, a chunk at a time, up to where it ends now."""
-    with open(path, "rb", buffering=0) as file:
+    with open_to_read(path) as file:
         file.seek(start)
         while chunk := file.read(_CHUNK_BYTES):
             yield chunk

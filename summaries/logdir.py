@@ -10,7 +10,7 @@ from summaries.files import is_event_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["event_files"]
+__all__ = ["event_files", "run_directories"]
 
 
 def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
@@ -26,13 +26,38 @@ def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
             yield os.fspath(path)
             continue
         found = False
-        for directory, subdirectories, names in os.walk(path, onerror=_raise):
-            subdirectories.sort()
-            for name in sorted(filter(is_event_file, names)):
-                found = True
-                yield os.path.join(directory, name)
+        for files in _walk(path):
+            found = True
+            yield from files
         if not found:
-            raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {path}")
+            raise _nothing_below(path)
+
+
+def run_directories(path: str | os.PathLike[str]) -> dict[str, list[str]]:
+    """The event files of every run below a directory, by the run's name: its path below it, with slashes, or ".".
+
+    Raises:
+        FileNotFoundError: there is no such directory, or no event file below it.
+    """
+    if not os.path.isdir(path):
+        raise FileNotFoundError(f"no such directory: {path}")
+    runs = {os.path.relpath(os.path.dirname(files[0]), path).replace(os.sep, "/"): files for files in _walk(path)}
+    if not runs:
+        raise _nothing_below(path)
+    return dict(sorted(runs.items()))
+
+
+def _walk(path: str | os.PathLike[str]) -> Iterator[list[str]]:
+    """The event files of each directory that has some."""
+    for directory, subdirectories, names in os.walk(path, onerror=_raise):
+        subdirectories.sort()
+        files = [os.path.join(directory, name) for name in sorted(filter(is_event_file, names))]
+        if files:
+            yield files
+
+
+def _nothing_below(path: str | os.PathLike[str]) -> FileNotFoundError:
+    return FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {os.fspath(path)}")
 
 
 def _raise(error: OSError) -> None:

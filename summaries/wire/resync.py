@@ -17,7 +17,7 @@ from summaries.wire.crc32c import MASK_DELTA, crc32c
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["find_header", "is_zero"]
+__all__ = ["find_header", "is_zero", "short_length_crcs"]
 
 _HEADER_BYTES = 12
 _BLOCK_BYTES = 1 << 15  # small enough that the temporaries of a block stay in the cache
@@ -77,3 +77,13 @@ def _length_crc_tables() -> NDArray[np.uint32]:
     zero = crc32c(bytes(8))
     entries = [crc32c(bytes(i) + bytes([b]) + bytes(7 - i)) ^ zero for i in range(4) for b in range(256)]
     return np.array(entries, np.uint32).reshape(4, 256)
+
+
+@cache
+def short_length_crcs() -> NDArray[np.uint32]:
+    """uint32[65536]: the stored checksum of each length below 65536."""
+    tables = _length_crc_tables()
+    lengths = np.arange(1 << 16)
+    crc = tables[0, lengths & 0xFF] ^ tables[1, lengths >> 8] ^ np.uint32(crc32c(bytes(8)))
+    masked: NDArray[np.uint32] = (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(MASK_DELTA)
+    return masked

@@ -9,10 +9,15 @@ from google.protobuf.message import DecodeError
 from summaries import (
     DamagedLengthError,
     DamagedPayloadError,
+    EmptyFileError,
     Event,
     FaultKind,
     FormatError,
+    NegativeStepError,
+    NoEventFileError,
+    NonFiniteWallTimeError,
     UndecodableError,
+    UndecodableTextError,
     UnfinishedTailWarning,
     ZeroFilledError,
     read_events,
@@ -208,6 +213,11 @@ ERRORS = {
     FaultKind.DAMAGED_PAYLOAD: DamagedPayloadError,
     FaultKind.ZERO_FILLED: ZeroFilledError,
     FaultKind.UNDECODABLE: UndecodableError,
+    FaultKind.NO_EVENT_FILE: NoEventFileError,
+    FaultKind.UNDECODABLE_TEXT: UndecodableTextError,
+    FaultKind.NEGATIVE_STEP: NegativeStepError,
+    FaultKind.NON_FINITE_WALL_TIME: NonFiniteWallTimeError,
+    FaultKind.EMPTY_FILE: EmptyFileError,
 }
 
 

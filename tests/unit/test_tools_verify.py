@@ -8,7 +8,7 @@ from summaries.wire.records import frame
 
 GOOD = frame(Event(step=1).SerializeToString())
 FILES = {
-    "empty": (b"", 0, [], False),
+    "empty": (b"", 0, [FaultKind.EMPTY_FILE], False),
     "whole": (GOOD * 3, 3, [], False),
     "unfinished": (GOOD + GOOD[:-1], 1, [FaultKind.UNFINISHED_TAIL], False),
     "damaged": (GOOD + GOOD[:-1] + b"!" + GOOD, 2, [FaultKind.DAMAGED_PAYLOAD], True),

@@ -1,0 +1,110 @@
+"""One Summary.Value that is no scalar → what people want of it. Pure (no I/O).
+
+Old and new style give the same: a histogram is an array of buckets whether it came as HistogramProto or as tensor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from summaries.wire.tensors import decode_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from summaries.wire.pb import Summary
+
+__all__ = ["AUDIO", "DECODERS", "HISTOGRAMS", "IMAGES", "TENSORS", "TEXTS", "Audio", "Images"]
+
+
+class Images(NamedTuple):
+    """Images of one step.
+
+    Attributes:
+        width: in pixels.
+        height: in pixels.
+        encoded: each image's bytes, as PNG, JPEG or GIF.
+    """
+
+    width: int
+    height: int
+    encoded: tuple[bytes, ...]
+
+
+class Audio(NamedTuple):
+    """Clips of one step.
+
+    Attributes:
+        encoded: each clip's bytes, as WAV in most cases.
+        labels: each clip's label, "" where it has none.
+    """
+
+    encoded: tuple[bytes, ...]
+    labels: tuple[str, ...]
+
+
+def _histogram(value: Summary.Value) -> NDArray[np.float64]:
+    """float64[k, 3]: left edge, right edge, count of each bucket, as TensorBoard turns old style into new."""
+    if value.HasField("tensor"):
+        return np.asarray(decode_tensor(value.tensor), np.float64).reshape(-1, 3)
+    histogram = value.histo
+    limits, counts = np.array(histogram.bucket_limit, np.float64), np.array(histogram.bucket, np.float64)
+    if len(limits) != len(counts):
+        got = f"{len(limits)} limits and {len(counts)} counts"
+        raise ValueError(f"a histogram must have as many limits as counts, got {got}")
+    filled = np.flatnonzero(counts > 0)
+    if not len(filled):
+        return np.empty((0, 3))
+    # Outer limits may be the largest float: minimum and maximum replace them, and empty buckets outside of these go.
+    first, last = int(filled[0]), int(filled[-1])
+    inner = limits[first:last]
+    edges = [histogram.min, *inner], [*inner, histogram.max]
+    return np.array([*edges, counts[first : last + 1]], np.float64).T
+
+
+def _images(value: Summary.Value) -> Images:
+    if value.HasField("image"):
+        return Images(value.image.width, value.image.height, (value.image.encoded_image_string,))
+    width, height, *encoded = _strings(value)
+    return Images(int(width), int(height), tuple(encoded))
+
+
+def _audio(value: Summary.Value) -> Audio:
+    if value.HasField("audio"):
+        return Audio((value.audio.encoded_audio_string,), ("",))
+    array = decode_tensor(value.tensor)
+    clips = array.reshape(len(array), -1) if array.ndim else array.reshape(1, 1)
+    labels = clips[:, 1] if clips.shape[1] > 1 else [b""] * len(clips)
+    return Audio(tuple(clips[:, 0]), tuple(_text(label) for label in labels))
+
+
+def _texts(value: Summary.Value) -> str | NDArray[Any]:
+    """A str, or where there are several an object array of them."""
+    array = decode_tensor(value.tensor)
+    if array.dtype != object:
+        raise ValueError(f"text must be strings, got an array of {array.dtype}")
+    texts = np.array([_text(item) for item in array.flat] + [None], object)[:-1]
+    return str(texts[0]) if len(texts) == 1 else texts.reshape(array.shape)
+
+
+def _tensor(value: Summary.Value) -> Any:
+    if value.HasField("obsolete_old_style_histogram"):
+        return value.obsolete_old_style_histogram
+    return decode_tensor(value.tensor) if value.HasField("tensor") else None
+
+
+def _strings(value: Summary.Value) -> list[bytes]:
+    return [bytes(item) for item in decode_tensor(value.tensor).flat]
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="backslashreplace")
+
+
+HISTOGRAMS, IMAGES, AUDIO, TEXTS, TENSORS = range(5)
+DECODERS: tuple[Callable[[Any], Any], ...] = (_histogram, _images, _audio, _texts, _tensor)
+"""By HISTOGRAMS … TENSORS: Summary.Value → the value; a ValueError says what is wrong with it."""

@@ -1,0 +1,171 @@
+"""One record's data → its Event, and what is to be said about it. Pure (no I/O).
+
+protobuf decides what is an Event. Three things are looked at besides: whether a message that protobuf accepts has
+anything of an Event in it (a file of other records parses as empty Events), whether a tag that is no UTF-8 is all
+that is wrong, and whether step and wall time make sense. `value_spans` finds where in the data each Summary.Value
+stands, so that a value can be read later without its event.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from google.protobuf.message import DecodeError
+
+from summaries.errors import Fault, FaultKind
+from summaries.wire.pb import Event, Summary
+from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
+from summaries.wire.scalars import varint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["decode_event", "decode_value", "fields", "value_spans"]
+
+_SUMMARY, _VALUE, _TAG = 5, 1, 1  # fields of Event, Summary and Summary.Value
+_VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
+
+
+def decode_event(data: bytes, offset: int = 0, record: int = 0) -> tuple[Event | None, list[Fault]]:
+    """The Event that a record carries, and its faults.
+
+    Args:
+        data: the record's data.
+        offset: where the record starts, in bytes from the start of the file.
+        record: how many records came before it.
+
+    Returns:
+        The event, or None where the data is none; faults that name this record.
+
+    >>> event, faults = decode_event(Event(step=-3).SerializeToString())
+    >>> event.step, str(faults[0])
+    (-3, 'step below zero: got -3, want 0 or more - at record 0, offset 0 (27 bytes)')
+    """
+    size = HEADER_BYTES + len(data) + FOOTER_BYTES
+    faults: list[Fault] = []
+
+    def note(kind: FaultKind, reason: str, got: str, want: str) -> None:
+        faults.append(Fault(kind, reason, offset, size, got, want, record))
+
+    try:
+        event = Event.FromString(data)
+    except DecodeError as error:
+        escaped, bad = _escape_tags(data)
+        try:
+            if not bad:
+                raise
+            event = Event.FromString(escaped)
+        except DecodeError:
+            note(FaultKind.UNDECODABLE, "data is no Event", str(error), "a serialized Event")
+            return None, faults
+        note(FaultKind.UNDECODABLE_TEXT, "tag is no UTF-8", repr(bad[0]), "UTF-8 text")
+    if not event.wall_time and not event.step and data and not _known(event):
+        note(FaultKind.UNDECODABLE, "data is no Event", "no field of an Event", "a serialized Event")
+        return None, faults
+    if event.step < 0:
+        note(FaultKind.NEGATIVE_STEP, "step below zero", str(event.step), "0 or more")
+    if not math.isfinite(event.wall_time):
+        reason = "wall time is no moment"
+        note(FaultKind.NON_FINITE_WALL_TIME, reason, str(event.wall_time), "seconds since the epoch")
+    return event, faults
+
+
+def decode_value(data: bytes) -> Summary.Value:
+    """One Summary.Value; bytes in its tag that are no text are escaped as in `decode_event`.
+
+    Raises:
+        DecodeError: it is none.
+    """
+    try:
+        return Summary.Value.FromString(data)
+    except DecodeError:
+        return Summary.Value.FromString(_escape_value(data, []))
+
+
+def value_spans(data: bytes, count: int) -> list[tuple[int, int]]:
+    """(start, length) in an Event's data of each of its `count` values, in order."""
+    spans = [
+        (start, stop - start)
+        for field, first, last in fields(data, 0, len(data))
+        if field == _SUMMARY
+        for value, start, stop in fields(data, first, last)
+        if value == _VALUE
+    ]
+    # A later member of Event's oneof replaces what a Summary before it said.
+    return spans[len(spans) - count :]
+
+
+def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """(number, start, stop) of every length-delimited field of the message data[start:stop].
+
+    Raises:
+        DecodeError: it is no message.
+    """
+    while start < stop:
+        key, start = _read_varint(data, start, stop)
+        wire = key & 7
+        if wire == _VARINT:
+            _, start = _read_varint(data, start, stop)
+        elif wire == _FIXED64:
+            start += 8
+        elif wire == _FIXED32:
+            start += 4
+        elif wire == _LENGTH_DELIMITED:
+            length, start = _read_varint(data, start, stop)
+            if length > stop - start:
+                raise DecodeError("a field is longer than its message")
+            yield key >> 3, start, start + length
+            start += length
+        else:
+            raise DecodeError(f"wire type {wire} has no place in an event")
+
+
+def _read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
+    number = shift = 0
+    while start < stop and shift < 70:  # noqa: PLR2004 - ten groups of seven bits
+        byte = data[start]
+        number |= (byte & 0x7F) << shift
+        start += 1
+        if byte < 0x80:  # noqa: PLR2004 - the last byte has no continuation bit
+            return number, start
+        shift += 7
+    raise DecodeError("a number has no end")
+
+
+def _known(event: Event) -> bool:
+    return event.WhichOneof("what") is not None or event.HasField("source_metadata")
+
+
+def _escape_tags(data: bytes) -> tuple[bytes, list[bytes]]:
+    """The same Event with every tag made text, and the tags that were none; nothing is raised."""
+    bad: list[bytes] = []
+    try:
+        return _rewrite(data, _SUMMARY, lambda s: _rewrite(s, _VALUE, lambda v: _escape_value(v, bad))), bad
+    except DecodeError:
+        return data, []
+
+
+def _escape_value(data: bytes, bad: list[bytes]) -> bytes:
+    def escape(tag: bytes) -> bytes:
+        text = tag.decode(errors="backslashreplace").encode()
+        if text != tag:
+            bad.append(tag)
+        return text
+
+    return _rewrite(data, _TAG, escape)
+
+
+def _rewrite(data: bytes, field: int, change: Callable[[bytes], bytes]) -> bytes:
+    """The message with the contents of one length-delimited field changed, wherever it occurs."""
+    out, done = [], 0
+    for number, start, stop in fields(data, 0, len(data)):
+        if number != field:
+            continue
+        old = data[start:stop]
+        new = change(old)
+        if new != old:
+            head = start - len(varint(len(old)))
+            out += [data[done:head], varint(len(new)), new]
+            done = stop
+    return b"".join((*out, data[done:]))

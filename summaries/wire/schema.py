@@ -1,0 +1,79 @@
+"""What the messages inside a Summary.Value look like on the wire, as tables for the compiled scanner. Pure (no I/O).
+
+The scanner believes only what these tables know. A field that is not here, or comes in another wire type, sends its
+whole record to protobuf, which is the one that decides what a record means.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "AUDIO",
+    "BYTES",
+    "FIXED32",
+    "FIXED64",
+    "HISTOGRAM",
+    "IMAGE",
+    "METADATA",
+    "PACKED32",
+    "PACKED64",
+    "PACKED_VARINT",
+    "SCHEMA",
+    "STRING",
+    "SUBMESSAGE",
+    "TENSOR",
+    "VARINT",
+]
+
+# What a field holds. Repeated numbers may come one by one or packed; both are on the wire in the wild.
+VARINT, FIXED64, FIXED32, BYTES, STRING, PACKED_VARINT, PACKED64, PACKED32 = range(1, 9)
+SUBMESSAGE = 32
+"""Code of a field that is a message: this, plus the message's number."""
+
+IMAGE, AUDIO, HISTOGRAM, TENSOR, METADATA, _SHAPE, _DIM, _PLUGIN = range(8)
+
+_FIELDS: dict[int, dict[int, int]] = {
+    IMAGE: {1: VARINT, 2: VARINT, 3: VARINT, 4: BYTES},
+    AUDIO: {1: FIXED32, 2: VARINT, 3: VARINT, 4: BYTES, 5: STRING},
+    HISTOGRAM: {1: FIXED64, 2: FIXED64, 3: FIXED64, 4: FIXED64, 5: FIXED64, 6: PACKED64, 7: PACKED64},
+    TENSOR: {
+        1: VARINT,
+        2: SUBMESSAGE + _SHAPE,
+        3: VARINT,
+        4: BYTES,
+        5: PACKED32,
+        6: PACKED64,
+        7: PACKED_VARINT,
+        8: BYTES,
+        9: PACKED32,
+        10: PACKED_VARINT,
+        11: PACKED_VARINT,
+        12: PACKED64,
+        13: PACKED_VARINT,
+        16: PACKED_VARINT,
+        17: PACKED_VARINT,
+        18: BYTES,
+    },
+    METADATA: {1: SUBMESSAGE + _PLUGIN, 2: STRING, 3: STRING, 4: VARINT},
+    _SHAPE: {2: SUBMESSAGE + _DIM, 3: VARINT},
+    _DIM: {1: VARINT, 2: STRING},
+    _PLUGIN: {1: STRING, 2: BYTES},
+}
+
+
+def _table() -> NDArray[np.uint8]:
+    table = np.zeros((len(_FIELDS), 32), np.uint8)
+    for message, fields in _FIELDS.items():
+        for field, code in fields.items():
+            table[message, field] = code
+    return table
+
+
+SCHEMA = _table()
+"""uint8[messages, 32]: by message number and field number, what the field holds; 0: not known."""

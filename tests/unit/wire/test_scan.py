@@ -1,0 +1,114 @@
+"""The compiled scanner: its checksums, its bounds, its tag table."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba", reason="an extra")
+
+from summaries import Event, Summary, read_run
+from summaries.wire import jit
+from summaries.wire.crc32c import masked_crc32c
+from summaries.wire.fast import Scanner
+from summaries.wire.records import frame, length_crc
+from summaries.wire.resync import short_length_crcs
+
+
+@pytest.mark.parametrize("checksum", [jit.checksum, jit.sliced_crc], ids=["this machine's", "tables"])
+@pytest.mark.parametrize("size", [*range(20), 4096, 4103])
+def test_checksum(checksum, size):
+    data = np.random.default_rng(size).integers(256, size=size + 3, dtype=np.uint8)
+    assert checksum(data, 3, 3 + size) == masked_crc32c(data[3:].tobytes())
+
+
+def test_short_length_crcs():
+    lengths = [0, 1, 24, 255, 256, 65535]
+    assert short_length_crcs()[lengths].tolist() == [length_crc(n) for n in lengths]
+
+
+@pytest.mark.parametrize(
+    ("data", "want"),
+    [
+        (b"\x00", (0, 1)),
+        (b"\xac\x02", (300, 2)),
+        (b"\xff" * 9 + b"\x01", (2**64 - 1, 10)),
+        (b"\xff" * 9 + b"\x02", (0, -1)),
+        (b"\xff" * 11, (0, -1)),
+        (b"\x80", (0, -1)),
+        (b"", (0, -1)),
+    ],
+)
+def test_varint(data, want):
+    assert jit.varint(np.frombuffer(data + b"?", np.uint8), 0, len(data)) == want
+
+
+def test_thousands_of_tags(tmp_path):
+    tags = [f"layer{i}/{'x' * (i % 40)}" for i in range(3000)]
+    path = tmp_path / "a.tfevents"
+    values = [Summary.Value(tag=tag, simple_value=i) for i, tag in enumerate(tags)]
+    events = [Event(step=step, wall_time=1.0, summary=Summary(value=values)) for step in range(15)]
+    path.write_bytes(b"".join(frame(event.SerializeToString()) for event in events))
+    run = read_run(path, fast=True)
+    assert list(run.scalars) == tags
+    assert all((series.value == i).all() and len(series) == 15 for i, series in enumerate(run.scalars.values()))
+
+
+def test_an_event_with_more_values_than_there_is_room_for(tmp_path):
+    path = tmp_path / "a.tfevents"
+    values = [Summary.Value(tag="x", simple_value=i) for i in range(40_000)]
+    event = frame(Event(step=1, wall_time=1.0, summary=Summary(value=values)).SerializeToString())
+    path.write_bytes(event * 2)
+    for fast in (True, False):
+        assert read_run(path, fast=fast).scalars["x"].value.tolist() == [*range(40_000)] * 2
+
+
+def test_a_record_larger_than_the_buffer(tmp_path):
+    image = Summary.Value(tag="image", image=Summary.Image(encoded_image_string=bytes(3_000_000)))
+    scalar = Summary.Value(tag="loss", simple_value=1.0)
+    events = [Event(step=i, wall_time=1.0, summary=Summary(value=[image, scalar])) for i in range(3)]
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(frame(event.SerializeToString()) for event in events))
+    run = read_run(path, fast=True)
+    assert run.scalars["loss"].step.tolist() == [0, 1, 2]
+    assert [len(images.encoded[0]) for images in run.images["image"]] == [3_000_000] * 3
+
+
+def test_the_scanner_knows_a_tag_by_all_its_bytes():
+    scanner = Scanner()
+    for tag in (b"", b"a", b"ab", b"b" * 300, b"c" * 2000):
+        scanner.add(tag)
+    assert scanner._count == 5
+
+
+CHECKED = """
+import numpy as np
+from summaries.wire import jit
+for load, size in ((jit.load_u8, 1), (jit.load_u32, 4), (jit.load_u64, 8), (jit.load_f32, 4), (jit.load_f64, 8)):
+    load(np.zeros(size, np.uint8), 0)
+    try:
+        load(np.zeros(size, np.uint8), 1)
+    except IndexError:
+        continue
+    raise SystemExit(f"{load} reads outside")
+from summaries import read_run
+import sys
+for path in sys.argv[1:]:
+    run = read_run(path, fast=True)
+    assert run.tags
+"""
+
+
+def test_with_bounds_checks_no_access_is_outside(tmp_path):
+    """The loads do complain under NUMBA_BOUNDSCHECK, and the scanner gives them no reason, wherever a file is cut."""
+    tags = ["loss", "a much longer tag than that"]
+    values = [Summary.Value(tag=tag, simple_value=1.5) for tag in tags]
+    event = frame(Event(step=3, wall_time=1.5, summary=Summary(value=values)).SerializeToString())
+    paths = []
+    for cut in range(1, len(event), 3):
+        paths.append(tmp_path / f"{cut}.tfevents")
+        paths[-1].write_bytes(event * 3 + event[:-cut])
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", CHECKED, *map(str, paths)], check=True, env=environment, timeout=300)
