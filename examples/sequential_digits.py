@@ -16,7 +16,6 @@ Each run writes its own event file. What is printed in the end was read back fro
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 from functools import partial
@@ -33,7 +32,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 import optim
-from summaries import SummaryWriter, summary_iterator
+from summaries import SummaryWriter, read_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,34 +155,29 @@ def train_both(logdir: Path, seed: int, epochs: int) -> None:
                 train(writer, name == "clipped", seed, epochs, partial(advance, bar))
 
 
-def read_scalars(run: Path) -> dict[str, list[float]]:
-    """Every value of every tag of a run, in order, from its event files alone."""
-    values: dict[str, list[float]] = {}
-    for path in sorted(run.glob("*tfevents*")):
-        for event in summary_iterator(path):
-            for value in event.summary.value:
-                values.setdefault(value.tag, []).append(value.simple_value)
-    return values
-
-
 def what_happened(logdir: Path) -> Table:
     """A row a run: what its event files tell."""
     table = Table(title="What the event files say")
     table.add_column("run")
-    for column in ("steps", "largest norm\nbefore clipping", "steps\nclipped", "steps with\nnon-finite gradients"):
+    for column in (
+        "steps",
+        "largest norm\nbefore clipping",
+        "share of\nsteps clipped",
+        "steps with\nnon-finite gradients",
+    ):
         table.add_column(column, justify="right")
     table.add_column("test\naccuracy", justify="right")
     for name in RUNS:
-        values = read_scalars(logdir / name)
-        norms = values["gradients/global_norm"]
-        clipped = values.get("gradients/clipped", [])
+        scalars = read_run(logdir / name).scalars
+        norms = scalars["gradients/global_norm"].value
+        clipped = scalars["gradients/clipped"].value if "gradients/clipped" in scalars else None
         table.add_row(
             name,
             str(len(norms)),
-            f"{max((norm for norm in norms if math.isfinite(norm)), default=math.nan):.1f}",
-            f"{sum(clipped) / len(clipped):.0%}" if clipped else "not clipping",
-            str(sum(count > 0 for count in values["gradients/nonfinite"])),
-            f"{values['test/accuracy'][-1]:.3f}",
+            f"{np.max(norms[np.isfinite(norms)]):.1f}",
+            f"{np.mean(clipped):.0%}" if clipped is not None else "not clipping",
+            str(np.count_nonzero(scalars["gradients/nonfinite"].value)),
+            f"{scalars['test/accuracy'].value[-1]:.3f}",
         )
     return table
 
