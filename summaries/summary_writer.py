@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from summaries import build, projector
 from summaries import graph as graphs
@@ -17,6 +20,8 @@ from summaries.writer import EventFileWriter, new_flusher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 __all__ = ["SummaryWriter"]
 
@@ -82,6 +87,7 @@ class SummaryWriter(EventFileWriter):
         self._children: dict[str, EventFileWriter] = {}  # of add_scalars and add_hparams, by directory
         self._run_metadata_tags: set[str] = set()
         self._projector: projector.Projector | None = None
+        self._spare_arrays: deque[NDArray[Any]] = deque(maxlen=2)  # what large histograms were copied to
         given = logdir if logdir is not None else log_dir
         directory = os.fspath(given) if given else _default_logdir(comment)
         self._options["flusher"] = new_flusher(directory, flush_secs)
@@ -211,10 +217,11 @@ class SummaryWriter(EventFileWriter):
         build.check_bins(bins, max_bins)
         step = as_step(global_step)
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        copy = array.copy()
+        copy, spare = self._copied(array), self._spare_arrays
 
         def make() -> bytes:
             summary = build.histogram(tag, copy, bins, max_bins)
+            spare.append(copy)
             return encode_summary_event(summary.SerializeToString(), step, now)
 
         self._add_deferred(make, copy.nbytes)
@@ -426,6 +433,17 @@ class SummaryWriter(EventFileWriter):
         for child in list(self._children.values()):
             child.close()
         super().close()
+
+    def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
+        """A copy, in memory that an earlier one has left where that fits: fresh pages cost more than the copying."""
+        try:
+            spare = self._spare_arrays.pop()
+        except IndexError:
+            return array.copy()
+        if spare.shape != array.shape or spare.dtype != array.dtype:
+            return array.copy()
+        np.copyto(spare, array)
+        return spare
 
     def _child(self, name: str) -> EventFileWriter:
         """The writer of a run below this one; made when first asked for, and again after close()."""

@@ -2,8 +2,8 @@
 
 Who does what. A call checks its arguments and appends one row of 24 bytes to a buffer. Every `max_queue` rows, the call
 that finds so many encodes them in bulk, which takes a millisecond and touches no disk. A thread in the background
-writes what is encoded, every `flush_secs` or when a megabyte waits. flush() does both in the caller's own thread, and
-returns when the operating system has the bytes.
+writes what is encoded, every `flush_secs` or when a few megabytes wait. flush() does both in the caller's own thread,
+and returns when the operating system has the bytes.
 
 What is bounded. When `max_pending_bytes` are waiting, because the disk is slower than the caller, the next call does
 the writing itself, and so takes as long as the disk does.
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EventFileWriter", "NonFiniteWarning"]
 
-_WAKE_BYTES = 1 << 20  # enough for the background thread to begin
+_WAKE_BYTES = 4 << 20  # enough for the background thread to begin before its time
 _FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
 _NEVER = -1  # a limit that every buffer is longer than
 
@@ -242,8 +242,12 @@ class EventFileWriter:
         with self._state_lock:
             self._closed = True
             self._limit = _NEVER
+        try:
+            self.flush()  # what other threads logged before they could see the end
+        except OSError:
+            self._closed = False
+            raise
         self._flusher.remove(self)
-        self.flush()  # what other threads logged before they could see the end
 
     def reopen(self) -> None:
         """Go on in a new file in the same directory. What is open is closed first."""

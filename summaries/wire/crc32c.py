@@ -8,9 +8,10 @@ References: RFC 3720, appendix B.4 (test vectors); LevelDB's log format (the mas
 
 from __future__ import annotations
 
+from google_crc32c import extend
 from google_crc32c import value as crc32c
 
-__all__ = ["MASK_DELTA", "crc32c", "mask", "masked_crc32c", "unmask"]
+__all__ = ["MASK_DELTA", "crc32c", "extend", "mask", "masked_crc32c", "unmask"]
 
 MASK_DELTA = 0xA282EAD8
 _U32 = 0xFFFFFFFF

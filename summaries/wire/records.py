@@ -20,7 +20,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.errors import Fault, FaultKind
-from summaries.wire.crc32c import MASK_DELTA, crc32c, masked_crc32c
+from summaries.wire.crc32c import MASK_DELTA, crc32c, extend, mask, masked_crc32c
 from summaries.wire.resync import find_header, is_zero
 
 if TYPE_CHECKING:
@@ -59,14 +59,17 @@ def length_crc(length: int) -> int:
     return masked_crc32c(_LENGTH.pack(length))
 
 
-def frame(data: bytes) -> bytes:
-    """The record that carries `data`.
+def frame(*parts: bytes) -> bytes:
+    """The record that carries `parts`, one behind the other.
 
     >>> frame(b"abc").hex()
     '0300000000000000b099490e6162636e57f121'
     """
-    length = len(data)
-    return b"".join((_HEADER.pack(length, length_crc(length)), data, _FOOTER.pack(masked_crc32c(data))))
+    length, crc = 0, 0
+    for part in parts:
+        length += len(part)
+        crc = extend(crc, part)
+    return b"".join((_HEADER.pack(length, length_crc(length)), *parts, _FOOTER.pack(mask(crc))))
 
 
 class RecordParser:

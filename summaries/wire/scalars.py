@@ -62,7 +62,7 @@ def encode_scalar(tag: str, step: int, wall_time: float, value: float) -> bytes:
         wall_time: seconds since the epoch.
         value: the value; rounded to float32.
     """
-    return frame(_event(wall_time, step, _scalar_summary(tag.encode(), as_float32(value))))
+    return encode_summary_event(_scalar_summary(tag.encode(), as_float32(value)), step, wall_time)
 
 
 def encode_summary_event(summary: bytes, step: int, wall_time: float) -> bytes:
@@ -73,7 +73,9 @@ def encode_summary_event(summary: bytes, step: int, wall_time: float) -> bytes:
         step: the step, an int64.
         wall_time: seconds since the epoch.
     """
-    return frame(_event(wall_time, step, summary))
+    step_field = b"\x10" + varint(step) if step else b""  # proto3: zero is left out
+    head = _WALL_TIME.pack(0x09, wall_time) + step_field + bytes([_SUMMARY]) + varint(len(summary))
+    return frame(head, summary)
 
 
 class ScalarEncoder:
@@ -217,11 +219,6 @@ def _field(key: int, data: bytes) -> bytes:
 def _scalar_summary(tag: bytes, value: float) -> bytes:
     """The Summary of one simple_value."""
     return _field(_VALUES, _field(_TAG, tag) + _VALUE.pack(0x15, value))
-
-
-def _event(wall_time: float, step: int, summary: bytes) -> bytes:
-    step_field = b"\x10" + varint(step) if step else b""  # proto3: zero is left out
-    return _WALL_TIME.pack(0x09, wall_time) + step_field + _field(_SUMMARY, summary)
 
 
 def as_float32(value: float) -> float:
