@@ -223,7 +223,8 @@ class _Cut(NamedTuple):
         """Rows of tasks → rows of arrays."""
         if len(self.first) == len(stats):
             return stats
-        sums: NDArray[Any] = np.add.reduceat(stats, self.first)
+        with np.errstate(invalid="ignore"):  # infinities of both signs: a diverging run says so by its values
+            sums: NDArray[Any] = np.add.reduceat(stats, self.first)
         most = slice(GRADIENT_STATS + 2, None, SLOT_STATS)
         sums[:, most] = np.fmax.reduceat(stats[:, most], self.first)
         return sums

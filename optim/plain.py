@@ -8,6 +8,7 @@ or is narrower than float32, passes through a buffer of one block, as float32 or
 from __future__ import annotations
 
 import math
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["compute_dtype", "count_nonfinite", "norm", "run_rule"]
 
-_BLOCK = 1 << 15  # elements: fewer, and calling NumPy costs more than its arithmetic; more, and the cache overflows
+# Elements. With fewer, an operation is over so soon that two threads only hand the interpreter's lock to each other;
+# with more, the cache overflows.
+_BLOCK = 1 << 17
 _APART = 272  # elements between scratch blocks: a store 4,096 bytes from a load would hold that load up
+_own = threading.local()
 _SAFE_MIN = 1e-280  # below it squares may have been rounded to nothing
 
 
@@ -53,7 +57,7 @@ def run_rule(
     dtype = compute_dtype(targets[0].dtype)
     clip, hyperparameters = numbers[:3], [dtype.type(number) for number in numbers[3:]]
     todo = program(rule)
-    scratch = np.empty((len(todo.scratch) + 2, min(_BLOCK, gradient.size) + _APART), dtype)
+    scratch = _scratch(len(todo.scratch) + 2, dtype)
     if stats is not None:
         stats[:] = 0.0
         stats[GRADIENT_STATS + 2 :: SLOT_STATS] = -np.inf
@@ -68,6 +72,15 @@ def run_rule(
             todo.run(values, (_clipped(block[0], clip, clipped), *block[1:]))
             if stats is not None:
                 _tally(stats, block, np.subtract(block[1], old, out=old))
+
+
+def _scratch(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """dtype[count, _BLOCK + _APART]: this thread's, kept for its next step, since fresh pages cost time."""
+    kept: dict[str, NDArray[Any]] = _own.__dict__
+    key = f"{count} of {dtype}"
+    if key not in kept:
+        kept[key] = np.empty((count, _BLOCK + _APART), dtype)
+    return kept[key]
 
 
 def norm(arrays: Sequence[NDArray[Any]]) -> float:

@@ -87,12 +87,16 @@ def check_stats(stats, gradients, before, after):
     for row, g, (old, *_), (new, *slots) in zip(stats, gradients, before, after, strict=True):
         with np.errstate(all="ignore"):
             wanted = [squares(g), squares(new), squares(new - old), np.sum(g == 0), np.sum(~np.isfinite(g))]
+            margins = [1e-2] * len(wanted)
             for slot in slots:
                 wanted += [np.sum(slot, dtype=np.float64), squares(slot)]
+                # A block's sum is float32's: what cancels leaves a rounding of its parts.
+                margins += [1e-2 + 1e-5 * np.nan_to_num(np.sum(np.abs(slot), dtype=np.float64)), 1e-2]
         largest = [np.max(slot, initial=-math.inf) for slot in slots]
         columns = np.arange(len(row))
         is_largest = (columns >= 5) & ((columns - 5) % SLOT_STATS == 2)
-        np.testing.assert_allclose(row[~is_largest], wanted, rtol=1e-4, atol=1e-2)
+        for got, want, margin in zip(row[~is_largest], wanted, margins, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=margin)
         for got, want in zip(row[is_largest], largest, strict=True):
             assert got == want or math.isnan(want)
 
