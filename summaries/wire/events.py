@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_event", "decode_value", "fields", "value_spans"]
 
 _SUMMARY, _VALUE, _TAG = 5, 1, 1  # fields of Event, Summary and Summary.Value
-_VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
+_VARINT, _FIXED64, _LENGTH_DELIMITED, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
 
 
 def decode_event(data: bytes, offset: int = 0, record: int = 0) -> tuple[Event | None, list[Fault]]:
@@ -104,7 +104,20 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
     """
     while start < stop:
         key, start = _read_varint(data, start, stop)
-        wire = key & 7
+        if key & 7 == _LENGTH_DELIMITED:
+            length, start = _read_varint(data, start, stop)
+            if length > stop - start:
+                raise DecodeError("a field is longer than its message")
+            yield key >> 3, start, start + length
+            start += length
+        else:
+            start = _behind(data, start, stop, key & 7)
+
+
+def _behind(data: bytes, start: int, stop: int, wire: int) -> int:
+    """Where a field ends that is not read; a group, which no Event has and protobuf passes over, with all in it."""
+    depth = 0
+    while True:
         if wire == _VARINT:
             _, start = _read_varint(data, start, stop)
         elif wire == _FIXED64:
@@ -113,12 +126,17 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
             start += 4
         elif wire == _LENGTH_DELIMITED:
             length, start = _read_varint(data, start, stop)
-            if length > stop - start:
-                raise DecodeError("a field is longer than its message")
-            yield key >> 3, start, start + length
             start += length
+        elif wire == _START_GROUP:
+            depth += 1
+        elif wire == _END_GROUP and depth:
+            depth -= 1
         else:
             raise DecodeError(f"wire type {wire} has no place in an event")
+        if not depth:
+            return start
+        key, start = _read_varint(data, start, stop)
+        wire = key & 7
 
 
 def _read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
