@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from helpers import run_script
 
 from summaries import SummaryWriter, read_events
 from summaries.errors import FaultKind
@@ -103,3 +104,44 @@ def test_a_full_disk(small_disk):
         accepted.append(20_000)
     writer.close()
     assert scalars(writer.path, "raise") == accepted
+
+
+INTERRUPTED = """
+import os, random, signal, sys, threading, time
+from summaries import SummaryWriter
+writer = SummaryWriter(sys.argv[1], max_queue=50, flush_secs=0.01)
+over = threading.Event()
+def storm():
+    for _ in range(500):
+        time.sleep(random.random() * 0.002)
+        os.kill(os.getpid(), signal.SIGINT)
+    over.set()
+step = 0
+threading.Thread(target=storm).start()
+while not over.is_set():
+    try:
+        while not over.is_set():
+            writer.add_scalar("a" * (1 + step % 7), step, step)
+            step += 1
+            if step % 100 == 0:
+                writer.add_text("text", str(step), step)
+            if step % 500 == 0:
+                writer.flush()
+    except KeyboardInterrupt:
+        step += 1  # this call may have logged, or not
+try:
+    writer.close()
+except KeyboardInterrupt:
+    writer.close()
+print(step)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals that a process can send to itself")
+def test_five_hundred_interrupts(logdir, tmp_path):
+    """Ctrl-C between any two instructions: nothing but the interrupted calls is missing, and nothing is spoilt."""
+    logged = int(run_script(tmp_path, INTERRUPTED, logdir).split()[-1])
+    (path,) = logdir.iterdir()
+    steps = list(dict.fromkeys(scalars(path, "raise")))  # an interrupt at the worst instruction may write rows twice
+    assert steps == sorted(steps)
+    assert len(steps) >= logged - 501
