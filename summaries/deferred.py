@@ -17,14 +17,18 @@ class Deferred:
     def __init__(self, make: Callable[[], bytes]) -> None:
         self._make: Callable[[], bytes] | None = make
         self._record = b""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def record(self) -> bytes:
         """The bytes; computed now, where nobody has asked before. Whatever make() raises is raised once; then b""."""
         with self._lock:
-            make, self._make = self._make, None
-            if make is not None:
-                self._record = make()
+            if self._make is not None:
+                try:
+                    self._record = self._make()
+                except Exception:
+                    self._make = None
+                    raise
+                self._make = None  # an interrupt before this line leaves the work to the next who asks
             return self._record
 
 

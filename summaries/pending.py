@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from summaries.files import EventFile
 
-__all__ = ["ROW_BYTES", "Pending", "pack_row"]
+__all__ = ["ROW_BYTES", "Pending", "owned", "pack_row"]
 
 pack_row = struct.Struct("<iqdf").pack
 """(tag number, step, wall time, value) → the bytes of a row; struct.error, TypeError or OverflowError if it is none."""
@@ -57,11 +57,16 @@ class Pending:
         self._records: dict[int, tuple[bytes | Deferred, int]] = {}
         self._record_numbers = itertools.count()
         self._batches: tuple[_Batch, ...] = ()
-        self._encode_lock = threading.Lock()  # rows become batches, batches change
-        self._state_lock = threading.Lock()  # tags and records change
+        # A signal handler or a finalizer may log while its own thread holds one of them: it must not wait for itself.
+        self._encode_lock = threading.RLock()  # rows become batches, batches change
+        self._state_lock = threading.RLock()  # tags and records change
 
     def number_of(self, tag: str) -> int:
         """The number of a tag, which may be new."""
+        if owned(self._state_lock):
+            raise RuntimeError(
+                f"the tag {tag!r} is new, and this call interrupted the registration of another: log it again"
+            )
         with self._state_lock:
             number = self.tags.get(tag)
             if number is None:
@@ -81,6 +86,12 @@ class Pending:
         with self._encode_lock:
             self._batches = (_Batch(data), *self._batches)
 
+    def begin_anew(self) -> None:
+        """What was begun in one file is to be written to another."""
+        with self._encode_lock:
+            for batch in self._batches:
+                batch.start = None
+
     def encoded_bytes(self) -> int:
         """How much is encoded, and not in the file yet."""
         return sum(len(batch.data) for batch in self._batches)
@@ -92,6 +103,8 @@ class Pending:
 
     def encode(self) -> None:
         """Turn every row that is in the buffer now into batches."""
+        if owned(self._encode_lock):
+            return  # a signal handler inside of this very loop, which goes on when it returns
         with self._encode_lock:
             for _ in range(0, len(self.rows), _BATCH_ROWS * ROW_BYTES):
                 rows = np.frombuffer(self.rows[: _BATCH_ROWS * ROW_BYTES], _ROW)
@@ -134,9 +147,15 @@ class Pending:
             assert first.start is not None
             file.append(first.data, first.start)
             with self._encode_lock:
-                self._batches = self._batches[1:]
+                if self._batches and self._batches[0] is first:
+                    self._batches = self._batches[1:]
             if not others:
                 return
+
+
+def owned(lock: Any) -> bool:
+    """Whether this thread holds the RLock already."""
+    return bool(lock._is_owned())  # noqa: SLF001 - as threading.Condition asks it
 
 
 class _Batch:

@@ -413,7 +413,7 @@ class SummaryWriter(EventFileWriter):
         """
         check_tag(tag)
         if self._projector is None:
-            self._projector = projector.Projector(self.get_logdir())
+            self._projector = projector.Projector(self._directory)
         self._projector.add(mat, metadata, label_img, as_step(global_step), tag, metadata_header)
 
     # All files of the run together.
@@ -449,7 +449,7 @@ class SummaryWriter(EventFileWriter):
         """The writer of a run below this one; made when first asked for, and again after close()."""
         if self._closed:
             self._look_closer()  # raises
-        directory = join(self.get_logdir(), name)
+        directory = join(self._directory, name)
         with self._open_lock:
             child = self._children.get(directory)
             if child is None:

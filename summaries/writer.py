@@ -32,7 +32,7 @@ from summaries.deferred import Deferred
 from summaries.files import create_event_file, is_remote
 from summaries.flusher import Flusher
 from summaries.lifetime import close_at_last, look_after
-from summaries.pending import ROW_BYTES, Pending, pack_row
+from summaries.pending import ROW_BYTES, Pending, owned, pack_row
 from summaries.values import FLOAT32_MAX, as_float, as_step, check_tag, serialized
 from summaries.wire.pb import Event, SessionLog, SourceMetadata
 from summaries.wire.records import frame
@@ -101,6 +101,8 @@ class EventFileWriter:
             if bound <= 0:
                 raise ValueError(f"{name} must be positive, got {bound}")
         self._logdir = os.fspath(logdir)
+        # The working directory may change while the writer writes.
+        self._directory = self._logdir if is_remote(self._logdir) else os.path.abspath(self._logdir)
         self._suffix = filename_suffix
         self._max_queue = max_queue
         self._max_pending_bytes = max_pending_bytes
@@ -233,6 +235,10 @@ class EventFileWriter:
         """
         if not self._forked:
             self._write_pending(fsync=self._fsync)
+            with self._state_lock:
+                error, self._error = self._error, None
+            if error is not None:
+                raise error
 
     def close(self) -> None:
         """Flush, and take no more events. Closing again does nothing. Where flush() fails, the writer stays open."""
@@ -251,7 +257,10 @@ class EventFileWriter:
 
     def reopen(self) -> None:
         """Go on in a new file in the same directory. What is open is closed first."""
-        self.close()
+        try:
+            self.close()
+        except OSError:
+            self._pending.begin_anew()  # the old file is gone or cannot grow: what waits goes to the new one
         self._open()
         self._closed = False
         self._limit = self._usual_limit()
@@ -289,9 +298,9 @@ class EventFileWriter:
 
     def _renew_locks(self) -> None:
         # The first is held while the disk works; no call waits for it before `max_pending_bytes` are waiting.
-        self._disk_lock = threading.Lock()
-        self._state_lock = threading.Lock()  # held for a moment: the error and the limit change
-        self._open_lock = threading.Lock()  # one thread at a time makes a file
+        self._disk_lock = threading.RLock()
+        self._state_lock = threading.RLock()  # held for a moment: the error and the limit change
+        self._open_lock = threading.RLock()  # one thread at a time makes a file
 
     def _open(self) -> None:
         """Begin a new file, and have the background thread look after it."""
@@ -299,7 +308,7 @@ class EventFileWriter:
         source = SourceMetadata(writer="gradledger")
         version = Event(wall_time=now, file_version="brain.Event:2", source_metadata=source)
         first = frame(version.SerializeToString())
-        self._file = create_event_file(self._logdir, now, self._suffix, first)
+        self._file = create_event_file(self._directory, now, self._suffix, first)
         if self._purge_step is not None:
             start = Event(wall_time=now, step=self._purge_step, session_log=SessionLog(status=SessionLog.START))
             first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START
@@ -364,12 +373,15 @@ class EventFileWriter:
 
     def _write_pending(self, *, fsync: bool = False) -> None:
         """Write all that was logged before. What fails stays where it is."""
+        if owned(self._disk_lock):
+            return  # a signal handler inside of this very call, which goes on when it returns
         with self._disk_lock:
             self._pending.encode()
             self._pending.write(self._file)
             if fsync:
                 self._file.sync()
             with self._state_lock:
-                self._error = None
-                if not self._closed:
+                if isinstance(self._error, OSError):
+                    self._error = None  # it was about what is written now
+                if not self._closed and self._error is None:
                     self._limit = self._usual_limit()

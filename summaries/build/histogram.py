@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["all_finite", "check_bins", "histogram", "histogram_raw", "make_histogram"]
 
 _MAX_BINS = 4096  # 'auto' and its like may ask for billions, where values lie far apart
+_MOST_BINS = 1 << 20  # that somebody may ask for by number
 _OUTERMOST = 1e20  # where TensorFlow's bins end
 
 
@@ -119,6 +120,10 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
     elif isinstance(bins, (int, np.integer)):
         if bins < 1:
             raise ValueError(f"bins must be positive, got {bins}")
+        if bins > _MOST_BINS:
+            raise ValueError(f"bins must be at most {_MOST_BINS}, got {bins}")
+    elif np.ndim(bins) != 1:
+        raise ValueError(f"bins must be one of the names, a number or a list of edges, got {bins!r}")
     elif len(bins) < 2 or np.any(np.diff(bins) < 0):  # noqa: PLR2004 - one bin
         raise ValueError(f"bins must be at least two edges, ascending, got {list(bins)}")
 
