@@ -128,11 +128,23 @@ class Optimizer:
             ValueError: no variable has a gradient; a gradient's shape or dtype is not its variable's; its indices are
                 out of range; a variable is given twice; a hyperparameter is out of bounds. Nothing was changed.
         """
+        return self._apply(grads_and_vars, global_step, report=report)
+
+    def _apply(
+        self,
+        grads_and_vars: Iterable[tuple[Any, Variable]],
+        global_step: Variable | None,
+        *,
+        report: bool,
+        loss: float | None = None,
+    ) -> StepReport:
+        """apply_gradients, by a caller who may know the loss."""
         gradients, variables = _checked(list(grads_and_vars))
         with self._lock:
             number = self._steps + 1 if global_step is None else read_global_step(global_step) + 1
             step = Step(number, gradients, variables)
             step.detailed = report
+            step.loss = loss
             try:
                 return self._take(step)
             finally:  # an update that could not be reported was made all the same

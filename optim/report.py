@@ -94,6 +94,7 @@ class StepReport:
         nonfinite: how many elements of the gradients were NaN or infinite; None where the norm is.
         skipped: whether the step was left out, and changed nothing: see `skip_nonfinite_steps`.
         variables: what was done to each variable, in the order given, where that was asked for.
+        loss: what the loss was before the update, where minimize computed it; None where the caller brought gradients.
     """
 
     step: int
@@ -104,6 +105,7 @@ class StepReport:
     nonfinite: int | None = None
     skipped: bool = False
     variables: tuple[VariableReport, ...] = field(default=(), repr=False)
+    loss: float | None = None
 
     @property
     def clipped_global_norm(self) -> float | None:

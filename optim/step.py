@@ -33,6 +33,7 @@ class Step:
         measured: whether the report is to have the norm, clipping or not.
         detailed: whether it is to have each variable, too.
         applied: whether the variables have been updated.
+        loss: what the loss was before the update, where it is known.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Step:
         self.measured = False
         self.detailed = False
         self.applied = False
+        self.loss: float | None = None
         self._global_norm: float | None = None
 
     @property
@@ -89,10 +91,10 @@ class Step:
     ) -> StepReport:
         """What is known of the step."""
         if not self.measured and self._global_norm is None:
-            return StepReport(self.number, learning_rate, skipped=skipped, variables=variables)
+            return StepReport(self.number, learning_rate, skipped=skipped, variables=variables, loss=self.loss)
         norm = self.global_norm
         # A finite norm has no element that is not.
         nonfinite = 0 if math.isfinite(norm) else self.nonfinite
         return StepReport(
-            self.number, learning_rate, norm, self.clip_norm, self.clipped, nonfinite, skipped, variables
+            self.number, learning_rate, norm, self.clip_norm, self.clipped, nonfinite, skipped, variables, self.loss
         )  # fmt: skip
