@@ -12,23 +12,34 @@ __all__ = ["Deferred", "resolved"]
 
 
 class Deferred:
-    """Work that the background thread takes off the caller's hands: make() gives a record's bytes, once."""
+    """Work that the background thread takes off the caller's hands.
 
-    def __init__(self, make: Callable[[], bytes]) -> None:
+    Args:
+        make: gives the record's bytes.
+        release: called once the bytes are there, and make will not be called again.
+    """
+
+    def __init__(self, make: Callable[[], bytes], release: Callable[[], object] = bool) -> None:
         self._make: Callable[[], bytes] | None = make
+        self._release = release
         self._record = b""
         self._lock = threading.RLock()
 
     def record(self) -> bytes:
         """The bytes; computed now, where nobody has asked before. Whatever make() raises is raised once; then b""."""
         with self._lock:
+            make = self._make
+            if make is None:
+                return self._record
+            try:
+                record = make()
+            except Exception:
+                self._make = None
+                raise
+            # An interrupt up to here leaves the work to the next who asks, or a signal handler has done it all.
             if self._make is not None:
-                try:
-                    self._record = self._make()
-                except Exception:
-                    self._make = None
-                    raise
-                self._make = None  # an interrupt before this line leaves the work to the next who asks
+                self._record, self._make = record, None
+                self._release()
             return self._record
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
+from queue import Empty, SimpleQueue
 from typing import Protocol
+
+from summaries.values import as_float
 
 __all__ = ["Flusher"]
 
@@ -28,7 +32,7 @@ class Flusher:
     """
 
     def __init__(self, flush_secs: float) -> None:
-        if not flush_secs > 0:
+        if not as_float(flush_secs, "flush_secs") > 0:
             raise ValueError(f"flush_secs must be positive, got {flush_secs}")
         self._flush_secs = flush_secs
         # A dict, because its changes and list(dict.values()) are atomic: a lock here could be taken by a finalizer
@@ -43,7 +47,7 @@ class Flusher:
         with self._start_lock:
             if not self._started:
                 self._started = True
-                weakref.finalize(self, self._wake.set).atexit = False
+                weakref.finalize(self, self._wake.put, None).atexit = False
                 threading.Thread(
                     target=_run,
                     args=(weakref.ref(self), self._wake, min(self._flush_secs, threading.TIMEOUT_MAX)),
@@ -57,12 +61,14 @@ class Flusher:
 
     def wake(self) -> None:
         """Do not wait for the next round."""
-        self._wake.set()
+        if self._wake.empty():
+            self._wake.put(None)
 
     def forget_thread(self) -> None:
         """Begin without a thread: at first, and in a forked child, which has none of its parent's."""
-        self._wake = threading.Event()
-        self._start_lock = threading.Lock()
+        # What a threading.Event could do, but for a signal handler in the middle of Event.set, which waits for itself.
+        self._wake: SimpleQueue[None] = SimpleQueue()
+        self._start_lock = threading.RLock()  # a signal handler may add a writer in the middle of this
         self._started = False
 
     def _round(self) -> None:
@@ -72,9 +78,9 @@ class Flusher:
                 writer.write_in_background()
 
 
-def _run(reference: weakref.ref[Flusher], wake: threading.Event, flush_secs: float) -> None:
+def _run(reference: weakref.ref[Flusher], wake: SimpleQueue[None], flush_secs: float) -> None:
     while (flusher := reference()) is not None:
         flusher._round()  # noqa: SLF001 - the thread is a part of the class
         del flusher
-        wake.wait(flush_secs)
-        wake.clear()
+        with contextlib.suppress(Empty):
+            wake.get(timeout=flush_secs)

@@ -2,8 +2,12 @@
 
 A scalar is a row of 24 bytes in one buffer: tag number, step, wall time, value. Whatever else is logged comes as a
 whole record, and a row that names it keeps its place among the scalars. Rows are encoded in bulk, and the batches
-written in order. An interrupt (Ctrl-C comes between any two instructions) loses nothing: what is moved on is taken away
-where it was only afterwards.
+written in order.
+
+A signal handler may come between any two calls, raise (Ctrl-C does), or log and flush itself. So nothing is moved on
+before it is ready, and moving it on is a few instructions without a call among them, which Python does not interrupt.
+Whoever is interrupted before that looks, when it goes on, whether the handler has done its work already. And nobody
+waits for one lock while holding another: the encode lock is never taken by who holds the writer's disk lock.
 """
 
 from __future__ import annotations
@@ -53,21 +57,22 @@ class Pending:
         self.rows.clear()
         self.tags.clear()
         self.record_bytes = 0
+        self._taken = 0  # the bytes of rows that were ever encoded
         self._encoder = ScalarEncoder()
         self._records: dict[int, tuple[bytes | Deferred, int]] = {}
         self._record_numbers = itertools.count()
-        self._batches: tuple[_Batch, ...] = ()
+        self._batches: list[_Batch] = []
         # A signal handler or a finalizer may log while its own thread holds one of them: it must not wait for itself.
-        self._encode_lock = threading.RLock()  # rows become batches, batches change
-        self._state_lock = threading.RLock()  # tags and records change
+        self._encode_lock = threading.RLock()  # rows become batches
+        self._tags_lock = threading.RLock()
 
     def number_of(self, tag: str) -> int:
         """The number of a tag, which may be new."""
-        if owned(self._state_lock):
+        if owned(self._tags_lock):
             raise RuntimeError(
                 f"the tag {tag!r} is new, and this call interrupted the registration of another: log it again"
             )
-        with self._state_lock:
+        with self._tags_lock:
             number = self.tags.get(tag)
             if number is None:
                 number = self.tags[tag] = self._encoder.register(tag)
@@ -75,22 +80,16 @@ class Pending:
 
     def add_record(self, record: bytes | Deferred, size: int) -> None:
         """Append a record, which takes `size` bytes of memory until it is encoded."""
-        with self._state_lock:
-            number = next(self._record_numbers)
-            self._records[number] = (record, size)
-            self.record_bytes += size
-            self.rows += pack_row(_RECORD, number, 0.0, 0.0)
+        number = next(self._record_numbers)
+        self._records[number] = (record, size)
+        self.record_bytes += size  # two threads at once may lose one of theirs: encode() counts anew
+        self.rows += pack_row(_RECORD, number, 0.0, 0.0)
 
-    def add_first(self, data: bytes) -> None:
-        """Put encoded records in front of everything."""
-        with self._encode_lock:
-            self._batches = (_Batch(data), *self._batches)
-
-    def begin_anew(self) -> None:
-        """What was begun in one file is to be written to another."""
-        with self._encode_lock:
-            for batch in self._batches:
-                batch.start = None
+    def begin_file(self, first: bytes) -> None:
+        """What waits goes to another file than before, which begins with `first`. The writer's disk lock is held."""
+        for batch in self._batches:
+            batch.start = None
+        self._batches.insert(0, _Batch(first))
 
     def encoded_bytes(self) -> int:
         """How much is encoded, and not in the file yet."""
@@ -103,19 +102,29 @@ class Pending:
 
     def encode(self) -> None:
         """Turn every row that is in the buffer now into batches."""
-        if owned(self._encode_lock):
-            return  # a signal handler inside of this very loop, which goes on when it returns
         with self._encode_lock:
             for _ in range(0, len(self.rows), _BATCH_ROWS * ROW_BYTES):
-                rows = np.frombuffer(self.rows[: _BATCH_ROWS * ROW_BYTES], _ROW)
-                places = np.flatnonzero(rows["tag"] == _RECORD)
-                numbers = rows["step"][places].tolist()
-                records = [resolved(self._records[number][0]) for number in numbers]
-                self._batches += (_Batch(self._encoded(rows, places, records)),)
-                del self.rows[: rows.nbytes]
-                with self._state_lock:
-                    for number in numbers:
-                        self.record_bytes -= self._records.pop(number)[1]
+                self._encode_some()
+            self.record_bytes = sum(size for _, size in list(self._records.values()))
+
+    def _encode_some(self) -> None:
+        """Turn the first rows into a batch."""
+        before = self._taken
+        rows = np.frombuffer(self.rows[: _BATCH_ROWS * ROW_BYTES], _ROW)
+        places = np.flatnonzero(rows["tag"] == _RECORD)
+        numbers = rows["step"][places].tolist()
+        named = [self._records.get(number) for number in numbers]
+        records = [resolved(found[0]) for found in named if found]
+        if len(records) < len(numbers) or not len(rows):
+            return  # a handler has encoded these rows
+        made = [_Batch(self._encoded(rows, places, records))]
+        taken, buffer, batches = rows.nbytes, self.rows, self._batches
+        if self._taken == before:  # without a call up to the end of this block: see above
+            batches += made
+            del buffer[:taken]
+            self._taken = before + taken
+        for number in numbers:
+            self._records.pop(number, None)
 
     def _encoded(self, rows: NDArray[Any], places: NDArray[np.intp], records: list[bytes]) -> bytes | memoryview:
         """The bytes of the rows, of which those at `places` stand for `records`."""
@@ -135,22 +144,20 @@ class Pending:
     def write(self, file: EventFile) -> None:
         """Append the batches that there are now: the one that was begun before, then all others at once.
 
-        One thread at a time may do this. What cannot be written stays.
+        One thread at a time may do this: the writer's disk lock is held. What cannot be written stays.
         """
-        while self._batches:
-            with self._encode_lock:
-                if self._batches[0].start is None:
-                    if len(self._batches) > 1:
-                        self._batches = (_Batch(b"".join(batch.data for batch in self._batches)),)
-                    self._batches[0].start = file.size()
-                first, *others = self._batches
-            assert first.start is not None
-            file.append(first.data, first.start)
-            with self._encode_lock:
-                if self._batches and self._batches[0] is first:
-                    self._batches = self._batches[1:]
-            if not others:
+        for _ in range(2):
+            waiting = self._batches[:]
+            if not waiting:
                 return
+            first = waiting[0]
+            if first.start is None:
+                if len(waiting) > 1:
+                    first = _Batch(b"".join(batch.data for batch in waiting))
+                    self._batches[: len(waiting)] = [first]
+                first.start = file.size()
+            file.append(first.data, first.start)
+            del self._batches[0]
 
 
 def owned(lock: Any) -> bool:

@@ -97,7 +97,7 @@ def read_events(
     path = os.fspath(path)
     if callable(on_fault):
         handle: Callable[[Fault], object] = on_fault
-    elif on_fault in _HANDLERS:
+    elif isinstance(on_fault, str) and on_fault in _HANDLERS:
         handle = _HANDLERS[on_fault]
     else:
         raise ValueError(f'on_fault must be "raise", "skip" or a function, got {on_fault!r}')

@@ -12,8 +12,9 @@ import numpy as np
 
 from summaries import build, projector
 from summaries import graph as graphs
+from summaries.deferred import Deferred
 from summaries.files import join
-from summaries.values import as_array, as_float, as_step, check_tag, serialized
+from summaries.values import as_array, as_float, as_step, check_mapping, check_tag, message_bytes
 from summaries.wire.pb import Event, RunMetadata, SessionLog, TaggedRunMetadata
 from summaries.wire.scalars import encode_summary_event
 from summaries.writer import EventFileWriter, new_flusher
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SummaryWriter"]
 
+_MAX_QUEUE = 1 << 13
 _DEFER_ELEMENTS = 1 << 15  # a smaller histogram takes no longer than putting it off
 
 
@@ -63,7 +65,7 @@ class SummaryWriter(EventFileWriter):
         self,
         logdir: str | os.PathLike[str] | None = None,
         graph: Any = None,
-        max_queue: int = 1 << 13,
+        max_queue: int = _MAX_QUEUE,
         flush_secs: float | None = None,
         graph_def: Any = None,
         *,
@@ -77,7 +79,14 @@ class SummaryWriter(EventFileWriter):
         if logdir is not None and log_dir is not None:
             raise TypeError("logdir and log_dir are one argument under two names, got both")
         if isinstance(graph, str):
+            if max_queue != _MAX_QUEUE:  # torch's third argument is purge_step
+                raise TypeError(
+                    "what follows the comment must be given by name (max_queue=, purge_step=), "
+                    f"got {graph!r}, {max_queue!r}"
+                )
             graph, comment = None, graph
+        if not isinstance(comment, str):
+            raise TypeError(f"comment must be a string, got {type(comment).__name__}: {comment!r}")
         self._options: dict[str, Any] = {
             "filename_suffix": filename_suffix,
             "max_pending_bytes": max_pending_bytes,
@@ -89,7 +98,7 @@ class SummaryWriter(EventFileWriter):
         self._projector: projector.Projector | None = None
         self._spare_arrays: deque[NDArray[Any]] = deque(maxlen=2)  # what large histograms were copied to
         given = logdir if logdir is not None else log_dir
-        directory = os.fspath(given) if given else _default_logdir(comment)
+        directory = os.fsdecode(given) if given else _default_logdir(comment)
         self._options["flusher"] = new_flusher(directory, flush_secs)
         super().__init__(directory, max_queue, **self._options)
         if graph is not None or graph_def is not None:
@@ -109,7 +118,7 @@ class SummaryWriter(EventFileWriter):
             session_log: our SessionLog, anybody's with the same wire format, or its bytes.
             global_step: as in `add_scalar`.
         """
-        message = SessionLog.FromString(serialized(session_log, "session_log"))
+        message = SessionLog.FromString(message_bytes(session_log, SessionLog, "session_log"))
         self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), session_log=message))
 
     def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
@@ -126,8 +135,7 @@ class SummaryWriter(EventFileWriter):
         check_tag(tag)
         if tag in self._run_metadata_tags:
             raise ValueError(f"the tag {tag!r} was already used for run metadata: each may be used once")
-        data = serialized(run_metadata, "run_metadata")
-        RunMetadata.FromString(data)
+        data = message_bytes(run_metadata, RunMetadata, "run_metadata")
         self._run_metadata_tags.add(tag)
         tagged = TaggedRunMetadata(tag=tag, run_metadata=data)
         self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), tagged_run_metadata=tagged))
@@ -189,6 +197,7 @@ class SummaryWriter(EventFileWriter):
             walltime: as in `add_scalar`.
         """
         check_tag(main_tag)
+        check_mapping(tag_scalar_dict, "tag_scalar_dict")
         now = self._clock() if walltime is None else walltime
         for name, value in tag_scalar_dict.items():
             child = self._child(f"{main_tag.replace('/', '_')}_{name}")
@@ -207,13 +216,13 @@ class SummaryWriter(EventFileWriter):
 
         A large array is copied, and counted in the background.
         """
+        check_tag(tag)
         array = as_array(values)
         if array.dtype.kind == "f" and not build.all_finite(array):
             self._warn_once(tag, "values that are not finite", global_step, "counts in the outermost bins, NaN in none")
         if array.size <= _DEFER_ELEMENTS:
             self.add_summary(build.histogram(tag, array, bins, max_bins), global_step, walltime)
             return
-        check_tag(tag)
         build.check_bins(bins, max_bins)
         step = as_step(global_step)
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
@@ -221,10 +230,9 @@ class SummaryWriter(EventFileWriter):
 
         def make() -> bytes:
             summary = build.histogram(tag, copy, bins, max_bins)
-            spare.append(copy)
             return encode_summary_event(summary.SerializeToString(), step, now)
 
-        self._add_deferred(make, copy.nbytes)
+        self._add_deferred(Deferred(make, lambda: spare.append(copy)), copy.nbytes)
 
     def add_histogram_raw(
         self,
@@ -411,6 +419,8 @@ class SummaryWriter(EventFileWriter):
             ValueError: a shape is another, or there are not as many labels or pictures as points.
             ImportError: there are pictures, and Pillow is not installed.
         """
+        if self._closed:
+            self._look_closer()  # raises
         check_tag(tag)
         if self._projector is None:
             self._projector = projector.Projector(self._directory)

@@ -11,13 +11,28 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from google.protobuf.message import Message
     from numpy.typing import NDArray
 
-__all__ = ["FLOAT32_MAX", "MAX_STEP", "MIN_STEP", "as_array", "as_float", "as_step", "check_tag", "needs", "serialized"]
+__all__ = [
+    "FLOAT32_MAX",
+    "MAX_STEP",
+    "MIN_STEP",
+    "as_array",
+    "as_count",
+    "as_float",
+    "as_step",
+    "check_mapping",
+    "check_tag",
+    "message_bytes",
+    "needs",
+    "serialized",
+]
 
 FLOAT32_MAX = 3.4028234663852886e38
 MIN_STEP = -(2**63)
@@ -37,25 +52,30 @@ def needs(module: str, extra: str) -> ModuleType:
         raise ImportError(f"this needs {package}: pip install 'gradledger[{extra}]'", name=error.name) from error
 
 
-def as_array(values: Any, name: str = "values") -> NDArray[Any]:
+def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[Any]:
     """Numbers as a NumPy array, without a copy where none is needed.
 
     Args:
         values: an array or tensor of any library, on any device, or nested sequences of numbers.
         name: what to call it in an error.
+        kinds: the kinds of dtype, in NumPy's letters, that will do.
 
     Returns:
-        An array of a number dtype or bool. bfloat16 becomes float32, which holds every one of its values.
+        An array of a real number dtype or bool, or of what `kinds` says. bfloat16 becomes float32, which holds every
+        one of its values.
 
     Raises:
-        TypeError: it holds no numbers.
+        TypeError: it holds no such numbers, or is masked.
     """
     array = _host_array(values)
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} must not be masked: compressed() leaves out what is, filled() puts a number there")
+    array = np.asarray(array)  # a matrix, for one, would multiply otherwise
     if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
-    if array.dtype.kind not in "fiubc":
-        kind = type(values).__name__
-        raise TypeError(f"{name} must be an array of numbers, got {kind} of dtype {array.dtype}")
+    if array.dtype.kind not in kinds:
+        kind, wanted = type(values).__name__, "numbers" if array.dtype.kind != "c" else "real numbers"
+        raise TypeError(f"{name} must be an array of {wanted}, got {kind} of dtype {array.dtype}")
     return array
 
 
@@ -105,19 +125,24 @@ def as_float(value: Any, name: str = "scalar_value") -> float:
     >>> as_float(np.float16(1.5)), as_float(np.array([[2]]))
     (1.5, 2.0)
     """
-    if isinstance(value, (int, float, np.floating, np.integer)):
+    if isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, np.timedelta64):
         return _float(value)
     shape = getattr(value, "shape", ())
     if shape != () and any(n != 1 for n in shape):
         raise ValueError(f"{name} must be one number, got an array of shape {tuple(shape)}")
     try:
-        number = value.item() if hasattr(value, "item") else value
-        if not isinstance(number, (str, bytes, bytearray)):
-            return _float(number)
+        if not _is_time(value) and not np.ma.is_masked(value):  # whose item() would be a number
+            number = value.item() if hasattr(value, "item") else value
+            if not isinstance(number, (str, bytes, bytearray)):
+                return _float(number)
     except (TypeError, ValueError, RuntimeError):
         pass
     what = repr(value) if isinstance(value, (str, bytes)) else f"{type(value).__name__}: {value!r}"
     raise TypeError(f"{name} must be a number, got {what}")
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "mM"
 
 
 def _float(number: Any) -> float:
@@ -156,6 +181,61 @@ def _as_int(step: Any) -> int | None:
         return operator.index(number)
     except (TypeError, ValueError, RuntimeError):
         return None
+
+
+def as_count(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
+    """A number of things as an int.
+
+    Args:
+        value: an int, or whatever stands for one, as in `as_step`.
+        name: what to call it in an error.
+        least: the least that will do.
+        most: the most; None where there is no limit.
+
+    Raises:
+        TypeError: it is no integer.
+        ValueError: it is too small or too large.
+    """
+    number = _as_int(value)
+    if number is None:
+        raise TypeError(f"{name} must be an integer, got {type(value).__name__}: {value!r}")
+    if number < least:
+        raise ValueError(f"{name} must be {'positive' if least == 1 else f'at least {least}'}, got {number}")
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most}, got {number}")
+    return number
+
+
+def check_mapping(given: Any, name: str) -> None:
+    """Refuse what is no dictionary, nor like one.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not hasattr(given, "items"):
+        raise TypeError(f"{name} must be a dictionary, got {type(given).__name__}: {given!r}")
+
+
+def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
+    """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are tried.
+
+    Raises:
+        TypeError: it is a message of another type, or none.
+        ValueError: the bytes are none.
+    """
+    wanted = message_type.DESCRIPTOR.name
+    data = serialized(given, name)
+    kind = getattr(getattr(given, "DESCRIPTOR", None), "name", wanted)
+    if kind != wanted:
+        raise TypeError(f"{name} must be a message of type {wanted}, got one of type {kind}")
+    if data is given:
+        try:
+            message_type.FromString(data)
+        except DecodeError as error:
+            raise ValueError(
+                f"{name} must be a message of type {wanted}, got {len(data)} bytes that are none: {error}"
+            ) from None
+    return data
 
 
 def serialized(message: Any, name: str) -> bytes:

@@ -19,34 +19,45 @@ encoded, there was an error, the writer was closed, the process was forked.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import struct
 import threading
 import time
 import warnings
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from summaries.build.scalar import scalar
-from summaries.deferred import Deferred
 from summaries.files import create_event_file, is_remote
 from summaries.flusher import Flusher
 from summaries.lifetime import close_at_last, look_after
 from summaries.pending import ROW_BYTES, Pending, owned, pack_row
-from summaries.values import FLOAT32_MAX, as_float, as_step, check_tag, serialized
-from summaries.wire.pb import Event, SessionLog, SourceMetadata
+from summaries.values import FLOAT32_MAX, as_count, as_float, as_step, check_tag, message_bytes
+from summaries.wire.pb import Event, SessionLog, SourceMetadata, Summary
 from summaries.wire.records import frame
 from summaries.wire.scalars import as_float32, encode_summary_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
+    from typing import NoReturn, Self
+
+    from summaries.deferred import Deferred
 
 __all__ = ["EventFileWriter", "NonFiniteWarning"]
 
 _WAKE_BYTES = 4 << 20  # enough for the background thread to begin before its time
 _FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
 _NEVER = -1  # a limit that every buffer is longer than
+
+
+def _checked_suffix(suffix: Any) -> str:
+    if not isinstance(suffix, str):
+        raise TypeError(f"filename_suffix must be a string, got {type(suffix).__name__}: {suffix!r}")
+    if "/" in suffix or os.sep in suffix:
+        raise ValueError(f"filename_suffix must be a part of a file's name, without separators, got {suffix!r}")
+    return suffix
 
 
 class NonFiniteWarning(UserWarning):
@@ -73,10 +84,11 @@ class EventFileWriter:
         fsync: flush() and close() return only when the bytes are on the disk.
         purge_step: what earlier files of the run hold at this step and later is superseded: TensorBoard hides it.
         flusher: a background thread to share with other writers; its own where None.
-        clock: gives the seconds since the epoch.
+        clock: gives the seconds since the epoch; time.time, where None.
 
     Raises:
-        ValueError: a bound is not positive.
+        TypeError: an argument is of another type.
+        ValueError: a bound is not positive, or the suffix names a directory.
         OSError: the file cannot be created.
 
     >>> import tempfile
@@ -95,28 +107,25 @@ class EventFileWriter:
         fsync: bool = False,
         purge_step: int | None = None,
         flusher: Flusher | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
-        for name, bound in (("max_queue", max_queue), ("max_pending_bytes", max_pending_bytes)):
-            if bound <= 0:
-                raise ValueError(f"{name} must be positive, got {bound}")
-        self._logdir = os.fspath(logdir)
+        self._logdir = os.fsdecode(logdir)
         # The working directory may change while the writer writes.
         self._directory = self._logdir if is_remote(self._logdir) else os.path.abspath(self._logdir)
-        self._suffix = filename_suffix
-        self._max_queue = max_queue
-        self._max_pending_bytes = max_pending_bytes
+        self._suffix = _checked_suffix(filename_suffix)
+        self._max_queue = as_count(max_queue, "max_queue")
+        self._max_pending_bytes = as_count(max_pending_bytes, "max_pending_bytes")
         self._fsync = fsync
         self._purge_step = None if purge_step is None else as_step(purge_step, "purge_step")
         self._flusher = flusher or new_flusher(self._logdir, flush_secs)
-        self._clock = clock
+        self._clock = clock or time.time
 
         self._pending = Pending()
         self._rows = self._pending.rows  # both for add_scalar, which has no time to look twice
         self._tags = self._pending.tags
         self._limit = _NEVER  # how long the buffer may get before a call looks closer
         self._warned: set[str] = set()
-        self._error: Exception | None = None
+        self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
         self._closed = False
         self._forked = False
         self._renew_locks()
@@ -208,23 +217,23 @@ class EventFileWriter:
             walltime: as in `add_scalar`.
 
         Raises:
-            TypeError: it is neither a message nor bytes, or the step no integer.
-            ValueError: the step is too large, or the writer is closed.
+            TypeError: it is neither a Summary nor bytes, or the step no integer.
+            ValueError: the bytes are no Summary, the step is too large, or the writer is closed.
             OSError: earlier events could not be written; this one was not taken.
         """
-        data = serialized(summary, "summary")
+        data = message_bytes(summary, Summary, "summary")
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
         record = encode_summary_event(data, as_step(global_step), now)
         self._add_record(record, len(record))
 
     def add_event(self, event: Any) -> None:
         """Log a whole Event, with its own time and step: a message as in `add_summary`, or its bytes. Same errors."""
-        record = frame(serialized(event, "event"))
+        record = frame(message_bytes(event, Event, "event"))
         self._add_record(record, len(record))
 
-    def _add_deferred(self, make: Callable[[], bytes], size: int) -> None:
-        """Log a Summary record that the background thread makes; `size` is the memory that it holds until then."""
-        self._add_record(Deferred(make), size)
+    def _add_deferred(self, record: Deferred, size: int) -> None:
+        """Log a record that the background thread makes; `size` is the memory that it holds until then."""
+        self._add_record(record, size)
         self._flusher.wake()
 
     def flush(self) -> None:
@@ -234,20 +243,20 @@ class EventFileWriter:
             OSError: it could not be written. It is kept, and tried again.
         """
         if not self._forked:
-            self._write_pending(fsync=self._fsync)
-            with self._state_lock:
-                error, self._error = self._error, None
-            if error is not None:
-                raise error
+            if not self._write_pending(fsync=self._fsync):
+                message = f"a flush of {self.path} interrupted another of the same thread: that one goes on after it"
+                warnings.warn(message, RuntimeWarning, stacklevel=2)
+            self._raise_error()
 
     def close(self) -> None:
         """Flush, and take no more events. Closing again does nothing. Where flush() fails, the writer stays open."""
-        if self._closed:
+        if self._closed and not self._rows:  # there are some where close() came in the middle of another thread's call
             return
         self.flush()
-        with self._state_lock:
-            self._closed = True
-            self._limit = _NEVER
+        if owned(self._disk_lock):
+            return  # a signal handler inside of a flush, which has warned: who goes on after it can close
+        self._closed = True
+        self._limit = _NEVER
         try:
             self.flush()  # what other threads logged before they could see the end
         except OSError:
@@ -257,13 +266,18 @@ class EventFileWriter:
 
     def reopen(self) -> None:
         """Go on in a new file in the same directory. What is open is closed first."""
-        try:
+        if owned(self._disk_lock):
+            raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it after that")
+        with contextlib.suppress(OSError):  # the old file is gone or cannot grow: what waits goes to the new one
             self.close()
-        except OSError:
-            self._pending.begin_anew()  # the old file is gone or cannot grow: what waits goes to the new one
-        self._open()
         self._closed = False
-        self._limit = self._usual_limit()
+        self._open()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a writer cannot be copied or sent to another process: make one there, for {self._logdir!r} too, and each "
+            "writes a file of its own"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -283,23 +297,21 @@ class EventFileWriter:
             self._pending.resolve()
             self._write_pending()
         except Exception as error:  # noqa: BLE001 - whatever it is, the next call raises it
-            with self._state_lock:
-                self._error = error
-                self._limit = _NEVER
+            self._errors.append(error)
+            self._limit = _NEVER
 
     def after_fork_in_child(self) -> None:
         """Leave what waits to the parent, and go on, when something is logged, in a file of the child's own."""
         self._pending.clear()
-        self._error = None
+        self._errors.clear()
         self._limit = _NEVER
         self._forked = not self._closed
         self._renew_locks()
         self._flusher.forget_thread()
 
     def _renew_locks(self) -> None:
-        # The first is held while the disk works; no call waits for it before `max_pending_bytes` are waiting.
+        # Held while the disk works; no call waits for it before `max_pending_bytes` are waiting.
         self._disk_lock = threading.RLock()
-        self._state_lock = threading.RLock()  # held for a moment: the error and the limit change
         self._open_lock = threading.RLock()  # one thread at a time makes a file
 
     def _open(self) -> None:
@@ -308,12 +320,13 @@ class EventFileWriter:
         source = SourceMetadata(writer="gradledger")
         version = Event(wall_time=now, file_version="brain.Event:2", source_metadata=source)
         first = frame(version.SerializeToString())
-        self._file = create_event_file(self._directory, now, self._suffix, first)
-        if self._purge_step is not None:
-            start = Event(wall_time=now, step=self._purge_step, session_log=SessionLog(status=SessionLog.START))
-            first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START
-            self._purge_step = None  # the files after this one follow it
-        self._pending.add_first(first)
+        with self._disk_lock:
+            self._file = create_event_file(self._directory, now, self._suffix, first)
+            if self._purge_step is not None:
+                start = Event(wall_time=now, step=self._purge_step, session_log=SessionLog(status=SessionLog.START))
+                first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START
+                self._purge_step = None  # the files after this one follow it
+            self._pending.begin_file(first)
         self._write_pending()
         self._flusher.add(self)
         look_after(self)
@@ -324,13 +337,9 @@ class EventFileWriter:
         """What a call does that found the list longer than its limit."""
         if self._closed:
             raise ValueError(f"the writer of {self.path} is closed; reopen() goes on in a new file")
-        with self._state_lock:
-            error, self._error = self._error, None
         if self._forked:
             self._open_in_child()
-        if error is not None:
-            self._limit = self._usual_limit()
-            raise error
+        self._raise_error()
         self._pending.encode()
         waiting = self._pending.encoded_bytes()
         if waiting >= self._max_pending_bytes:
@@ -346,8 +355,23 @@ class EventFileWriter:
                 self._open()
                 self._forked = False
 
-    def _usual_limit(self) -> int:
-        return ROW_BYTES * min(self._max_queue, max(1, self._max_pending_bytes // ROW_BYTES))
+    def _raise_error(self) -> None:
+        """Raise the background thread's error, if there is one, once."""
+        try:
+            error = self._errors.popleft()
+        except IndexError:
+            return
+        self._let_calls_pass()
+        raise error
+
+    def _let_calls_pass(self) -> None:
+        """Let calls append rows without looking closer, unless there is a reason to look.
+
+        Whoever gives a reason sets the limit only afterwards; so one of the two sees the other.
+        """
+        self._limit = ROW_BYTES * min(self._max_queue, max(1, self._max_pending_bytes // ROW_BYTES))
+        if self._closed or self._forked or self._errors:
+            self._limit = _NEVER
 
     def _careful_row(self, tag: str, value: float, global_step: Any, walltime: Any) -> bytes:
         """The row, where packing it refused something: a new tag, a step or time of another type, a huge value."""
@@ -371,17 +395,20 @@ class EventFileWriter:
             self._flusher.wake()
         self._pending.add_record(record, size)
 
-    def _write_pending(self, *, fsync: bool = False) -> None:
-        """Write all that was logged before. What fails stays where it is."""
+    def _write_pending(self, *, fsync: bool = False) -> bool:
+        """Write all that was logged before. What fails stays where it is.
+
+        Returns:
+            Whether this was possible: not in a signal handler that interrupted this very function.
+        """
+        self._pending.encode()
         if owned(self._disk_lock):
-            return  # a signal handler inside of this very call, which goes on when it returns
+            return False
         with self._disk_lock:
-            self._pending.encode()
             self._pending.write(self._file)
             if fsync:
                 self._file.sync()
-            with self._state_lock:
-                if isinstance(self._error, OSError):
-                    self._error = None  # it was about what is written now
-                if not self._closed and self._error is None:
-                    self._limit = self._usual_limit()
+        if self._errors and isinstance(self._errors[0], OSError):
+            self._errors.clear()  # it was about what is written now
+        self._let_calls_pass()
+        return True

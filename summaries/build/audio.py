@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from summaries.values import as_array, check_tag
+from summaries.values import as_array, as_count, check_tag
 from summaries.wire.pb import Summary
 
 __all__ = ["audio"]
 
+_MAX_RATE = (2**32 - 1) // 2  # WAV keeps bytes a second in 32 bits, and a sample has two
 _FULL_SCALE = np.iinfo(np.int16).max
 
 
@@ -27,15 +28,15 @@ def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
         sample_rate: samples a second.
 
     Raises:
-        TypeError: the tag is no string, or the samples no numbers.
-        ValueError: the tag is empty, the sample rate not positive, or the samples are not one channel.
+        TypeError: the tag is no string, the samples no real numbers, or the sample rate no integer.
+        ValueError: the tag is empty, the sample rate not positive or beyond what a WAV can say, or the samples are not
+            one channel.
 
     >>> audio("beep", np.sin(np.arange(800) / 4), sample_rate=8000).value[0].audio.length_frames
     800
     """
     check_tag(tag)
-    if int(sample_rate) != sample_rate or sample_rate <= 0:
-        raise ValueError(f"sample_rate must be a positive integer, got {sample_rate!r}")
+    rate = as_count(sample_rate, "sample_rate", most=_MAX_RATE)
     samples = as_array(snd_tensor, "snd_tensor").astype(np.float32).squeeze()
     if samples.ndim != 1:
         raise ValueError(f"snd_tensor must be one channel of samples, got an array of shape {np.shape(snd_tensor)}")
@@ -46,11 +47,11 @@ def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
         with wave.open(buffer, "wb") as file:
             file.setnchannels(1)
             file.setsampwidth(2)
-            file.setframerate(int(sample_rate))
+            file.setframerate(rate)
             file.writeframes(pcm.tobytes())
         encoded = buffer.getvalue()
     sound = Summary.Audio(
-        sample_rate=sample_rate,
+        sample_rate=rate,
         num_channels=1,
         length_frames=len(pcm),
         encoded_audio_string=encoded,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.build.metadata import plugin_metadata
 from summaries.build.tensor import string_tensor
+from summaries.values import check_mapping
 from summaries.wire.pb import Category, Chart, Layout, MarginChartContent, MultilineChartContent, Summary
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary
     >>> summary.value[0].tag
     'custom_scalars__config__'
     """
+    check_mapping(layout, "layout")
+    for title, charts in layout.items():
+        check_mapping(charts, f"layout[{title!r}]")
     message = Layout(
         category=[
             Category(title=title, chart=[_chart(name, content) for name, content in charts.items()])
@@ -43,6 +47,8 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary
 
 
 def _chart(title: str, content: Sequence[Any]) -> Chart:
+    if not isinstance(content, (list, tuple)) or len(content) != 2:  # noqa: PLR2004 - kind and tags
+        raise ValueError(f"chart {title!r} must be ['Multiline', tags] or ['Margin', tags], got {content!r}")
     kind, tags = content
     if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
         raise TypeError(f"the tags of chart {title!r} must be a list of strings, got {tags!r}")

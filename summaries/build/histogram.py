@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.values import as_array, check_tag
+from summaries.values import as_array, as_count, check_tag
 from summaries.wire.pb import HistogramProto, Summary
 
 if TYPE_CHECKING:
@@ -110,18 +110,16 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
     """Refuse what are no bins, before any work is put off.
 
     Raises:
+        TypeError: `max_bins` is no integer.
         ValueError: they are none.
     """
-    if max_bins is not None and max_bins < 1:
-        raise ValueError(f"max_bins must be positive, got {max_bins}")
+    if max_bins is not None:
+        as_count(max_bins, "max_bins")
     if isinstance(bins, str):
         if bins != "tensorflow" and bins not in _RULES:
             raise ValueError(f"bins must be one of {['tensorflow', *_RULES]}, a number or edges, got {bins!r}")
     elif isinstance(bins, (int, np.integer)):
-        if bins < 1:
-            raise ValueError(f"bins must be positive, got {bins}")
-        if bins > _MOST_BINS:
-            raise ValueError(f"bins must be at most {_MOST_BINS}, got {bins}")
+        as_count(bins, "bins", most=_MOST_BINS)
     elif np.ndim(bins) != 1:
         raise ValueError(f"bins must be one of the names, a number or a list of edges, got {bins!r}")
     elif len(bins) < 2 or np.any(np.diff(bins) < 0):  # noqa: PLR2004 - one bin

@@ -9,7 +9,7 @@ from google.protobuf.struct_pb2 import ListValue, Value
 
 from summaries.build.metadata import plugin_metadata
 from summaries.build.scalar import scalar
-from summaries.values import as_float
+from summaries.values import as_float, check_mapping
 from summaries.wire.pb import (
     Experiment,
     HParamInfo,
@@ -49,10 +49,13 @@ def hparams(
     >>> [value.tag for value in hparams({"lr": 0.1, "nesterov": True}, {"accuracy": 0.9}).value]
     ['_hparams_/experiment', '_hparams_/session_start_info', '_hparams_/session_end_info', 'accuracy']
     """
-    _check_mapping("hparam_dict", hparam_dict)
-    _check_mapping("metric_dict", metric_dict)
+    check_mapping(hparam_dict, "hparam_dict")
+    check_mapping(metric_dict, "metric_dict")
+    for name in hparam_dict:
+        if not isinstance(name, str):
+            raise TypeError(f"the names in hparam_dict must be strings, got {type(name).__name__}: {name!r}")
     domains = hparam_domain_discrete or {}
-    _check_mapping("hparam_domain_discrete", domains)
+    check_mapping(domains, "hparam_domain_discrete")
     for name in domains:
         if name not in hparam_dict:
             raise ValueError(f"hparam_domain_discrete names {name!r}, which is not in hparam_dict: {list(hparam_dict)}")
@@ -72,11 +75,6 @@ def hparams(
     for tag, metric in metric_dict.items():
         summary.MergeFrom(scalar(tag, metric))
     return summary
-
-
-def _check_mapping(name: str, given: Any) -> None:
-    if not hasattr(given, "items"):
-        raise TypeError(f"{name} must be a dictionary, got {type(given).__name__}: {given!r}")
 
 
 def _value(name: str, given: Any) -> Value:

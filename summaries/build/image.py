@@ -37,7 +37,7 @@ def image(tag: str, img_tensor: Any, dataformats: str = "CHW") -> Summary:
     >>> picture.height, picture.width, picture.encoded_image_string[1:4]
     (4, 5, b'PNG')
     """
-    if "N" in dataformats.upper():
+    if isinstance(dataformats, str) and "N" in dataformats.upper():
         return images(tag, img_tensor, dataformats)
     return _summary(tag, pictures.as_pixels(img_tensor, dataformats, "HWC"))
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from summaries.values import message_bytes
 from summaries.wire.pb import Summary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["merge"]
 
@@ -19,15 +17,18 @@ def merge(summaries: Iterable[Summary | bytes]) -> Summary:
         summaries: messages, or their bytes.
 
     Raises:
-        ValueError: two values have the same tag.
+        TypeError: they are no messages.
+        ValueError: bytes are no Summary, or two values have the same tag.
 
     >>> from summaries import scalar
     >>> [value.tag for value in merge([scalar("a", 1), scalar("b", 2)]).value]
     ['a', 'b']
     """
+    if not isinstance(summaries, Iterable):
+        raise TypeError(f"summaries must be an iterable of Summary messages, got {type(summaries).__name__}")
     merged = Summary()
     for summary in summaries:
-        merged.MergeFromString(summary if isinstance(summary, bytes) else summary.SerializeToString())
+        merged.MergeFromString(message_bytes(summary, Summary, "each of summaries"))
     tags = [value.tag for value in merged.value]
     repeated = sorted({tag for tag in tags if tags.count(tag) > 1}) if len(set(tags)) < len(tags) else []
     if repeated:

@@ -47,7 +47,7 @@ def mesh(
     check_tag(tag)
     arrays = {}
     for part, name, given in zip(_PARTS, ("vertices", "faces", "colors"), (vertices, faces, colors), strict=True):
-        if given is None:
+        if given is None and part != MeshPluginData.VERTEX:
             continue
         array = as_array(given, name)
         if array.ndim != _RANK or array.shape[2] != 3:  # noqa: PLR2004 - three dimensions

@@ -35,10 +35,12 @@ def as_pixels(tensor: Any, dataformats: str, allowed: str, name: str = "img_tens
         name: what to call it in an error.
 
     Raises:
-        TypeError: it holds no numbers.
+        TypeError: it holds no numbers, or the letters are no string.
         ValueError: the letters are others, or not one for each axis.
     """
     array = as_array(tensor, name)
+    if not isinstance(dataformats, str):
+        raise TypeError(f"dataformats must be a string, got {type(dataformats).__name__}: {dataformats!r}")
     letters = dataformats.upper()
     if len(set(letters)) != len(letters) or not set(letters) <= set(allowed) or not {"H", "W"} <= set(letters):
         raise ValueError(f"dataformats must be letters of {allowed!r}, each once, with H and W, got {dataformats!r}")

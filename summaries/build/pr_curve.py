@@ -12,7 +12,7 @@ import numpy as np
 
 from summaries.build.metadata import plugin_metadata
 from summaries.build.tensor import numeric_tensor
-from summaries.values import as_array, check_tag
+from summaries.values import as_array, as_count, check_tag
 from summaries.wire.pb import PrCurvePluginData, Summary
 
 if TYPE_CHECKING:
@@ -28,27 +28,28 @@ def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
 
     Args:
         tag: the tag.
-        labels: array, any shape: 1 or True where the truth is positive, else 0 or False.
+        labels: array, any shape: 1 or True where the truth is positive, else 0 or False; soft labels lie between.
         predictions: array of the same shape: probabilities from 0 to 1.
         num_thresholds: how many thresholds, evenly spaced from 0 to 1; at least 2.
         weights: array of the same shape, or one number: what each prediction counts for; 1 where None.
 
     Raises:
         TypeError: the tag is no string, or an array holds no numbers.
-        ValueError: the tag is empty, the shapes differ, a prediction lies outside of 0 to 1, or there are fewer than
-            two thresholds.
+        ValueError: the tag is empty, the shapes differ, a label or prediction lies outside of 0 to 1, or there are
+            fewer than two thresholds.
 
     >>> curve = pr_curve("digits", [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], num_thresholds=3)
     >>> np.frombuffer(curve.value[0].tensor.tensor_content, np.float32).reshape(6, 3)[0].tolist()
     [2.0, 1.0, 0.0]
     """
-    if num_thresholds < 2:  # noqa: PLR2004 - both ends
-        raise ValueError(f"num_thresholds must be at least 2, got {num_thresholds}")
+    num_thresholds = as_count(num_thresholds, "num_thresholds", least=2)  # both ends
     truth = as_array(labels, "labels").astype(np.float64).reshape(-1)
     scores = as_array(predictions, "predictions").reshape(-1)
     if truth.shape != scores.shape:
         shapes = np.shape(labels), np.shape(predictions)
         raise ValueError(f"labels and predictions must have one shape, got {shapes[0]} and {shapes[1]}")
+    if not np.all((truth >= 0) & (truth <= 1)):
+        raise ValueError(f"labels must be 0 or 1, or between, got {truth[~((truth >= 0) & (truth <= 1))][0]}")
     if not np.all((scores >= 0) & (scores <= 1)):
         raise ValueError(f"predictions must be from 0 to 1, got {scores[~((scores >= 0) & (scores <= 1))][0]}")
     weight = np.asarray(1.0) if weights is None else as_array(weights, "weights").astype(np.float64)

@@ -52,7 +52,7 @@ def tensor(tag: str, tensor: Any) -> Summary:
     """
     check_tag(tag)
     value = Summary.Value(
-        tag=tag, tensor=numeric_tensor(as_array(tensor, "tensor")), metadata=plugin_metadata("tensor")
+        tag=tag, tensor=numeric_tensor(as_array(tensor, "tensor", "fiubc")), metadata=plugin_metadata("tensor")
     )
     return Summary(value=[value])
 

@@ -155,12 +155,16 @@ class ScalarEncoder:
             yield np.frombuffer(record, np.uint8).reshape(1, -1)
 
 
+_NO_TEMPLATES = 0, np.empty((0, 0), np.uint8), np.empty(0, np.uint32)
+
+
 class _Shape:
     """The tags of one length in bytes: a template for each, and the encoding of many records at once."""
 
     def __init__(self) -> None:
         self._tags: list[bytes] = []
-        self._templates: dict[int, tuple[NDArray[np.uint8], NDArray[np.uint32]]] = {}
+        # By the step's length: how many tags have a template, the templates and their checksums.
+        self._templates: dict[int, tuple[int, NDArray[np.uint8], NDArray[np.uint32]]] = {}
 
     def add(self, tag: bytes) -> int:
         """Take one more tag; returns its row in the templates."""
@@ -194,18 +198,28 @@ class _Shape:
         return records
 
     def _templates_for(self, step_bytes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-        """uint8[tags, length] and uint32[tags]: records with zeros in the varying bytes, and their checksums."""
-        made = self._templates.get(step_bytes)
-        if made is None or len(made[0]) < len(self._tags):
-            made = self._templates[step_bytes] = self._make_templates(step_bytes)
-        return made
+        """uint8[tags or more, length] and uint32[tags or more]: records with zeros in the varying bytes, checksums."""
+        made, templates, crcs = self._templates.get(step_bytes, _NO_TEMPLATES)
+        count = len(self._tags)
+        if made < count:
+            fresh, fresh_crcs = _templates(self._tags[made:count], step_bytes)
+            if count > len(crcs):  # room for as many again, so that tags that come one by one cost little
+                room, room_crcs = np.empty((2 * count, fresh.shape[1]), np.uint8), np.empty(2 * count, np.uint32)
+                if made:
+                    room[:made], room_crcs[:made] = templates[:made], crcs[:made]
+                templates, crcs = room, room_crcs
+            templates[made:count], crcs[made:count] = fresh, fresh_crcs
+            self._templates[step_bytes] = count, templates, crcs
+        return templates, crcs
 
-    def _make_templates(self, step_bytes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-        placeholder = b"\x10" + bytes(step_bytes) if step_bytes else b""
-        head = _WALL_TIME.pack(0x09, 0.0) + placeholder
-        payloads = [head + _field(_SUMMARY, _scalar_summary(tag, 0.0)) for tag in self._tags]
-        records = np.frombuffer(b"".join(map(frame, payloads)), np.uint8).reshape(len(payloads), -1)
-        return records, np.array([crc32c(payload) for payload in payloads], np.uint32)
+
+def _templates(tags: list[bytes], step_bytes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """uint8[tags, length] and uint32[tags]: records with zeros in the varying bytes, and their checksums."""
+    placeholder = b"\x10" + bytes(step_bytes) if step_bytes else b""
+    head = _WALL_TIME.pack(0x09, 0.0) + placeholder
+    payloads = [head + _field(_SUMMARY, _scalar_summary(tag, 0.0)) for tag in tags]
+    records = np.frombuffer(b"".join(map(frame, payloads)), np.uint8).reshape(len(payloads), -1)
+    return records, np.array([crc32c(payload) for payload in payloads], np.uint32)
 
 
 _SUMMARY, _VALUES, _TAG = 0x2A, 0x0A, 0x0A  # keys of Event.summary, Summary.value, Summary.Value.tag
@@ -256,15 +270,21 @@ def _byte_columns(
     return np.ascontiguousarray(numbers.view(np.uint8).reshape(len(numbers), -1).T)
 
 
-_TABLES = [np.array([crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)], np.uint32)]
+_tables: tuple[NDArray[np.uint32], ...] = (
+    np.array([crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)], np.uint32),
+)  # fmt: skip
 
 
-def _crc_tables(count: int) -> list[NDArray[np.uint32]]:
+def _crc_tables(count: int) -> tuple[NDArray[np.uint32], ...]:
     """At least `count` tables uint32[256]; table d: what a byte adds to the checksum of data that goes on d bytes."""
-    while len(_TABLES) < count:
-        last = _TABLES[-1]
-        _TABLES.append(last >> np.uint32(8) ^ _TABLES[0][last & np.uint32(0xFF)])
-    return _TABLES
+    global _tables  # noqa: PLW0603 - replaced as a whole: threads may ask for more at once
+    if len(_tables) >= count:
+        return _tables
+    tables = list(_tables)
+    while len(tables) < count:
+        tables.append(tables[-1] >> np.uint32(8) ^ tables[0][tables[-1] & np.uint32(0xFF)])
+    _tables = tuple(tables)
+    return _tables
 
 
 def _equal(keys: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:

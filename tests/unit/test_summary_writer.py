@@ -222,3 +222,27 @@ def test_an_embedding_stays_listed_when_the_run_is_resumed(logdir):
 
     parsed = text_format.Parse(config, ProjectorConfig())
     assert [embedding.tensor_name for embedding in parsed.embeddings] == ["first:00000", 'a "quoted"\tname:00000']
+
+
+def test_torchs_arguments_by_position(logdir):
+    """Its third is purge_step, ours max_queue: nobody guesses."""
+    with pytest.raises(TypeError, match=r"^what follows the comment must be given by name .*, got 'x', 100$"):
+        SummaryWriter(logdir, "x", 100)
+    with pytest.raises(TypeError, match=r"^comment must be a string, got int: 3$"):
+        SummaryWriter(comment=3)
+
+
+def test_what_is_no_dictionary(logdir):
+    with (
+        SummaryWriter(logdir) as writer,
+        pytest.raises(TypeError, match=r"^tag_scalar_dict must be a dictionary"),
+    ):
+        writer.add_scalars("losses", None)
+
+
+def test_an_embedding_after_close(logdir):
+    writer = SummaryWriter(logdir)
+    writer.close()
+    with pytest.raises(ValueError, match="is closed; reopen"):
+        writer.add_embedding(np.ones((3, 2)))
+    assert not (logdir / "projector_config.pbtxt").exists()

@@ -1,8 +1,10 @@
 """EventFileWriter: what is logged, in order, is what the file holds."""
 
+import copy
 import itertools
 import math
 import os
+import pickle
 import warnings
 
 import numpy as np
@@ -11,7 +13,16 @@ from helpers import event_files, polls, run_script, scalars
 from tensorboard.compat.proto.event_pb2 import Event as TheirEvent
 from tensorboard.compat.proto.summary_pb2 import Summary as TheirSummary
 
-from summaries import Event, EventFileWriter, NonFiniteWarning, SessionLog, Summary, SummaryWriter, summary_iterator
+from summaries import (
+    Event,
+    EventFileWriter,
+    GraphDef,
+    NonFiniteWarning,
+    SessionLog,
+    Summary,
+    SummaryWriter,
+    summary_iterator,
+)
 
 NEVER = 3600.0
 
@@ -236,10 +247,27 @@ def test_no_message(writer, what):
     assert logged(writer) == []
 
 
+CORRUPT = "Error parsing message with type 'gradledger.{}': Wire format was corrupt"
+
+
+@pytest.mark.parametrize("kind", ["summary", "event"])
+def test_bytes_that_are_no_message(writer, kind):
+    add, name = getattr(writer, f"add_{kind}"), kind.capitalize()
+    with pytest.raises(ValueError, match="that are none") as caught:
+        add(b"abc")
+    assert str(caught.value) == (
+        f"{kind} must be a message of type {name}, got 3 bytes that are none: {CORRUPT.format(name)}"
+    )
+    with pytest.raises(TypeError, match=f"^{kind} must be a message of type {name}, got one of type GraphDef$"):
+        add(GraphDef())
+    assert logged(writer) == []
+
+
 BOUNDS = [
     ({"max_queue": 0}, "max_queue must be positive, got 0"),
     ({"max_pending_bytes": -1}, "max_pending_bytes must be positive, got -1"),
     ({"flush_secs": 0}, "flush_secs must be positive, got 0"),
+    ({"filename_suffix": "a/b"}, "filename_suffix must be a part of a file's name, without separators, got 'a/b'"),
 ]
 
 
@@ -248,6 +276,32 @@ def test_bounds_must_be_positive(logdir, bound, text):
     with pytest.raises(ValueError, match=f"^{text}$"):
         EventFileWriter(logdir, **bound)
     assert not logdir.exists()
+
+
+WRONG = [
+    ({"max_queue": "9"}, "max_queue must be an integer, got str: '9'"),
+    ({"max_pending_bytes": 2.5}, "max_pending_bytes must be an integer, got float: 2.5"),
+    ({"flush_secs": "1"}, "flush_secs must be a number, got '1'"),
+    ({"filename_suffix": None}, "filename_suffix must be a string, got NoneType: None"),
+]
+
+
+@pytest.mark.parametrize(("option", "text"), WRONG)
+def test_options_of_another_type(logdir, option, text):
+    with pytest.raises(TypeError, match=f"^{text}$"):
+        EventFileWriter(logdir, **option)
+    assert not logdir.exists()
+
+
+@pytest.mark.parametrize("leave", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_writer_stays_in_its_process(writer, leave):
+    with pytest.raises(TypeError, match=r"^a writer cannot be copied or sent to another process: make one "):
+        leave(writer)
+
+
+def test_a_directory_in_bytes(logdir):
+    with EventFileWriter(os.fsencode(logdir)) as writer:
+        assert writer.get_logdir() == str(logdir)
 
 
 # Lifecycle.

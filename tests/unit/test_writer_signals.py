@@ -1,0 +1,131 @@
+"""Signal handlers that log, flush and close, wherever in the writer's own work they come."""
+
+import signal
+
+import pytest
+from helpers import run_script
+
+import summaries
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
+
+LOGGING = """
+import random, signal, sys, time
+import numpy as np
+import summaries
+
+rng = random.Random(int(sys.argv[2]))
+writer = summaries.SummaryWriter(sys.argv[1], flush_secs=0.01, max_queue=rng.choice([16, 512, 8192]))
+large = np.linspace(-1, 1, 40_000, dtype=np.float32)
+handled = 0
+
+
+def handler(*_):
+    global handled
+    writer.add_scalar("handler", handled, handled)
+    writer.add_summary(summaries.scalar("summary", handled), handled)
+    if handled % 3 == 0:
+        writer.add_histogram("histogram", large, handled)
+    if handled % 2:
+        writer.flush()
+    handled += 1
+    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, 2e-3))
+
+
+writer.add_scalar("handler", handled, handled)  # a tag that is new in a handler may have to be logged again
+handled += 1
+writer.add_scalar("main", 0.0, 0)
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+step = 0
+while handled < 300:
+    step += 1
+    writer.add_scalar("main", step, step)
+    if step % 5000 == 0:
+        writer.add_histogram("large", large, step)
+signal.setitimer(signal.ITIMER_REAL, 0)
+writer.close()
+print(step, handled)
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_handlers_that_log_and_flush(tmp_path, logdir, seed):
+    """Nobody waits for himself; nothing is lost and nothing written twice, and each tag keeps its order."""
+    steps, handled = map(int, run_script(tmp_path, LOGGING, logdir, seed, timeout=60).split())
+    run = summaries.read_run(logdir)
+    assert run.faults == ()
+    assert run.scalars["main"].step.tolist() == list(range(steps + 1))
+    assert run.scalars["handler"].step.tolist() == list(range(handled))
+    assert run.scalars["summary"].step.tolist() == list(range(1, handled))
+    assert run.histograms["histogram"].step.tolist() == list(range(3, handled, 3))
+    assert run.histograms["large"].step.tolist() == list(range(5000, steps + 1, 5000))
+    assert all(histogram[:, 2].sum() == 40_000 for histogram in run.histograms["large"])
+
+
+LEAVING = """
+import os, random, signal, sys
+from summaries import SummaryWriter
+
+rng = random.Random(int(sys.argv[2]))
+writer = SummaryWriter(sys.argv[1], flush_secs=0.005, max_queue=rng.choice([16, 512, 8192]))
+step = 0
+
+
+def handler(*_):
+    writer.add_scalar("handler", 1, step)
+    writer.close()
+    os.write(1, str(step).encode())
+    os._exit(0)
+
+
+writer.add_scalar("handler", 0, 0)
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.05, 0.2))
+while True:
+    writer.add_scalar("main", step, step)
+    step += 1
+"""
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_handler_that_closes_and_leaves(tmp_path, logdir, seed):
+    """As a job that is preempted does: all of it is in the file, though no other code of the process ran again."""
+    last = int(run_script(tmp_path, LEAVING, logdir, seed, timeout=60))
+    run = summaries.read_run(logdir)
+    assert run.faults == ()
+    assert len(run.scalars["main"]) - last in (0, 1)  # the call that was interrupted may have logged already
+    assert run.scalars["handler"].step.tolist() == [0, last]
+
+
+def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
+    """One that interrupts a write of its own thread cannot wait for it; what it was to write comes behind."""
+    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer.add_scalar("loss", 1.0, 1)
+    append = type(writer._file).append
+
+    def interrupted(file, data, start):
+        monkeypatch.undo()
+        writer.add_scalar("loss", 2.0, 2)
+        with pytest.warns(RuntimeWarning, match="^a flush of .* interrupted another of the same thread"):
+            writer.close()
+        assert not writer.closed
+        with pytest.raises(RuntimeError, match=r"^reopen\(\) of .* interrupted a flush of the same thread"):
+            writer.reopen()
+        append(file, data, start)
+
+    monkeypatch.setattr(type(writer._file), "append", interrupted)
+    writer.flush()
+    writer.close()
+    assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 2.0]
+
+
+def test_a_call_that_close_overtakes(logdir):
+    """Another thread's call has found the writer open, and appends when close() is done: it is written at the end."""
+    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer.add_scalar("loss", 1.0, 1)
+    row = bytes(writer._rows)
+    writer.close()
+    writer._rows.extend(row)
+    del writer
+    assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 1.0]
