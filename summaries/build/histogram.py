@@ -7,7 +7,9 @@ bin i. The default limits are TensorFlow's: 0 and plus and minus 1e-12 * 1.1^k, 
 from __future__ import annotations
 
 import math
+import sys
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,9 @@ __all__ = ["all_finite", "check_bins", "histogram", "histogram_raw", "make_histo
 _MAX_BINS = 4096  # 'auto' and its like may ask for billions, where values lie far apart
 _MOST_BINS = 1 << 20  # that somebody may ask for by number
 _OUTERMOST = 1e20  # where TensorFlow's bins end
+_LARGE = 1 << 17  # elements: the compiled counter is for larger arrays,
+_MANY = 1 << 24  # and is loaded after so many in such arrays, which took as long as loading it
+_large_elements = 0
 
 
 def histogram(
@@ -133,20 +138,52 @@ def make_histogram(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int 
         return HistogramProto(bucket_limit=[0.0], bucket=[0.0])
     lowest, highest = float(values.min()), float(values.max())
     edges = _edges(values, bins, lowest, highest)
-    counts = np.histogram(values, edges)[0]
+    if bins == "tensorflow" and _is_compiled_worth_it(values):
+        counts, total, squares = _tallied(values, edges)
+    else:
+        counts = np.histogram(values, edges)[0]
+        total, squares = float(np.sum(values, dtype=np.float64)), _sum_of_squares(values)
     if max_bins is not None:
         edges, counts = _join(edges, counts, max_bins)
     limits, counts = _trim(edges, counts)
+    return HistogramProto(
+        min=lowest,
+        max=highest,
+        num=values.size,
+        sum=total,
+        sum_squares=squares,
+        bucket_limit=limits.tolist(),
+        bucket=counts.tolist(),
+    )
+
+
+def _sum_of_squares(values: NDArray[Any]) -> float:
     with np.errstate(over="ignore"):
-        return HistogramProto(
-            min=lowest,
-            max=highest,
-            num=values.size,
-            sum=float(np.sum(values, dtype=np.float64)),
-            sum_squares=float(np.dot(values, values)),
-            bucket_limit=limits.tolist(),
-            bucket=counts.tolist(),
-        )
+        squares = np.dot(values, values)
+        if np.isinf(squares):  # beyond float32, perhaps
+            wide = values.astype(np.float64)
+            squares = np.dot(wide, wide)
+    return float(squares)
+
+
+def _is_compiled_worth_it(values: NDArray[Any]) -> bool:
+    """Whether the compiled counter takes these values, and soon repays being loaded."""
+    global _large_elements  # noqa: PLW0603 - a hint that threads may miscount
+    if values.dtype != np.float32 or not _LARGE <= values.size < 1 << 32 or not values.flags.c_contiguous:
+        return False
+    _large_elements += values.size
+    return "numba" in sys.modules or (_large_elements > _MANY and find_spec("numba") is not None)
+
+
+def _tallied(values: NDArray[np.float32], edges: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
+    """The counts in TensorFlow's bins, which reach as far as `edges`; the sum, and the sum of squares."""
+    from summaries.build.tally import tally  # noqa: PLC0415 - needs numba
+
+    inner = _tensorflow_edges()
+    counts, total, squares = tally(values, inner)
+    first, last = np.searchsorted(edges, (inner[0], inner[-1]))
+    counts[-2] += 0 if last + 1 < len(edges) else counts[-1]  # the last bin has its upper edge, too
+    return counts[1 - first : len(edges) - first], total, squares
 
 
 def _finite(values: NDArray[Any]) -> NDArray[Any]:

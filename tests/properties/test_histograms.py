@@ -1,0 +1,56 @@
+"""The compiled counter of histograms says what NumPy's says."""
+
+import importlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+pytest.importorskip("numba", reason="the compiled counter needs the extra `fast`")
+module = importlib.import_module("summaries.build.histogram")  # the package has a function of this name
+EDGES = module._tensorflow_edges().astype(np.float32)
+NEAR_EDGES = np.concatenate((EDGES, np.nextafter(EDGES, np.float32(np.inf)), np.nextafter(EDGES, np.float32(-np.inf))))
+
+finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
+numbers = finite | st.sampled_from(NEAR_EDGES.tolist()) | st.sampled_from([0.0, -0.0, 1e-45, 1e20, -1e20, 3e38])
+
+
+@given(arrays(np.float32, st.integers(1, 300), elements=numbers))
+def test_compiled_counts_are_numpys(values):
+    check(values)
+
+
+def test_every_number_beside_an_edge():
+    check(NEAR_EDGES)
+    for start in range(0, len(NEAR_EDGES), 97):  # other first and last bins
+        check(NEAR_EDGES[start : start + 200])
+
+
+def check(values):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_is_compiled_worth_it", lambda _: True)
+        compiled = module.make_histogram(values)
+        patch.setattr(module, "_is_compiled_worth_it", lambda _: False)
+        plain = module.make_histogram(values)
+    for histogram in (compiled, plain):
+        assert histogram.sum == pytest.approx(values.sum(dtype=np.float64), abs=1e-12 * np.abs(values.max()))
+        histogram.sum = 0
+        wide = values.astype(np.float64)
+        assert histogram.sum_squares == pytest.approx(np.dot(wide, wide), rel=1e-4, abs=1e-37)  # float32 underflows
+        histogram.sum_squares = 0
+    assert compiled == plain
+
+
+def test_it_is_loaded_when_it_is_worth_it(monkeypatch):
+    large = np.ones(module._LARGE, np.float32)
+    monkeypatch.setitem(module.sys.modules, "numba", module)
+    assert module._is_compiled_worth_it(large)
+    assert not module._is_compiled_worth_it(large[:-1])
+    assert not module._is_compiled_worth_it(large.astype(np.float64))
+    monkeypatch.delitem(module.sys.modules, "numba")
+    monkeypatch.setattr(module, "_large_elements", module._MANY - 2 * large.size)
+    assert [module._is_compiled_worth_it(large) for _ in range(3)] == [False, False, True]
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
+    assert not module._is_compiled_worth_it(large)
