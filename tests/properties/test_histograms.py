@@ -4,7 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -17,6 +17,7 @@ finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
 numbers = finite | st.sampled_from(NEAR_EDGES.tolist()) | st.sampled_from([0.0, -0.0, 1e-45, 1e20, -1e20, 3e38])
 
 
+@settings(deadline=None)  # the first one compiles
 @given(arrays(np.float32, st.integers(1, 300), elements=numbers))
 def test_compiled_counts_are_numpys(values):
     check(values)
