@@ -1,9 +1,11 @@
 """A step needs no memory beyond a cache block a thread."""
 
+import os
 import tracemalloc
 
 import numpy as np
 import pytest
+from helpers import run_script
 
 import optim
 from optim import compiled
@@ -31,3 +33,42 @@ def test_a_step_allocates_next_to_nothing(engine, report, wrap):
         tracemalloc.stop()
         compiled.use(None)
     assert peak < 0.01 * 4 * 4 * SIZE * 4 * 2  # two threads' blocks, where arrays are 64 MB in all
+
+
+RESIDENT = """
+import sys
+import numpy as np
+import optim
+from optim import compiled
+
+compiled.use(sys.argv[1])
+pairs = [(np.full(1_000_000, 0.1, np.float32), optim.Variable(np.ones(1_000_000, np.float32))) for _ in range(10)]
+optimizer = optim.clip_gradients_by_norm(optim.AdamOptimizer(), 1.0)
+
+
+def resident(key):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith(key))
+
+
+def step():
+    optimizer.apply_gradients(pairs)
+    optimizer.apply_gradients(pairs, report=True)
+
+
+step()  # makes the slots and the scratch blocks
+with open("/proc/self/clear_refs", "w") as peak:
+    peak.write("5")  # counts the peak from here
+before = resident("VmRSS")
+step()
+print((resident("VmHWM") - before) / (4 * 4 * 10_000_000))
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="only Linux tells a peak since then")
+@pytest.mark.parametrize("engine", ["plain", "compiled"])
+def test_peak_resident_memory(tmp_path, engine):
+    """It stays within a hundredth of the arrays: 160 MB of variables, gradients and slots."""
+    if engine == "compiled":
+        pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    assert float(run_script(tmp_path, RESIDENT, engine)) < 0.01
