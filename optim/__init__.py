@@ -12,9 +12,22 @@ the user's cache directory. A kernel is compiled once a machine, when it is firs
 """
 
 from optim.adam import AdamWOptimizer, NAdamOptimizer
+from optim.checkpoint import latest_checkpoint
 from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from optim.compiled import compile_kernels
+from optim.decays import (
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    piecewise_constant,
+    polynomial_decay,
+)
 from optim.lion import LionOptimizer
+from optim.moving_average import ExponentialMovingAverage
 from optim.optimizer import Optimizer
 from optim.optimizers import (
     AdadeltaOptimizer,
@@ -26,6 +39,8 @@ from optim.optimizers import (
     RMSPropOptimizer,
 )
 from optim.report import SlotReport, StepReport, VariableReport
+from optim.saver import Saver
+from optim.schedules import Schedule, join_schedules, linear_warmup
 from optim.threads import get_num_threads, set_num_threads
 from optim.variable import IndexedSlices, Variable, global_step
 from optim.wrappers import (
@@ -41,6 +56,7 @@ __all__ = [
     "AdagradOptimizer",
     "AdamOptimizer",
     "AdamWOptimizer",
+    "ExponentialMovingAverage",
     "FtrlOptimizer",
     "GradientDescentOptimizer",
     "IndexedSlices",
@@ -49,6 +65,8 @@ __all__ = [
     "NAdamOptimizer",
     "Optimizer",
     "RMSPropOptimizer",
+    "Saver",
+    "Schedule",
     "SlotReport",
     "StepReport",
     "Variable",
@@ -61,9 +79,21 @@ __all__ = [
     "clip_gradients_by_percentile",
     "clip_gradients_by_value",
     "compile_kernels",
+    "cosine_decay",
+    "cosine_decay_restarts",
+    "exponential_decay",
     "get_num_threads",
     "global_norm",
     "global_step",
+    "inverse_time_decay",
+    "join_schedules",
+    "latest_checkpoint",
+    "linear_cosine_decay",
+    "linear_warmup",
+    "natural_exp_decay",
+    "noisy_linear_cosine_decay",
+    "piecewise_constant",
+    "polynomial_decay",
     "set_num_threads",
     "skip_nonfinite_steps",
     "with_summaries",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from summaries import Summary
+from summaries import SessionLog, Summary
 
 if TYPE_CHECKING:
     from optim.report import StepReport
-    from summaries import EventFileWriter
+    from summaries import EventFileWriter, SummaryWriter
 
-__all__ = ["Telemetry"]
+__all__ = ["Telemetry", "log_checkpoint"]
 
 
 class Telemetry:
@@ -58,3 +58,8 @@ class Telemetry:
             tags["gradients/clipped"] = float(report.clipped)
             tags["gradients/clipped_fraction"] = self._clipped / self._steps
         return tags
+
+
+def log_checkpoint(writer: SummaryWriter, path: str, step: int | None) -> None:
+    """Log that a checkpoint has been written."""
+    writer.add_session_log(SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path), step)
