@@ -3,7 +3,9 @@
     gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
 
 `rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
-`optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`.
+`optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`. `schedules` and `decays` make
+rates that follow the step. `saver` writes what variables, optimizers and averages say of their `state` to `checkpoint`
+files. `coordinator` and `queue_runner` end the threads that read data, on `queues` that can be closed.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as the process has processors;
 GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below
@@ -15,6 +17,7 @@ from optim.adam import AdamWOptimizer, NAdamOptimizer
 from optim.checkpoint import latest_checkpoint
 from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from optim.compiled import compile_kernels
+from optim.coordinator import Coordinator, LooperThread
 from optim.decays import (
     cosine_decay,
     cosine_decay_restarts,
@@ -38,6 +41,8 @@ from optim.optimizers import (
     MomentumOptimizer,
     RMSPropOptimizer,
 )
+from optim.queue_runner import QueueRunner
+from optim.queues import Queue, ShutDown
 from optim.report import SlotReport, StepReport, VariableReport
 from optim.saver import Saver
 from optim.schedules import Schedule, join_schedules, linear_warmup
@@ -56,17 +61,22 @@ __all__ = [
     "AdagradOptimizer",
     "AdamOptimizer",
     "AdamWOptimizer",
+    "Coordinator",
     "ExponentialMovingAverage",
     "FtrlOptimizer",
     "GradientDescentOptimizer",
     "IndexedSlices",
     "LionOptimizer",
+    "LooperThread",
     "MomentumOptimizer",
     "NAdamOptimizer",
     "Optimizer",
+    "Queue",
+    "QueueRunner",
     "RMSPropOptimizer",
     "Saver",
     "Schedule",
+    "ShutDown",
     "SlotReport",
     "StepReport",
     "Variable",
