@@ -28,12 +28,32 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["SUFFIX", "Listing", "latest_checkpoint", "read_arrays", "write_checkpoint"]
+__all__ = ["SUFFIX", "Keeping", "Listing", "latest_checkpoint", "read_arrays", "write_checkpoint"]
 
 SUFFIX = ".safetensors"
 _LIST = "checkpoint"
 _SAVING = ".saving"
 _STALE_SECS = 3600.0
+
+
+class Keeping(NamedTuple):
+    """Which of a model's checkpoints remain.
+
+    Attributes:
+        stem: the model's name, with which their names begin.
+        max_to_keep: so many remain; None is all.
+        every_secs: of those that go, one in so many seconds is kept for good,
+        start: counted from then, in seconds since the epoch.
+    """
+
+    stem: str
+    max_to_keep: int | None
+    every_secs: float
+    start: float
+
+    def owns(self, name: str) -> bool:
+        """Whether a file is a checkpoint of this model."""
+        return re.fullmatch(re.escape(self.stem) + r"(-\d+)?" + re.escape(SUFFIX), name) is not None
 
 
 class Listing(NamedTuple):
@@ -57,29 +77,23 @@ class Listing(NamedTuple):
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return cls(_by_age(directory), {})
 
-    def with_new(
-        self, name: str, secs: float, mine: Callable[[str], object], max_to_keep: int | None, keep_secs: float
-    ) -> tuple[Listing, list[str]]:
-        """The list with one more checkpoint, and the names of those that go for it.
+    def with_unlisted(self, files: Mapping[str, float], keeping: Keeping) -> Listing:
+        """The list with those of a model's files that a kill kept from being listed, or from being removed, first."""
+        known = self.checkpoints.keys() | self.kept.keys()
+        unlisted = {name: secs for name, secs in files.items() if keeping.owns(name) and name not in known}
+        return self._replace(checkpoints={**unlisted, **self.checkpoints})
 
-        Args:
-            name: the new one's.
-            secs: now, in seconds since the epoch.
-            mine: whether a name belongs to the same model.
-            max_to_keep: so many of these remain; None is all.
-            keep_secs: one that was written so long after the last one that was kept for good, or after the oldest that
-                there was, is kept for good when its time comes.
-        """
+    def with_new(self, name: str, secs: float, keeping: Keeping) -> tuple[Listing, list[str]]:
+        """The list with one more checkpoint, written at `secs`, and the names of those that go for it."""
         checkpoints = {**{old: when for old, when in self.checkpoints.items() if old != name}, name: secs}
         kept = {old: when for old, when in self.kept.items() if old != name}
-        own = [old for old in checkpoints if mine(old)]
-        going = own[: len(own) - max_to_keep] if max_to_keep else []
-        since = max((when for old, when in kept.items() if mine(old)), default=checkpoints[own[0]])
+        own = [old for old in checkpoints if keeping.owns(old)]
+        last = max((when for old, when in kept.items() if keeping.owns(old)), default=keeping.start)
         removed = []
-        for old in going:
+        for old in own[: -keeping.max_to_keep] if keeping.max_to_keep else []:
             when = checkpoints.pop(old)
-            if when - since >= keep_secs:
-                kept[old] = since = when
+            if when - last >= keeping.every_secs:
+                kept[old] = last = when
             else:
                 removed.append(old)
         return Listing(checkpoints, kept), removed
@@ -105,22 +119,16 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
     return os.path.join(directory, names[-1]) if names else None
 
 
-def write_checkpoint(
-    path: str,
-    arrays: Mapping[str, NDArray[Any]],
-    relist: Callable[[Listing, str], tuple[Listing, list[str]]],
-    stem: str,
-) -> Listing:
+def write_checkpoint(path: str, arrays: Mapping[str, NDArray[Any]], keeping: Keeping) -> list[str]:
     """Write a checkpoint, list it, and remove those that go for it.
 
     Args:
         path: the file's.
         arrays: name → array, C-contiguous.
-        relist: the directory's list and the new one's name → the list from now on, and who goes.
-        stem: what the names of the same model's checkpoints begin with.
+        keeping: which of the model's checkpoints remain.
 
     Returns:
-        The new list.
+        The names of the model's checkpoints that are listed now, oldest first.
 
     Raises:
         OSError: it cannot be written. What was there is as it was.
@@ -129,13 +137,15 @@ def write_checkpoint(
     directory, name = os.path.split(path)
     directory = directory or os.curdir
     os.makedirs(directory, exist_ok=True)
-    _remove_stale(directory, stem)
-    with _scratch(directory, stem) as scratch:
+    _remove_stale(directory, keeping.stem)
+    with _scratch(directory, keeping.stem) as scratch:
         new, new_list = os.path.join(scratch, name), os.path.join(scratch, _LIST)
         _write_arrays(new, arrays, path)
-        listing, removed = relist(Listing.of(directory), name)
+        before = Listing.of(directory).with_unlisted(_by_age(directory), keeping)
+        listing, removed = before.with_new(name, time.time(), keeping)
         with open(new_list, "w", encoding="utf-8") as file:
             json.dump(listing._asdict(), file, indent=1)
+        os.chmod(new, os.stat(new_list).st_mode)  # safetensors lets nobody else read its files; the umask decides
         _sync(new)
         _sync(new_list)
         os.replace(new, path)
@@ -145,7 +155,7 @@ def write_checkpoint(
     for old in removed:
         with contextlib.suppress(OSError):
             os.remove(os.path.join(directory, old))
-    return listing
+    return [name for name in listing.checkpoints if keeping.owns(name)]
 
 
 def read_arrays(path: str, check: Callable[[Mapping[str, tuple[tuple[int, ...], str]]], None]) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import operator
 import os
-import re
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.checkpoint import SUFFIX, Listing, read_arrays, write_checkpoint
+from optim.checkpoint import SUFFIX, Keeping, read_arrays, write_checkpoint
 from optim.state import Entry
 from optim.telemetry import log_checkpoint
 from optim.variable import Variable
@@ -81,8 +80,7 @@ class Saver:
             raise ValueError(f"keep_checkpoint_every_n_hours must be positive, got {keep_checkpoint_every_n_hours}")
         self._named, self._stateful = _sorted_out(var_list)
         self._picks = isinstance(var_list, Mapping)  # a part of what a checkpoint has
-        self._max_to_keep = max_to_keep or None
-        self._keep_secs = keep_checkpoint_every_n_hours * _SECS_PER_HOUR
+        self._keeping = max_to_keep or None, keep_checkpoint_every_n_hours * _SECS_PER_HOUR, time.time()
         self._last: list[str] = []
 
     @property
@@ -119,18 +117,12 @@ class Saver:
         step = None if global_step is None else _as_step(global_step)
         path, stem = _path_and_stem(os.fspath(save_path), step)
         arrays = {name: _storable(name, entry.value) for name, entry in self._entries(None).items()}
-        mine = re.compile(re.escape(stem) + r"(-\d+)?" + re.escape(SUFFIX)).fullmatch
-
-        def relist(before: Listing, name: str) -> tuple[Listing, list[str]]:
-            return before.with_new(name, time.time(), mine, self._max_to_keep, self._keep_secs)
-
         try:
             if writer is not None:
                 writer.flush()
         finally:  # a run's state is worth more than its summaries
-            listing = write_checkpoint(path, arrays, relist, stem)
-        directory = os.path.dirname(path)
-        self._last = [os.path.join(directory, name) for name in listing.checkpoints if mine(name)]
+            names = write_checkpoint(path, arrays, Keeping(stem, *self._keeping))
+        self._last = [os.path.join(os.path.dirname(path), name) for name in names]
         if writer is not None:
             log_checkpoint(writer, path, step)
         return path
