@@ -196,7 +196,7 @@ def _write_arrays(path: str, arrays: Mapping[str, NDArray[Any]], final_path: str
     try:
         safetensors.numpy.save_file(dict(arrays), path)
     except safetensors.SafetensorError as error:  # an error of the system comes as words
-        number = re.search(r"os error (\d+)", str(error))
+        number = re.search(r"(?:os error|code:) (\d+)", str(error))
         code, text = (int(number[1]), os.strerror(int(number[1]))) if number else (errno.EIO, str(error))
         raise OSError(code, text, final_path) from error
 
