@@ -26,7 +26,6 @@ from optim.decays import (
     linear_cosine_decay,
     natural_exp_decay,
     noisy_linear_cosine_decay,
-    piecewise_constant,
     polynomial_decay,
 )
 from optim.lion import LionOptimizer
@@ -45,7 +44,7 @@ from optim.queue_runner import QueueRunner
 from optim.queues import Queue, ShutDown
 from optim.report import SlotReport, StepReport, VariableReport
 from optim.saver import Saver
-from optim.schedules import Schedule, join_schedules, linear_warmup
+from optim.schedules import Schedule, join_schedules, linear_warmup, piecewise_constant
 from optim.threads import get_num_threads, set_num_threads
 from optim.variable import IndexedSlices, Variable, global_step
 from optim.wrappers import (

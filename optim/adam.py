@@ -124,8 +124,9 @@ class AdamOptimizer(Optimizer):
         return [power for pair in self._powers.values() for power in pair]
 
 
-def _compute_dtypes(variables: Iterable[Variable]) -> set[np.dtype[Any]]:
-    return {compute_dtype(variable.dtype) for variable in variables}
+def _compute_dtypes(variables: Iterable[Variable]) -> list[np.dtype[Any]]:
+    """Each once, in the variables' order."""
+    return list(dict.fromkeys(compute_dtype(variable.dtype) for variable in variables))
 
 
 class NAdamOptimizer(AdamOptimizer):

@@ -114,7 +114,7 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
     >>> latest_checkpoint(directory) == path
     True
     """
-    directory = os.fspath(checkpoint_dir)
+    directory = os.fsdecode(checkpoint_dir)
     names = list(Listing.of(directory).checkpoints)
     return os.path.join(directory, names[-1]) if names else None
 

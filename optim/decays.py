@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optim import checks
-from optim.schedules import decayed, evaluated, increasing, rate_at
+from optim.schedules import decayed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from optim.schedules import Rate, Schedule
     from optim.variable import Variable
@@ -28,7 +28,6 @@ __all__ = [
     "linear_cosine_decay",
     "natural_exp_decay",
     "noisy_linear_cosine_decay",
-    "piecewise_constant",
     "polynomial_decay",
 ]
 
@@ -182,33 +181,6 @@ def polynomial_decay(
         "polynomial_decay", learning_rate, global_step, rate,
         decay_steps=decay_steps, end_learning_rate=end_learning_rate, power=power, cycle=cycle,
     )  # fmt: skip
-
-
-def piecewise_constant(
-    x: float | Variable, boundaries: Sequence[float], values: Sequence[Rate], name: str | None = None
-) -> float | Schedule:
-    """The first value up to and with the first boundary, the second up to and with the second, and so on.
-
-    Args:
-        x: a step, or the Variable that counts them.
-        boundaries: where values change; each above the one before.
-        values: rates; one more than boundaries.
-        name: unused.
-
-    Raises:
-        ValueError: there are not as many values, or the boundaries do not increase.
-
-    >>> [piecewise_constant(step, [10, 20], [1.0, 0.5, 0.1]) for step in (0, 10, 11, 20, 21)]
-    [1.0, 1.0, 0.5, 0.5, 0.1]
-    """
-    places, rates = increasing(boundaries), [rate_at(value) for value in values]
-    if len(rates) != len(places) + 1:
-        raise ValueError(f"values must be one more than boundaries, {len(places) + 1}, got {len(rates)}")
-
-    def at(step: float) -> float:
-        return rates[sum(place < step for place in places)](step)
-
-    return evaluated("piecewise_constant", x, at, boundaries=list(boundaries), values=list(values))
 
 
 def cosine_decay(

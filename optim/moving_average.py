@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ExponentialMovingAverage"]
 
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
+_KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}  # to look at a dtype's name takes longer
 
 
 # To a kernel, the variable stands where an optimizer's gradient does, and the shadow where its variable does.
@@ -167,14 +168,12 @@ class ExponentialMovingAverage:
     def _check(self, item: Any) -> None:
         if not isinstance(item, Variable | np.ndarray):
             raise TypeError(f"var_list must hold Variables and NumPy arrays, got {type(item).__name__}: {item!r}")
-        what = repr(item.name) if isinstance(item, Variable) else "the array"
-        if item.dtype.name not in _FLOATING:
-            raise TypeError(f"{what} must be of {', '.join(_FLOATING)}, got {item.dtype}")
+        if item.dtype not in _KNOWN and item.dtype.name not in _FLOATING:
+            raise TypeError(f"{_called(item)} must be of {', '.join(_FLOATING)}, got {item.dtype}")
         shadow = self.average(item)
         if shadow is not None and (shadow.shape, shadow.dtype) != (item.shape, item.dtype):
-            raise ValueError(
-                f"{what} was {shadow.dtype} of shape {shadow.shape} before, got {item.dtype} of shape {item.shape}"
-            )
+            before = f"{_called(item)} was {shadow.dtype} of shape {shadow.shape} before"
+            raise ValueError(f"{before}, got {item.dtype} of shape {item.shape}")
 
     def _shadow(self, variable: Variable) -> Variable:
         if variable not in self._shadows:
@@ -196,6 +195,10 @@ class ExponentialMovingAverage:
             plan = Plan(_PLAIN, [(shadow,) for shadow in shadows])
             self._plans[dtype] = plan, shadows
         return plan
+
+
+def _called(item: Variable | NDArray[Any]) -> str:
+    return repr(item.name) if isinstance(item, Variable) else "the array"
 
 
 class _ArrayShadow:

@@ -95,7 +95,7 @@ class Saver:
         *,
         writer: SummaryWriter | None = None,
     ) -> str:
-        """Write a checkpoint: whole, or not at all.
+        """Write a checkpoint: whole, or not at all. The arrays are read as they are, so save between two steps.
 
         Args:
             save_path: a directory, which is made where it is missing, and the model's name.
@@ -109,13 +109,13 @@ class Saver:
         Raises:
             OSError: it could not be written, and what was there is as it was; or the writer could not write, and the
                 checkpoint is there all the same.
-            ValueError: `save_path` ends in no name; two things have one name; a dtype is none that safetensors knows;
-                an optimizer trains a Variable that is not in the list.
+            ValueError: `save_path` ends in no name, or is remote; two things have one name; a dtype is none that
+                safetensors knows; an optimizer trains a Variable that is not in the list.
             TypeError: `global_step` is no integer.
             ImportError: safetensors is not installed.
         """
         step = None if global_step is None else _as_step(global_step)
-        path, stem = _path_and_stem(os.fspath(save_path), step)
+        path, stem = _path_and_stem(os.fsdecode(save_path), step)
         arrays = {name: _storable(name, entry.value) for name, entry in self._entries(None).items()}
         try:
             if writer is not None:
@@ -141,7 +141,7 @@ class Saver:
         """
         if save_path is None:
             raise ValueError("save_path must be a checkpoint's path, got None: latest_checkpoint() found none")
-        path = os.fspath(save_path)
+        path = os.fsdecode(save_path)
         if not os.path.exists(path) and os.path.exists(path + SUFFIX):
             path += SUFFIX
         entries: dict[str, Entry] = {}
@@ -222,6 +222,8 @@ def _as_step(global_step: Any) -> int:
 
 def _path_and_stem(save_path: str, step: int | None) -> tuple[str, str]:
     """The file to write, and the model's name in it."""
+    if "://" in save_path:
+        raise ValueError(f"save_path must be local, since whole checkpoints are moved into place; got {save_path!r}")
     if os.path.isdir(save_path) or not os.path.basename(save_path):
         example = os.path.join(save_path, "model")
         raise ValueError(f"save_path must end in a name, such as {example!r}, got the directory {save_path!r}")

@@ -1,4 +1,4 @@
-"""Learning rates that follow the step: what a schedule is, warm-up, and one schedule after another.
+"""Learning rates that follow the step: what a schedule is, warm-up, one rate after another.
 
 Every function here and in `decays` takes a step, and then returns the rate at that step; or the Variable that counts
 the steps, and then returns a Schedule, which an optimizer evaluates at each of them. Where a function takes a rate it
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Rate = float | Variable | Callable[[], float]  # a Schedule is such a callable
 
-__all__ = ["Schedule", "decayed", "evaluated", "increasing", "join_schedules", "linear_warmup", "rate_at"]
+__all__ = ["Schedule", "decayed", "join_schedules", "linear_warmup", "piecewise_constant"]
 
 
 class Schedule:
@@ -100,6 +100,33 @@ def linear_warmup(
     )
 
 
+def piecewise_constant(
+    x: float | Variable, boundaries: Sequence[float], values: Sequence[Rate], name: str | None = None
+) -> float | Schedule:
+    """The first value up to and with the first boundary, the second up to and with the second, and so on.
+
+    Args:
+        x: a step, or the Variable that counts them; TF1's name for it.
+        boundaries: where values change; each above the one before.
+        values: rates; one more than boundaries.
+        name: accepted for TF1's sake; unused.
+
+    Raises:
+        ValueError: there are not as many values, or the boundaries do not increase.
+
+    >>> [piecewise_constant(step, [10, 20], [1.0, 0.5, 0.1]) for step in (0, 10, 11, 20, 21)]
+    [1.0, 1.0, 0.5, 0.5, 0.1]
+    """
+    places, rates = _increasing(boundaries), [_rate_at(value) for value in values]
+    if len(rates) != len(places) + 1:
+        raise ValueError(f"values must be one more than boundaries, {len(places) + 1}, got {len(rates)}")
+
+    def at(step: float) -> float:
+        return rates[sum(place < step for place in places)](step)
+
+    return _evaluated("piecewise_constant", x, at, boundaries=list(boundaries), values=list(values))
+
+
 def join_schedules(
     schedules: Sequence[Rate], boundaries: Sequence[float], global_step: float | Variable
 ) -> float | Schedule:
@@ -124,7 +151,7 @@ def join_schedules(
     >>> [round(rate.at(step), 6) for step in (0, 5, 10, 60, 110)]
     [0.0, 0.2, 0.4, 0.2, 0.0]
     """
-    starts, rates = [0.0, *increasing(boundaries)], [rate_at(schedule) for schedule in schedules]
+    starts, rates = [0.0, *_increasing(boundaries)], [_rate_at(schedule) for schedule in schedules]
     if len(rates) != len(starts):
         raise ValueError(f"schedules must be one more than boundaries, {len(starts)}, got {len(rates)}")
 
@@ -132,7 +159,7 @@ def join_schedules(
         i = max(0, sum(start <= step for start in starts) - 1)
         return rates[i](step - starts[i])
 
-    return evaluated("join_schedules", global_step, at, list(schedules), boundaries=list(boundaries))
+    return _evaluated("join_schedules", global_step, at, list(schedules), boundaries=list(boundaries))
 
 
 def decayed(
@@ -151,11 +178,11 @@ def decayed(
         rate: (step, learning rate at that step) → rate.
         arguments: the function's others.
     """
-    start = rate_at(learning_rate)
-    return evaluated(name, global_step, lambda step: rate(step, start(step)), learning_rate, **arguments)
+    start = _rate_at(learning_rate)
+    return _evaluated(name, global_step, lambda step: rate(step, start(step)), learning_rate, **arguments)
 
 
-def evaluated(
+def _evaluated(
     name: str, global_step: float | Variable | None, at: Callable[[float], float], *rates: Any, **arguments: Any
 ) -> float | Schedule:
     """`at` of this step, or the Schedule that it makes with this Variable; the rest is for its repr."""
@@ -169,7 +196,7 @@ def evaluated(
     return Schedule(f"{name}({', '.join(shown)})", global_step, at)
 
 
-def rate_at(rate: Rate) -> Callable[[float], float]:
+def _rate_at(rate: Rate) -> Callable[[float], float]:
     """Step → rate: a Schedule's own; of anything else its value now, whatever the step."""
     if isinstance(rate, Schedule):
         return rate.at
@@ -179,7 +206,7 @@ def rate_at(rate: Rate) -> Callable[[float], float]:
     return lambda _: checks.number("learning_rate", rate, checks.finite)
 
 
-def increasing(boundaries: Sequence[float]) -> list[float]:
+def _increasing(boundaries: Sequence[float]) -> list[float]:
     """The boundaries as numbers.
 
     Raises:

@@ -310,6 +310,9 @@ BAD = {
         [optim.AdamOptimizer(), optim.AdamOptimizer()]
     ).save("nowhere/m"),
     "global_step must be at least 0, got -1": lambda: Saver([Variable(1)]).save("nowhere/m", -1),
+    "save_path must be local, since whole checkpoints are moved into place; got 's3://b/m'": lambda: Saver(
+        [Variable(1)]
+    ).save("s3://b/m", 1),
     "save_path must be a checkpoint's path, got None: latest_checkpoint() found none": lambda: Saver(
         [Variable(1)]
     ).restore(None),

@@ -121,3 +121,24 @@ def test_moving_average(case):
         ema.apply([v])
         np.testing.assert_allclose(ema.average(v).value, wanted[i], rtol=2e-6, atol=1e-7)
     assert ema.average_name(v) == case["average_name"]
+
+
+with open(os.path.join(GOLDEN, "..", "tf1_more", "cases.json"), encoding="utf-8") as file:
+    MORE = json.load(file)
+
+
+@pytest.mark.parametrize("case", MORE["decays"], ids=lambda case: case["function"])
+def test_every_decay(case):
+    decay, kwargs = getattr(optim, case["function"]), case["kwargs"]
+    for step, want in zip(case["steps"], case["rates"], strict=True):
+        # What is left of a cosine near its end is what float32 left of it.
+        assert decay(global_step=step, **kwargs) == pytest.approx(want, rel=5e-6, abs=2e-7 * kwargs["learning_rate"])
+
+
+@pytest.mark.parametrize("case", MORE["averages"], ids=lambda case: str(case["kwargs"]))
+def test_averages_of_plain_arrays(case):
+    array, ema = np.empty(3, np.float32), optim.ExponentialMovingAverage(**case["kwargs"])
+    for value, want in zip(case["values"], case["averages"], strict=True):
+        array[:] = value
+        ema.apply([array])
+        np.testing.assert_allclose(ema.average(array).value, want, rtol=2e-6, atol=1e-7)
