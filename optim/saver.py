@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optim.state import Stateful
-    from summaries import SummaryWriter
+    from summaries import EventFileWriter
 
 __all__ = ["Saver"]
 
@@ -93,7 +93,7 @@ class Saver:
         save_path: str | os.PathLike[str],
         global_step: int | Variable | None = None,
         *,
-        writer: SummaryWriter | None = None,
+        writer: EventFileWriter | None = None,
     ) -> str:
         """Write a checkpoint: whole, or not at all. The arrays are read as they are, so save between two steps.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from summaries import SessionLog, Summary
+from summaries import Event, SessionLog, Summary
 
 if TYPE_CHECKING:
     from optim.report import StepReport
-    from summaries import EventFileWriter, SummaryWriter
+    from summaries import EventFileWriter
 
 __all__ = ["Telemetry", "log_checkpoint"]
 
@@ -60,6 +61,7 @@ class Telemetry:
         return tags
 
 
-def log_checkpoint(writer: SummaryWriter, path: str, step: int | None) -> None:
+def log_checkpoint(writer: EventFileWriter, path: str, step: int | None) -> None:
     """Log that a checkpoint has been written."""
-    writer.add_session_log(SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path), step)
+    log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path)
+    writer.add_event(Event(wall_time=time.time(), step=step or 0, session_log=log))
