@@ -85,6 +85,7 @@ class ExponentialMovingAverage:
         self._shadows: dict[Variable, Variable] = {}
         self._of_arrays: dict[int, _ArrayShadow] = {}  # by the array's id, as long as it lives
         self._plans: dict[np.dtype[Any], tuple[Plan, list[NDArray[Any]]]] = {}
+        self._updates = 0
         self._decay_in_force()  # num_updates is checked
 
     def apply(self, var_list: Iterable[Variable | NDArray[Any]]) -> None:
@@ -113,6 +114,7 @@ class ExponentialMovingAverage:
         for dtype, variables in by_dtype.items():
             shadows = [self._shadow(variable).value for variable in variables]
             self._plan(dtype, shadows).run([variable.value for variable in variables], [decay])
+        self._updates += 1
 
     def average(self, var: Variable | NDArray[Any]) -> Variable | None:
         """The shadow of a variable or an array; None where apply has not seen it."""
@@ -147,17 +149,22 @@ class ExponentialMovingAverage:
         return named
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
-        """What a Saver saves or restores: the variables' shadows."""
+        """What a Saver saves or restores: the variables' shadows, and how often they were updated."""
         check_listed(f"the moving average {self.name!r}", self._shadows, variables)
-        for variable in dict.fromkeys(variables):
-            name = self.average_name(variable)
-            if variable in self._shadows:
-                yield Entry.of_variable(self._shadows[variable], name)
-            elif stored is not None and name in stored:
-                yield Entry(name, variable.value, partial(self._restore, variable))
+        names = {variable: self.average_name(variable) for variable in variables}
+        kept = [v for v, name in names.items() if (v in self._shadows if stored is None else name in stored)]
+        yield Entry.of_count(f"{self.name}/updates", self._updates, partial(self._begin_again, kept))
+        for variable in kept:
+            shadow = self._shadows.get(variable, variable)  # a shadow to be made looks like its variable
+            yield Entry(names[variable], shadow.value, partial(self._restore, variable))
 
-    def _restore(self, variable: Variable, shadow: NDArray[Any]) -> None:
-        self._shadow(variable).assign(shadow)
+    def _begin_again(self, kept: Collection[Variable], updates: int) -> None:
+        wanted = set(kept)
+        self._updates = updates
+        self._shadows = {variable: shadow for variable, shadow in self._shadows.items() if variable in wanted}
+
+    def _restore(self, variable: Variable, value: NDArray[Any]) -> None:
+        self._shadow(variable).assign(value)
 
     def _decay_in_force(self) -> float:
         if self._num_updates is None:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 __all__ = ["Queue", "ShutDown"]
 
 if sys.version_info >= (3, 13):
-    from queue import Queue, ShutDown
+    from queue import ShutDown
+
+    class Queue(queue.Queue[Any]):
+        """Python's queue: `shutdown` closes it."""
 else:
 
     class ShutDown(Exception):  # noqa: N818 - Python's name for it

@@ -42,9 +42,10 @@ class Saver:
     is restored goes on bit for bit. It may be restored before the optimizer has made any slot.
 
     Args:
-        var_list: the whole state of a run: Variables, optimizers, ExponentialMovingAverages. Or a map, name → Variable,
-            which picks some of a checkpoint's arrays, and may give them to other variables: so
-            `Saver(ema.variables_to_restore([w, b]))` loads averages into the variables themselves.
+        var_list: the whole state of a run: Variables, optimizers, ExponentialMovingAverages, and what else has a
+            `state` (see `optim.state`). Or a map, name → Variable, which picks some of a checkpoint's arrays, and may
+            give them to other variables: so `Saver(ema.variables_to_restore([w, b]))` loads averages into the variables
+            themselves.
         max_to_keep: so many of the last checkpoints remain in their directory; with None or 0 all do.
         keep_checkpoint_every_n_hours: of those that go, one is kept for good in so many hours.
 

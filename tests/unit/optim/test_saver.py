@@ -211,6 +211,18 @@ def test_averages_go_on_too(tmp_path):
     assert fresh.average(other).value.tolist() == ema.average(w).value.tolist() == [2.0]
 
 
+def test_averages_are_taken_back_and_missed(tmp_path):
+    w, ema = Variable([1.0], name="w"), optim.ExponentialMovingAverage(0.5)
+    saver = Saver([w, ema])
+    before = saver.save(tmp_path / "m", 0)
+    ema.apply([w])
+    saver.restore(before)
+    assert ema.average(w) is None
+    without = Saver([w]).save(tmp_path / "without")
+    with pytest.raises(ValueError, match=r"missing: 'ExponentialMovingAverage/updates'$"):
+        saver.restore(without)
+
+
 # What does not fit.
 
 
