@@ -7,7 +7,8 @@
 
 A checkpoint is written below `.saving`, brought to the disk, and only then moved to its name; so is the list. So a
 process that is killed at any moment, or a machine that loses its power, leaves the checkpoint before it whole. The list
-names files of its own directory and nothing else; where it is missing or damaged, the newest file is the latest.
+names files of its own directory and nothing else; where it is missing or damaged, the newest file whose name ends in a
+step is the latest.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ __all__ = ["SUFFIX", "Keeping", "Listing", "latest_checkpoint", "read_arrays", "
 SUFFIX = ".safetensors"
 _LIST = "checkpoint"
 _SAVING = ".saving"
+_STEPPED = re.compile(r"-\d+" + re.escape(SUFFIX) + "$")
 _STALE_SECS = 3600.0
 
 
@@ -208,9 +210,10 @@ def _present(directory: str, listed: Mapping[str, float]) -> dict[str, float]:
 
 
 def _by_age(directory: str) -> dict[str, float]:
+    """The files whose names end in a step. Another may be anybody's: weights to begin with, for one."""
     try:
         with os.scandir(directory) as found:
-            files = [(entry.stat().st_mtime, entry.name) for entry in found if entry.name.endswith(SUFFIX)]
+            files = [(entry.stat().st_mtime, entry.name) for entry in found if _STEPPED.search(entry.name)]
         return {name: secs for secs, name in sorted(files)}
     except OSError:
         return {}

@@ -139,6 +139,12 @@ def test_without_the_list_the_newest_file_is_the_latest(tmp_path, v, text):
     assert names(tmp_path) == ["checkpoint", "m-11.safetensors", "m-8.safetensors", "m-9.safetensors"]
 
 
+def test_without_a_list_only_files_with_a_step_are_taken_for_checkpoints(tmp_path, v):
+    save(v, Saver([v]), tmp_path / "weights", None)
+    os.remove(tmp_path / "checkpoint")
+    assert latest_checkpoint(tmp_path) is None
+
+
 def test_a_list_leads_to_no_other_directory(tmp_path, v):
     (tmp_path / "mine").mkdir()
     outside = save(v, Saver([v]), tmp_path / "other", 1)
