@@ -6,9 +6,12 @@
         .model.k3x9.saving/      what is being written; where a process was killed it stays, an hour at least
 
 A checkpoint is written below `.saving`, brought to the disk, and only then moved to its name; so is the list. So a
-process that is killed at any moment, or a machine that loses its power, leaves the checkpoint before it whole. The list
-names files of its own directory and nothing else; where it is missing or damaged, the newest file whose name ends in a
-step is the latest.
+process that is killed at any moment, or a machine that loses its power, leaves the checkpoint before it whole.
+
+The list names a checkpoint from just before it appears until after it is gone, and only those that are there count. So
+a kill leaves none that the list does not know, and the next save removes what should have gone. The list names files of
+its own directory and nothing else; where it is missing or damaged, the newest file whose name ends in a step is the
+latest.
 """
 
 from __future__ import annotations
@@ -79,26 +82,19 @@ class Listing(NamedTuple):
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return cls(_by_age(directory), {})
 
-    def with_unlisted(self, files: Mapping[str, float], keeping: Keeping) -> Listing:
-        """The list with those of a model's files that a kill kept from being listed, or from being removed, first."""
-        known = self.checkpoints.keys() | self.kept.keys()
-        unlisted = {name: secs for name, secs in files.items() if keeping.owns(name) and name not in known}
-        return self._replace(checkpoints={**unlisted, **self.checkpoints})
-
     def with_new(self, name: str, secs: float, keeping: Keeping) -> tuple[Listing, list[str]]:
-        """The list with one more checkpoint, written at `secs`, and the names of those that go for it."""
+        """The list with one more checkpoint, written at `secs`, and the names of those that go for it: still listed."""
         checkpoints = {**{old: when for old, when in self.checkpoints.items() if old != name}, name: secs}
         kept = {old: when for old, when in self.kept.items() if old != name}
         own = [old for old in checkpoints if keeping.owns(old)]
         last = max((when for old, when in kept.items() if keeping.owns(old)), default=keeping.start)
-        removed = []
+        going = []
         for old in own[: -keeping.max_to_keep] if keeping.max_to_keep else []:
-            when = checkpoints.pop(old)
-            if when - last >= keeping.every_secs:
-                kept[old] = last = when
+            if checkpoints[old] - last >= keeping.every_secs:
+                kept[old] = last = checkpoints.pop(old)
             else:
-                removed.append(old)
-        return Listing(checkpoints, kept), removed
+                going.append(old)
+        return Listing(checkpoints, kept), going
 
 
 def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
@@ -143,21 +139,20 @@ def write_checkpoint(path: str, arrays: Mapping[str, NDArray[Any]], keeping: Kee
     with _scratch(directory, keeping.stem) as scratch:
         new, new_list = os.path.join(scratch, name), os.path.join(scratch, _LIST)
         _write_arrays(new, arrays, path)
-        before = Listing.of(directory).with_unlisted(_by_age(directory), keeping)
-        listing, removed = before.with_new(name, time.time(), keeping)
+        listing, going = Listing.of(directory).with_new(name, time.time(), keeping)
         with open(new_list, "w", encoding="utf-8") as file:
             json.dump(listing._asdict(), file, indent=1)
         os.chmod(new, os.stat(new_list).st_mode)  # safetensors lets nobody else read its files; the umask decides
         _sync(new)
         _sync(new_list)
-        os.replace(new, path)
-        _sync(directory)  # the checkpoint is there before the list says so
         os.replace(new_list, os.path.join(directory, _LIST))
-        _sync(directory)  # and the list no longer names what goes
-    for old in removed:
+        _sync(directory)
+        os.replace(new, path)
+        _sync(directory)  # it is there, before an older one goes
+    for old in going:
         with contextlib.suppress(OSError):
             os.remove(os.path.join(directory, old))
-    return [name for name in listing.checkpoints if keeping.owns(name)]
+    return [old for old in listing.checkpoints if keeping.owns(old) and old not in going]
 
 
 def read_arrays(path: str, check: Callable[[Mapping[str, tuple[tuple[int, ...], str]]], None]) -> dict[str, Any]:

@@ -71,8 +71,10 @@ def test_two_savers_in_one_directory_leave_each_other_alone(tmp_path, v):
 def test_one_is_kept_for_good_every_so_many_hours():
     listing, gone, keeping = Listing({}, {}), [], Keeping("m", 2, 3 * 3600.0, 0.0)
     for hour in range(10):
-        listing, removed = listing.with_new(f"m-{hour}.safetensors", 3600.0 * hour, keeping)
-        gone += removed
+        listing, going = listing.with_new(f"m-{hour}.safetensors", 3600.0 * hour, keeping)
+        gone += going
+        for name in going:
+            del listing.checkpoints[name]
     assert list(listing.checkpoints) == ["m-8.safetensors", "m-9.safetensors"]
     assert list(listing.kept) == ["m-3.safetensors", "m-6.safetensors"]
     assert gone == [f"m-{hour}.safetensors" for hour in (0, 1, 2, 4, 5, 7)]
@@ -160,15 +162,18 @@ def test_a_directory_may_be_moved(tmp_path, v):
     assert latest_checkpoint(tmp_path / "there") == str(tmp_path / "there" / "m-1.safetensors")
 
 
-def test_what_a_kill_kept_from_being_listed_or_removed_goes_first(tmp_path, v):
+def test_what_a_kill_kept_from_being_removed_goes_with_the_next_save(tmp_path, v, monkeypatch):
     saver = Saver([v], max_to_keep=2)
-    paths = [save(v, saver, tmp_path / "m", step) for step in (1, 2)]
-    for name in ("m-3.safetensors", "other-3.safetensors", "m-3-mine.safetensors"):
-        (tmp_path / name).write_bytes(b"")
-    assert latest_checkpoint(tmp_path) == paths[1]
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "remove", lambda _: None)
+        for step in range(4):
+            save(v, saver, tmp_path / "m", step)
+    assert len(names(tmp_path)) == 5
+    for name in ("other-3.safetensors", "m-3-mine.safetensors", "m-9.safetensors"):
+        (tmp_path / name).write_bytes(b"not ours")
     save(v, saver, tmp_path / "m", 4)
-    left = ["checkpoint", "m-2.safetensors", "m-3-mine.safetensors", "m-4.safetensors", "other-3.safetensors"]
-    assert names(tmp_path) == left
+    not_ours = ["m-3-mine.safetensors", "m-9.safetensors", "other-3.safetensors"]
+    assert names(tmp_path) == sorted(["checkpoint", "m-3.safetensors", "m-4.safetensors", *not_ours])
 
 
 # What goes wrong.
