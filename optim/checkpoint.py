@@ -23,8 +23,14 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+try:
+    import fcntl
+except ImportError:  # Windows: savers in one directory have to take turns by themselves
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +45,8 @@ _LIST = "checkpoint"
 _SAVING = ".saving"
 _STEPPED = re.compile(r"-\d+" + re.escape(SUFFIX) + "$")
 _STALE_SECS = 3600.0
+_LOCK_TRIES, _LOCK_PAUSE_SECS = 1000, 0.01
+_changing: set[int] = set()  # the threads that change a list
 
 
 class Keeping(NamedTuple):
@@ -139,19 +147,20 @@ def write_checkpoint(path: str, arrays: Mapping[str, NDArray[Any]], keeping: Kee
     with _scratch(directory, keeping.stem) as scratch:
         new, new_list = os.path.join(scratch, name), os.path.join(scratch, _LIST)
         _write_arrays(new, arrays, path)
-        listing, going = Listing.of(directory).with_new(name, time.time(), keeping)
-        with open(new_list, "w", encoding="utf-8") as file:
-            json.dump(listing._asdict(), file, indent=1)
-        os.chmod(new, os.stat(new_list).st_mode)  # safetensors lets nobody else read its files; the umask decides
-        _sync(new)
-        _sync(new_list)
-        os.replace(new_list, os.path.join(directory, _LIST))
-        _sync(directory)
-        os.replace(new, path)
-        _sync(directory)  # it is there, before an older one goes
-    for old in going:
-        with contextlib.suppress(OSError):
-            os.remove(os.path.join(directory, old))
+        with _alone_in(directory):
+            listing, going = Listing.of(directory).with_new(name, time.time(), keeping)
+            with open(new_list, "w", encoding="utf-8") as file:
+                json.dump(listing._asdict(), file, indent=1)
+            os.chmod(new, os.stat(new_list).st_mode)  # safetensors lets nobody else read its files; the umask decides
+            _sync(new)
+            _sync(new_list)
+            os.replace(new_list, os.path.join(directory, _LIST))
+            _sync(directory)
+            os.replace(new, path)
+            _sync(directory)  # it is there, before an older one goes
+            for old in going:
+                with contextlib.suppress(OSError):
+                    os.remove(os.path.join(directory, old))
     return [old for old in listing.checkpoints if keeping.owns(old) and old not in going]
 
 
@@ -221,6 +230,35 @@ def _scratch(directory: str, stem: str) -> Iterator[str]:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _alone_in(directory: str) -> Iterator[None]:
+    """Of several savers, in threads and in processes, one at a time changes the list of a directory.
+
+    Never waits for ever: a child that was forked at a bad moment may hold the lock of a process that is gone.
+    """
+    me = threading.get_ident()
+    if fcntl is None or me in _changing:  # a signal handler that saves, while its thread does
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    _changing.add(me)
+    try:
+        for _ in range(_LOCK_TRIES):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(_LOCK_PAUSE_SECS)
+            except OSError:
+                break  # a file system without locks
+        yield
+    finally:
+        _changing.discard(me)
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)  # closing alone would leave it to a forked child
+        os.close(handle)
 
 
 def _remove_stale(directory: str, stem: str) -> None:

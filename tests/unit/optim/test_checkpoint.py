@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import sys
+import threading
 import time
 
 import pytest
@@ -66,6 +68,48 @@ def test_two_savers_in_one_directory_leave_each_other_alone(tmp_path, v):
     kept = ["checkpoint", "model-4.safetensors", "model-best-2.safetensors", "model-best-4.safetensors"]
     assert names(tmp_path) == kept
     assert latest_checkpoint(tmp_path).endswith("model-best-4.safetensors")
+
+
+def test_savers_in_several_threads_take_turns(tmp_path):
+    def work(stem, k):
+        v = Variable([float(k)], name="v")
+        saver = Saver([v], max_to_keep=2)
+        for step in range(10):
+            saver.save(tmp_path / stem, step)
+
+    threads = [threading.Thread(target=work, args=("aab"[k], k)) for k in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert names(tmp_path) == [f"{m}-{step}.safetensors" for m in "ab" for step in (8, 9)] + ["checkpoint"]
+
+
+def test_a_signal_handler_may_save_while_its_thread_saves(tmp_path, v, monkeypatch):
+    saver, replace, depth = Saver([v], max_to_keep=2), os.replace, []
+
+    def interrupted(*paths):
+        if not depth:
+            depth.append(1)
+            saver.save(tmp_path / "m", 77)
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    save(v, saver, tmp_path / "m", 1)
+    assert latest_checkpoint(tmp_path) == str(tmp_path / "m-1.safetensors")
+    saver.restore(tmp_path / "m-77")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
+def test_a_lock_that_nobody_lets_go_is_not_waited_for_without_end(tmp_path, v, monkeypatch):
+    import fcntl
+
+    monkeypatch.setattr(checkpoint, "_LOCK_TRIES", 2)
+    handle = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    path = save(v, Saver([v]), tmp_path / "m", 1)
+    os.close(handle)
+    assert latest_checkpoint(tmp_path) == path
 
 
 def test_one_is_kept_for_good_every_so_many_hours():
@@ -274,8 +318,6 @@ def test_a_full_disk(tmp_path, v):
 
 
 def test_without_safetensors(tmp_path, v, monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     with pytest.raises(ImportError) as raised:
         Saver([v]).save(tmp_path / "m")
