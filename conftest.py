@@ -5,8 +5,11 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+collect_ignore = []
 if find_spec("numba") is None:  # an extra
-    collect_ignore = [f"summaries/wire/{name}.py" for name in ("fast", "jit", "messages", "scan")]
+    collect_ignore += [f"summaries/wire/{name}.py" for name in ("fast", "jit", "messages", "scan")]
+if find_spec("safetensors") is None:  # likewise
+    collect_ignore += ["optim/checkpoint.py", "optim/saver.py"]
 
 
 @pytest.fixture(autouse=True)

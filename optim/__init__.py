@@ -3,7 +3,9 @@
     gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
 
 `rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
-`optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`.
+`optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`. `schedules` and `decays` make
+rates that follow the step. `saver` writes what variables, optimizers and averages say of their `state` to `checkpoint`
+files. `coordinator` and `queue_runner` end the threads that read data, on `queues` that can be closed.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as the process has processors;
 GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below
@@ -12,9 +14,22 @@ the user's cache directory. A kernel is compiled once a machine, when it is firs
 """
 
 from optim.adam import AdamWOptimizer, NAdamOptimizer
+from optim.checkpoint import latest_checkpoint
 from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from optim.compiled import compile_kernels
+from optim.coordinator import Coordinator, LooperThread
+from optim.decays import (
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    polynomial_decay,
+)
 from optim.lion import LionOptimizer
+from optim.moving_average import ExponentialMovingAverage
 from optim.optimizer import Optimizer
 from optim.optimizers import (
     AdadeltaOptimizer,
@@ -25,7 +40,11 @@ from optim.optimizers import (
     MomentumOptimizer,
     RMSPropOptimizer,
 )
+from optim.queue_runner import QueueRunner
+from optim.queues import Queue, ShutDown
 from optim.report import SlotReport, StepReport, VariableReport
+from optim.saver import Saver
+from optim.schedules import Schedule, join_schedules, linear_warmup, piecewise_constant
 from optim.threads import get_num_threads, set_num_threads
 from optim.variable import IndexedSlices, Variable, global_step
 from optim.wrappers import (
@@ -41,14 +60,22 @@ __all__ = [
     "AdagradOptimizer",
     "AdamOptimizer",
     "AdamWOptimizer",
+    "Coordinator",
+    "ExponentialMovingAverage",
     "FtrlOptimizer",
     "GradientDescentOptimizer",
     "IndexedSlices",
     "LionOptimizer",
+    "LooperThread",
     "MomentumOptimizer",
     "NAdamOptimizer",
     "Optimizer",
+    "Queue",
+    "QueueRunner",
     "RMSPropOptimizer",
+    "Saver",
+    "Schedule",
+    "ShutDown",
     "SlotReport",
     "StepReport",
     "Variable",
@@ -61,9 +88,21 @@ __all__ = [
     "clip_gradients_by_percentile",
     "clip_gradients_by_value",
     "compile_kernels",
+    "cosine_decay",
+    "cosine_decay_restarts",
+    "exponential_decay",
     "get_num_threads",
     "global_norm",
     "global_step",
+    "inverse_time_decay",
+    "join_schedules",
+    "latest_checkpoint",
+    "linear_cosine_decay",
+    "linear_warmup",
+    "natural_exp_decay",
+    "noisy_linear_cosine_decay",
+    "piecewise_constant",
+    "polynomial_decay",
     "set_num_threads",
     "skip_nonfinite_steps",
     "with_summaries",

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optim import rules
 from optim.optimizer import Optimizer
+from optim.plain import compute_dtype
+from optim.state import Entry
 from optim.variable import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from optim.optimizer import Hyperparameter
     from optim.rules import Rule
@@ -98,8 +103,30 @@ class AdamOptimizer(Optimizer):
             for power, beta in zip(self._powers_in(dtype, values), ("beta1", "beta2"), strict=True):
                 power.value *= dtype.type(values[beta])
 
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        """What a Saver saves or restores beside the variables: slots, counts, and the powers of β₁ and β₂."""
+        yield from super().state(variables, stored)
+        for dtype in _compute_dtypes(variable for variable, _ in self._slots_in(variables, stored)):
+            powers = self._powers.get(dtype)
+            for k, beta in enumerate(("beta1", "beta2")):
+                value = powers[k].value if powers else np.empty((), dtype)
+                yield Entry(f"{self._name}/{beta}_power/{dtype}", value, partial(self._restore_power, dtype, k))
+
+    def _begin_again(self, kept: Collection[Variable], steps: int) -> None:
+        super()._begin_again(kept, steps)
+        dtypes = _compute_dtypes(kept)
+        self._powers = {dtype: powers for dtype, powers in self._powers.items() if dtype in dtypes}
+
+    def _restore_power(self, dtype: np.dtype[Any], k: int, value: NDArray[Any]) -> None:
+        self._powers_in(dtype, {"beta1": 0.0, "beta2": 0.0})[k].assign(value)
+
     def _other_variables(self) -> list[Variable]:
         return [power for pair in self._powers.values() for power in pair]
+
+
+def _compute_dtypes(variables: Iterable[Variable]) -> list[np.dtype[Any]]:
+    """Each once, in the variables' order."""
+    return list(dict.fromkeys(compute_dtype(variable.dtype) for variable in variables))
 
 
 class NAdamOptimizer(AdamOptimizer):

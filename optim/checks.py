@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 __all__ = [
     "HYPERPARAMETERS",
     "Bound",
+    "at_least_one",
     "at_least_zero",
     "below_one",
+    "finite",
     "number",
     "positive",
     "positive_or_infinite",
@@ -44,6 +46,8 @@ class Bound:
 
 positive_or_infinite = Bound("positive", lambda x: x > 0)
 positive = Bound("positive", lambda x: 0 < x < math.inf)
+finite = Bound("finite", math.isfinite)
+at_least_one = Bound("at least 1 and finite", lambda x: 1 <= x < math.inf)
 at_least_zero = Bound("at least 0 and finite", lambda x: 0 <= x < math.inf)
 below_one = Bound("at least 0 and below 1", lambda x: 0 <= x < 1)
 up_to_one = Bound("from 0 to 1", lambda x: 0 <= x <= 1)

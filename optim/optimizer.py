@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import operator
 import threading
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,13 @@ from optim.gradients import gradient_for
 from optim.kernels import Plan, norm_from_squares
 from optim.plain import compute_dtype
 from optim.report import StepReport, VariableReport
+from optim.state import Entry, check_listed
 from optim.step import Step
 from optim.variable import IndexedSlices, Variable
 from optim.variable import global_step as read_global_step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,6 +104,39 @@ class Optimizer:
         """All that the optimizer remembers, sorted by name: what a checkpoint has to keep beside the model."""
         slots = [slot for of_name in self._slots.values() for slot in of_name.values()]
         return sorted([*self._other_variables(), *slots], key=lambda variable: variable.name)
+
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        """What a Saver saves or restores beside the variables: slots, counts, and what subclasses add."""
+        check_listed(f"the optimizer {self._name!r}", self._slotted, variables)
+        slots = dict(self._slots_in(variables, stored))
+        yield Entry.of_count(f"{self._name}/steps", self._steps, partial(self._begin_again, slots))
+        for variable, names in slots.items():
+            for k, name in enumerate(names):
+                known = variable in self._slotted
+                value = self._holders(variable)[k + 1].value if known else variable.value
+                yield Entry(name, value, partial(self._restore_slot, variable, k))
+
+    def _slots_in(
+        self, variables: Sequence[Variable], stored: Collection[str] | None
+    ) -> Iterator[tuple[Variable, list[str]]]:
+        """The variables that have slots here, or in what is stored; and the slots' names."""
+        for variable in dict.fromkeys(variables):
+            names = [f"{variable.name}/{self._label(k)}" for k in range(len(self.rule.slots))]
+            if variable in self._slotted if stored is None else not set(names).isdisjoint(stored):
+                yield variable, names
+
+    def _begin_again(self, kept: Collection[Variable], steps: int) -> None:
+        """Have made so many steps, and no slots but those of the variables to keep."""
+        self._steps = steps
+        for variable in self._slotted.difference(kept):
+            self._slotted.remove(variable)
+            for slot in self.rule.slots:
+                del self._slots[slot][variable]
+        self._slots = {slot: of_variables for slot, of_variables in self._slots.items() if of_variables}
+        self._plans.clear()
+
+    def _restore_slot(self, variable: Variable, k: int, value: NDArray[Any]) -> None:
+        self._holders(variable)[k + 1].assign(value)
 
     def apply_gradients(
         self,
@@ -204,13 +239,16 @@ class Optimizer:
             self._slotted.add(variable)
             for k, slot in enumerate(self.rule.slots):
                 start = np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
-                label = self._slot_label(slot) or self._name + (f"_{k}" if k else "")
-                made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{label}")
+                made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{self._label(k)}")
                 self._slots.setdefault(slot, {})[variable] = made
         return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
 
+    def _label(self, k: int) -> str:
+        """What the k-th slot's variables are called behind their variable's name."""
+        return self._slot_label(self.rule.slots[k]) or self._name + (f"_{k}" if k else "")
+
     def _slot_label(self, slot: str) -> str | None:
-        """What the slot's variables are called behind their variable's name; None for TF1's usual."""
+        """The same, where the slot has a name of its own."""
         return None
 
     def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:

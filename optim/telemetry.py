@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from summaries import Summary
+from summaries import Event, SessionLog, Summary
 
 if TYPE_CHECKING:
     from optim.report import StepReport
     from summaries import EventFileWriter
 
-__all__ = ["Telemetry"]
+__all__ = ["Telemetry", "log_checkpoint"]
 
 
 class Telemetry:
@@ -58,3 +59,9 @@ class Telemetry:
             tags["gradients/clipped"] = float(report.clipped)
             tags["gradients/clipped_fraction"] = self._clipped / self._steps
         return tags
+
+
+def log_checkpoint(writer: EventFileWriter, path: str, step: int | None) -> None:
+    """Log that a checkpoint has been written."""
+    log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path)
+    writer.add_event(Event(wall_time=time.time(), step=step or 0, session_log=log))

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from optim import checks
 from optim.clip import clip_scale
 from optim.optimizer import Optimizer, Step
+from optim.state import Entry
 from optim.telemetry import Telemetry
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
     from optim.report import StepReport
     from optim.variable import Variable
     from summaries import EventFileWriter
@@ -34,7 +42,6 @@ class _Wrapper(Optimizer):
 
     def __init__(self, optimizer: Optimizer) -> None:
         self._inner = optimizer
-        self._steps = 0
         self.rule = optimizer.rule
         self._lock = optimizer._lock  # noqa: SLF001 - wrapper and wrapped are one family
 
@@ -53,6 +60,19 @@ class _Wrapper(Optimizer):
     def variables(self) -> list[Variable]:
         """All that the optimizer inside remembers."""
         return self._inner.variables()
+
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        """What a Saver saves or restores of the optimizer inside, and what subclasses add."""
+        return self._inner.state(variables, stored)
+
+    @property
+    def _steps(self) -> int:
+        # One count, whichever of the wrappers is called.
+        return self._inner._steps  # noqa: SLF001
+
+    @_steps.setter
+    def _steps(self, steps: int) -> None:
+        self._inner._steps = steps  # noqa: SLF001
 
     def _take(self, step: Step) -> StepReport:
         return self._inner._take(step)  # noqa: SLF001 - wrapper and wrapped are one family
@@ -99,6 +119,13 @@ class _ClipByPercentile(_Wrapper):
         self._percentile = _percentage("percentile", percentile)
         self._sorted: list[float] = []
 
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        yield from super().state(variables, stored)
+        yield Entry(f"{self.get_name()}/norms", np.array(self._sorted), self._restore_norms, grows=True)
+
+    def _restore_norms(self, norms: NDArray[Any]) -> None:
+        self._sorted = norms.tolist()
+
     def _take(self, step: Step) -> StepReport:
         norm = step.norm_so_far
         norms = self._sorted.copy()
@@ -136,6 +163,11 @@ class _SkipNonfinite(_Wrapper):
         self._most = max_in_a_row
         self.skipped_in_a_row = 0
         self.skipped_steps = 0
+
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        yield from super().state(variables, stored)
+        for count in ("skipped_in_a_row", "skipped_steps"):
+            yield Entry.of_count(f"{self.get_name()}/{count}", getattr(self, count), partial(setattr, self, count))
 
     def _take(self, step: Step) -> StepReport:
         if math.isfinite(step.global_norm) or not step.nonfinite:

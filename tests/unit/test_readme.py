@@ -9,7 +9,10 @@ import pytest
 README = Path(__file__).parent.parent.parent / "README.md"
 
 
-@pytest.mark.skipif(not find_spec("pandas"), reason="the extra `export` is not installed")
+@pytest.mark.skipif(
+    not (find_spec("pandas") and find_spec("safetensors")),
+    reason="the extras `export` and `checkpoint` are not installed",
+)
 def test_the_blocks_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.chdir(tmp_path)

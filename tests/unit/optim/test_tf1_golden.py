@@ -95,3 +95,50 @@ def test_clip_by_global_norm(case):
     clipped, norm = optim.clip_by_global_norm(tensors(case), case["clip_norm"], case["use_norm"])
     for got, want in zip([*clipped, norm], wanted(case), strict=True):
         close(got, want)
+
+
+@pytest.mark.parametrize("case", cases("decay"))
+def test_decay(case):
+    decay = getattr(optim, case["function"])
+    step = optim.Variable(0, trainable=False, name="global_step")
+    place = "x" if "boundaries" in case["kwargs"] else "global_step"
+    schedule = decay(**case["kwargs"], **{place: step})
+    for number, want in zip(ARRAYS[f"{case['key']}/step"].tolist(), ARRAYS[f"{case['key']}/out0"], strict=True):
+        assert decay(**case["kwargs"], **{place: number}) == schedule.at(number)
+        assert schedule.at(number) == pytest.approx(float(want), rel=2e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("case", cases("ema"))
+def test_moving_average(case):
+    values, wanted = ARRAYS[f"{case['key']}/values"], ARRAYS[f"{case['key']}/out0"]
+    step = optim.Variable(0, trainable=False, name="global_step")
+    v = optim.Variable(values[0], name="v")
+    counted = {"num_updates": step} if case["kwargs"].get("num_updates") == "step" else {}
+    ema = optim.ExponentialMovingAverage(**{**case["kwargs"], **counted})
+    for i, value in enumerate(values):
+        v.assign(value)
+        step.assign(i)
+        ema.apply([v])
+        np.testing.assert_allclose(ema.average(v).value, wanted[i], rtol=2e-6, atol=1e-7)
+    assert ema.average_name(v) == case["average_name"]
+
+
+with open(os.path.join(GOLDEN, "..", "tf1_more", "cases.json"), encoding="utf-8") as file:
+    MORE = json.load(file)
+
+
+@pytest.mark.parametrize("case", MORE["decays"], ids=lambda case: case["function"])
+def test_every_decay(case):
+    decay, kwargs = getattr(optim, case["function"]), case["kwargs"]
+    for step, want in zip(case["steps"], case["rates"], strict=True):
+        # What is left of a cosine near its end is what float32 left of it.
+        assert decay(global_step=step, **kwargs) == pytest.approx(want, rel=5e-6, abs=2e-7 * kwargs["learning_rate"])
+
+
+@pytest.mark.parametrize("case", MORE["averages"], ids=lambda case: str(case["kwargs"]))
+def test_averages_of_plain_arrays(case):
+    array, ema = np.empty(3, np.float32), optim.ExponentialMovingAverage(**case["kwargs"])
+    for value, want in zip(case["values"], case["averages"], strict=True):
+        array[:] = value
+        ema.apply([array])
+        np.testing.assert_allclose(ema.average(array).value, want, rtol=2e-6, atol=1e-7)

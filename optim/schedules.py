@@ -1,0 +1,225 @@
+"""Learning rates that follow the step: what a schedule is, warm-up, one rate after another.
+
+Every function here and in `decays` takes a step, and then returns the rate at that step; or the Variable that counts
+the steps, and then returns a Schedule, which an optimizer evaluates at each of them. Where a function takes a rate it
+takes a Schedule, too. So they compose:
+
+    linear_warmup(cosine_decay(0.1, step, 10_000), step, 500)
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from optim import checks
+from optim.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Rate = float | Variable | Callable[[], float]  # a Schedule is such a callable
+
+__all__ = ["Schedule", "decayed", "join_schedules", "linear_warmup", "piecewise_constant"]
+
+
+class Schedule:
+    """A rate that follows a Variable: called without arguments, as optimizers do, it says the rate in force.
+
+    The functions of this module and of `decays` make them.
+
+    Args:
+        text: what it is, for its repr.
+        global_step: the Variable that counts the steps.
+        at: step → rate.
+
+    >>> from optim import exponential_decay
+    >>> step = Variable(0, trainable=False, name="global_step")
+    >>> rate = exponential_decay(0.5, step, 10, 0.5, staircase=True)
+    >>> step.assign(25)
+    >>> rate(), rate.at(30)
+    (0.125, 0.0625)
+    >>> rate
+    exponential_decay(0.5, 'global_step', decay_steps=10, decay_rate=0.5, staircase=True)
+    """
+
+    def __init__(self, text: str, global_step: Variable, at: Callable[[float], float]) -> None:
+        self._text = text
+        self._global_step = global_step
+        self._at = at
+
+    def at(self, step: float) -> float:
+        """The rate at any step: what to plot before training."""
+        return self._at(_checked_step(step))
+
+    def __call__(self) -> float:
+        """The rate at the step that the Variable now counts."""
+        return self.at(self._global_step.value.item())
+
+    def __float__(self) -> float:
+        return self()
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def linear_warmup(
+    learning_rate: Rate, global_step: float | Variable, warmup_steps: float, start_factor: float = 0.0
+) -> float | Schedule:
+    r"""A rate that rises along a line to what it would be, and is that from `warmup_steps` on.
+
+    .. math:: \eta(step) \cdot (f + (1 - f) \min(step / warmup\_steps, 1))
+
+    Args:
+        learning_rate: η: a Schedule, which does not wait for the warm-up to be over; or a number, a Variable or a
+            callable.
+        global_step: a step, or the Variable that counts them.
+        warmup_steps: positive.
+        start_factor: f, the share of the rate at step 0, from 0 to 1.
+
+    Returns:
+        The rate at that step; or, for a Variable, a Schedule.
+
+    Raises:
+        TypeError: `global_step` is no number, and no Variable of one number.
+        ValueError: an argument is out of its bounds.
+
+    >>> [linear_warmup(0.4, step, 4) for step in (0, 1, 2, 4, 100)]
+    [0.0, 0.1, 0.2, 0.4, 0.4]
+
+    References: Goyal et al. 2017, https://arxiv.org/abs/1706.02677
+    """
+    length = checks.number("warmup_steps", warmup_steps, checks.positive)
+    first = checks.number("start_factor", start_factor, checks.up_to_one)
+
+    def rate(step: float, full: float) -> float:
+        return full * (first + (1 - first) * min(step / length, 1.0))
+
+    return decayed(
+        "linear_warmup", learning_rate, global_step, rate, warmup_steps=warmup_steps, start_factor=start_factor
+    )
+
+
+def piecewise_constant(
+    x: float | Variable, boundaries: Sequence[float], values: Sequence[Rate], name: str | None = None
+) -> float | Schedule:
+    """The first value up to and with the first boundary, the second up to and with the second, and so on.
+
+    Args:
+        x: a step, or the Variable that counts them; TF1's name for it.
+        boundaries: where values change; each above the one before.
+        values: rates; one more than boundaries.
+        name: accepted for TF1's sake; unused.
+
+    Raises:
+        ValueError: there are not as many values, or the boundaries do not increase.
+
+    >>> [piecewise_constant(step, [10, 20], [1.0, 0.5, 0.1]) for step in (0, 10, 11, 20, 21)]
+    [1.0, 1.0, 0.5, 0.5, 0.1]
+    """
+    places, rates = _increasing(boundaries), [_rate_at(value) for value in values]
+    if len(rates) != len(places) + 1:
+        raise ValueError(f"values must be one more than boundaries, {len(places) + 1}, got {len(rates)}")
+
+    def at(step: float) -> float:
+        return rates[sum(place < step for place in places)](step)
+
+    return _evaluated("piecewise_constant", x, at, boundaries=list(boundaries), values=list(values))
+
+
+def join_schedules(
+    schedules: Sequence[Rate], boundaries: Sequence[float], global_step: float | Variable
+) -> float | Schedule:
+    """One schedule after another: each begins, at its own step 0, where the one before it ends.
+
+    Args:
+        schedules: Schedules, and rates that stay as they are.
+        boundaries: the steps at which the second, the third, … begins; one fewer than schedules.
+        global_step: a step, or the Variable that counts them.
+
+    Returns:
+        The rate at that step; or, for a Variable, a Schedule.
+
+    Raises:
+        TypeError: `global_step` is no number, and no Variable of one number.
+        ValueError: there are not as many schedules, or the boundaries do not increase.
+
+    >>> from optim import cosine_decay, polynomial_decay
+    >>> step = Variable(0, trainable=False, name="global_step")
+    >>> warmup = polynomial_decay(0.0, step, 10, end_learning_rate=0.4)
+    >>> rate = join_schedules([warmup, cosine_decay(0.4, step, 100)], [10], step)
+    >>> [round(rate.at(step), 6) for step in (0, 5, 10, 60, 110)]
+    [0.0, 0.2, 0.4, 0.2, 0.0]
+    """
+    starts, rates = [0.0, *_increasing(boundaries)], [_rate_at(schedule) for schedule in schedules]
+    if len(rates) != len(starts):
+        raise ValueError(f"schedules must be one more than boundaries, {len(starts)}, got {len(rates)}")
+
+    def at(step: float) -> float:
+        i = max(0, sum(start <= step for start in starts) - 1)
+        return rates[i](step - starts[i])
+
+    return _evaluated("join_schedules", global_step, at, list(schedules), boundaries=list(boundaries))
+
+
+def decayed(
+    name: str,
+    learning_rate: Rate,
+    global_step: float | Variable | None,
+    rate: Callable[[float, float], float],
+    **arguments: Any,
+) -> float | Schedule:
+    """A schedule that changes another, or a number.
+
+    Args:
+        name: the function's name, for the repr, as are its `arguments`.
+        learning_rate: what is changed.
+        global_step: a step, or the Variable that counts them.
+        rate: (step, learning rate at that step) → rate.
+        arguments: the function's others.
+    """
+    start = _rate_at(learning_rate)
+    return _evaluated(name, global_step, lambda step: rate(step, start(step)), learning_rate, **arguments)
+
+
+def _evaluated(
+    name: str, global_step: float | Variable | None, at: Callable[[float], float], *rates: Any, **arguments: Any
+) -> float | Schedule:
+    """`at` of this step, or the Schedule that it makes with this Variable; the rest is for its repr."""
+    if global_step is None:
+        raise ValueError(f"global_step is required for {name}, got None")
+    if not isinstance(global_step, Variable):
+        return at(_checked_step(global_step))
+    if global_step.value.size != 1:
+        raise TypeError(f"global_step must be one number, got a Variable of shape {global_step.shape}")
+    shown = [*map(repr, rates), repr(global_step.name), *(f"{key}={value!r}" for key, value in arguments.items())]
+    return Schedule(f"{name}({', '.join(shown)})", global_step, at)
+
+
+def _rate_at(rate: Rate) -> Callable[[float], float]:
+    """Step → rate: a Schedule's own; of anything else its value now, whatever the step."""
+    if isinstance(rate, Schedule):
+        return rate.at
+    if not callable(rate) and not isinstance(rate, Variable):
+        number = checks.number("learning_rate", rate, checks.finite)
+        return lambda _: number
+    return lambda _: checks.number("learning_rate", rate, checks.finite)
+
+
+def _increasing(boundaries: Sequence[float]) -> list[float]:
+    """The boundaries as numbers.
+
+    Raises:
+        ValueError: one is not above the one before.
+    """
+    places = [checks.number("boundaries", boundary, checks.finite) for boundary in boundaries]
+    if any(above <= below for below, above in pairwise(places)):
+        raise ValueError(f"boundaries must increase, got {list(boundaries)}")
+    return places
+
+
+def _checked_step(step: Any) -> float:
+    try:
+        return checks.at_least_zero("global_step", step.item() if hasattr(step, "item") else step)
+    except TypeError:
+        raise TypeError(f"global_step must be a number or a Variable, got {type(step).__name__}: {step!r}") from None

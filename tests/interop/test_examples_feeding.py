@@ -1,0 +1,80 @@
+"""The examples of readers and of resuming do what they say, and tensorboard's two readers see one curve."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers import ROOT, run
+from readers import by_accumulator, by_server
+
+from summaries import read_run
+
+ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+STEPS, KILLED_AT = 1300, (610, 1190)
+
+
+def test_reader_threads_give_every_digit_as_often(tmp_path):
+    out = run(ROOT / "examples/reader_threads.py", "--epochs", 6, "--logdir", tmp_path / "run", env=ENVIRONMENT)
+    scalars = read_run(tmp_path / "run").scalars
+    assert scalars["input/digits_seen"].value.sum() == 6 * (1797 - 360)
+    assert set(scalars["input/digits_seen"].value[:-1]) == {64}
+    assert scalars["test/accuracy"].value[-1] > 0.85
+    assert f"accuracy {scalars['test/accuracy'].value[-1]:.3f}" in out
+    assert scalars["train/loss"].step.tolist() == list(range(1, len(scalars["train/loss"].step) + 1))
+    assert scalars["input/batches_waiting"].value.max() <= 8
+
+
+def test_a_reader_that_fails_ends_everything(tmp_path):
+    program = [sys.executable, ROOT / "examples/reader_threads.py", "--fail", "--logdir", tmp_path / "run"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=ENVIRONMENT, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "OSError: the disk of one reader is broken"
+
+
+def train(logdir, *options, status=0):
+    program = ROOT / "examples/resumable_digits.py"
+    return run(program, "--steps", STEPS, "--logdir", logdir, *options, status=status, env=ENVIRONMENT)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """One run that nobody killed, and one that was killed twice."""
+    pytest.importorskip("safetensors", reason="the extra `checkpoint` is not installed")
+    logdir = tmp_path_factory.mktemp("runs")
+    train(logdir / "whole")
+    said = [train(logdir / "killed", "--kill-at", step, status=-signal.SIGKILL) for step in KILLED_AT]
+    said.append(train(logdir / "killed"))
+    return logdir, said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signal 9")
+def test_a_killed_run_goes_on_and_its_curve_is_the_same(runs):
+    logdir, said = runs
+    assert [text.splitlines()[0] for text in said] == [
+        "from the beginning",
+        f"going on from {logdir}/killed/model-500.safetensors",
+        f"going on from {logdir}/killed/model-1000.safetensors",
+    ]
+    assert f"{STEPS} steps in 3 starts: loss " in said[-1]
+    whole, killed = (read_run(logdir / name).scalars for name in ("whole", "killed"))
+    assert set(whole) == set(killed)
+    for tag, series in whole.items():
+        again = killed[tag].latest()
+        assert again.step.tolist() == series.step.tolist()
+        np.testing.assert_array_equal(again.value, series.value)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signal 9")
+def test_tensorboard_shows_one_curve(runs):
+    logdir, _ = runs
+    expected = {tag: list(zip(s.step, s.value, strict=True)) for tag, s in read_run(logdir / "whole").scalars.items()}
+
+    def curves(of_all):
+        return {tag: [(step, value) for step, _, value in points] for tag, points in of_all["killed"].items()}
+
+    assert curves(by_accumulator(logdir)) == expected
+    server = by_server(logdir, lambda found: "killed" in found and curves(found) == expected)
+    assert curves(server) == expected
