@@ -1,0 +1,1 @@
+"""What an audit found, told to people and to programs."""
