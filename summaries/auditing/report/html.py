@@ -66,7 +66,9 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
     """
     scripts = [_asset(name) for name in _SCRIPTS]
     styles = [_asset(name) for name in _STYLES]
-    runs = (f'<script type="text/plain" id="run-{number}">{text}</script>' for number, text in enumerate(blocks(report)))
+    runs = (
+        f'<script type="text/plain" id="run-{number}">{text}</script>' for number, text in enumerate(blocks(report))
+    )
     return Template(_asset("page.html")).substitute(
         policy=escape(_policy(scripts, styles)),
         styles="\n".join(f"<style>{text}</style>" for text in styles),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -35,6 +36,7 @@ _FURTHER: tuple[tuple[str, Kind, tuple[str, ...]], ...] = (
     ("Largest of each slot", "heat", ("slot_max",)),
     ("Least of each slot", "heat", ("slot_min",)),
 )
+_LINEAR = frozenset({"learning_rate", "clipped", "clipped_fraction", "zero_fraction"})  # these are read from zero on
 _MOST_LINES = 8  # as many as there are colors that can be told apart; more lines are charts of their own
 _LOG_FROM = 10.0  # largest over least value from which a linear axis would hide the small ones
 
@@ -65,7 +67,7 @@ def panels(curves: Sequence[Curve]) -> list[Panel]:
     for title, kind, roles in _LAYOUT + _FURTHER:
         found = sorted(
             (index for index, curve in enumerate(curves) if curve.role in roles),
-            key=lambda index: (roles.index(curves[index].role), curves[index].tag),
+            key=lambda index: (roles.index(curves[index].role), _counting(curves[index].tag)),
         )
         if not found:
             continue
@@ -74,12 +76,20 @@ def panels(curves: Sequence[Curve]) -> list[Panel]:
         further = (title, kind, roles) in _FURTHER
         made.append(Panel(title, drawn, chosen, _spread(curves[index] for index in chosen), further))
         shown.update(chosen)
-    rest = sorted(set(range(len(curves))) - shown, key=lambda index: curves[index].tag)
+    rest = sorted(set(range(len(curves))) - shown, key=lambda index: _counting(curves[index].tag))
     return made + [Panel(curves[i].tag, "lines", (i,), _spread([curves[i]]), further=True) for i in rest]
 
 
+def _counting(tag: str) -> list[tuple[int, str]]:
+    """Orders layer_2 before layer_10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", tag)]
+
+
 def _spread(curves: Iterable[Curve]) -> bool:
-    """Whether the values are of several magnitudes and none is negative."""
+    """Whether the values are better read on a logarithmic axis: none is negative, their magnitudes differ."""
+    curves = list(curves)
+    if any(curve.role in _LINEAR for curve in curves):
+        return False
     values = np.concatenate([curve.value for curve in curves])
     values = values[np.isfinite(values)]
     positive = values[values > 0]

@@ -161,6 +161,7 @@ function lineChart(view, holder, curves, findings, log) {
   const finite = values.map((column) => column.map((v) => (v === undefined || Number.isFinite(v) ? v : null)));
   const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks);
   options.scales.y = valueScale(log, finite);
+  if (flat(finite)) options.scales.y.range = (u, low, high) => [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];
   options.cursor.dataIdx = (u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
   options.series = [
@@ -177,6 +178,12 @@ function lineChart(view, holder, curves, findings, log) {
     })),
   ];
   return install(view, holder, options, [x, ...finite], marks);
+}
+
+/** Whether all values are one and the same, for which uPlot's own range would start far away. */
+function flat(columns) {
+  const all = columns.flat().filter((value) => Number.isFinite(value));
+  return all.length > 0 && all.every((value) => value === all[0]);
 }
 
 /** The index nearest to this one where the column has a point. */

@@ -9,9 +9,10 @@ function findingCard(finding, choose, emphasize) {
     finding.count > 1 && `${whole(finding.count)} times`,
   ].filter(Boolean).join(", ");
   const card = el("li", { class: `finding ${finding.severity}`, tabindex: "0" },
-    el("div", { class: "head" }, sign(finding.severity), ruleButton(finding), where ? el("span", { class: "where" }, where) : null),
+    el("div", { class: "head" }, sign(finding.severity), ruleButton(finding)),
     el("p", { class: "message" }, finding.message),
     finding.tag ? el("p", { class: "tag" }, finding.tag) : null,
+    where ? el("p", { class: "where" }, where) : null,
     evidence.length === 0 ? null : el("details", {},
       el("summary", {}, "Evidence"),
       el("dl", {}, evidence.flatMap(([name, value]) => [

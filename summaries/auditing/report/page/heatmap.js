@@ -90,7 +90,7 @@ function heatMap(view, holder, curves, findings, log, say, pick) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const shade = shades(lines, log);
   const marks = marksOn(view, curves, findings);
-  const names = distinct(curves.map(({ variable, tag }) => variable || tag)).map((name) => shortened(name, 28));
+  const names = distinct(curves.map(({ variable, tag }) => variable || tag)).map((name) => shortened(name, 25));
   const rowHeight = Math.min(Math.max(Math.floor(420 / curves.length), 3), 22);
   const every = Math.ceil(13 / rowHeight);
   const options = baseOptions(view, holder.clientWidth, rowHeight * curves.length + 36, []);

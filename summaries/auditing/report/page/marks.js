@@ -10,6 +10,7 @@ function drawMarks(u, marks, active) {
   let flagsEnd = [-Infinity, -Infinity];
   ctx.save();
   ctx.font = `600 ${10.5 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   for (const mark of marks) {
     const span = shadedSpan(u, mark.range, ratio);
@@ -65,6 +66,7 @@ function drawNotFinite(u, stretches) {
   ctx.lineWidth = ratio;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
   ctx.font = `600 ${10.5 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
   ctx.textBaseline = "top";
   let labelled = -Infinity;
   for (const stretch of stretches) {
@@ -78,7 +80,8 @@ function drawNotFinite(u, stretches) {
     ctx.stroke();
     const text = "not finite";
     const size = ctx.measureText(text).width;
-    const start = Math.min(left + 4 * ratio, bbox.left + bbox.width - size);
+    let start = left + 5 * ratio;
+    if (start + size > bbox.left + bbox.width) start = left - size - 5 * ratio;
     if (start < labelled) continue;
     ctx.fillText(text, start, bbox.top + 8 * ratio);
     labelled = start + size + 8 * ratio;

@@ -13,7 +13,7 @@ function verdict(row) {
 // Header, class, how a row is ordered by it, and whether the largest comes first.
 const COLUMNS = [
   ["", "verdict", (row) => row.rank, true],
-  ["Run", "name", (row) => row.name, false],
+  ["Run", "name", (row) => row.position, false],
   ["Worst finding", "worst", (row) => (row.worst ? row.worst.code : "~"), false],
   ["Errors", "count", (row) => row.counts[0], true],
   ["Warnings", "count", (row) => row.counts[1], true],
@@ -61,10 +61,9 @@ function passes(row, { text, verdicts, code }) {
 
 function sorted(rows, { column, descending }) {
   const key = COLUMNS[column][2];
-  const compare = (a, b) => (a === b ? 0 : typeof a === "string" ? NAMES.compare(a, b) : a < b ? -1 : 1);
+  const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
   return rows.sort((a, b) => (descending ? -1 : 1) * compare(key(a), key(b)) || a.position - b.position);
 }
-const NAMES = new Intl.Collator("en", { numeric: true });
 
 function headers(state, update) {
   const cells = COLUMNS.map(([label, kind, key, largestFirst], column) => {

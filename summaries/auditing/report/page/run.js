@@ -1,7 +1,7 @@
 "use strict";
 // One run: its findings beside its curves.
 
-/** What is shown of a run, until another page takes its place: {element, close}. */
+/** What is shown of a run, until another page takes its place: {element, view, close}. */
 async function runPage(index, position, neighbours) {
   const row = index.runs[position];
   const run = await unpack(`run-${position}`);
@@ -39,7 +39,7 @@ async function runPage(index, position, neighbours) {
   const recolor = () => state.view.redraw();
   theme.listeners.add(recolor);
   draw();
-  return { element, close: () => { theme.listeners.delete(recolor); state.view.destroy(); } };
+  return { element, view: () => state.view, close: () => { theme.listeners.delete(recolor); state.view.destroy(); } };
 }
 
 /** Files, steps, points, when it began and how long it took. */
@@ -82,7 +82,7 @@ function panelOf(view, run, { title, kind, curves, log, further }) {
   const holder = el("div", { class: "plot", tabindex: "0", role: "group", "aria-label": `${title}: ${described(members)}` });
   const tools = el("div", { class: "options" });
   const below = el("div", { class: "below" });
-  const element = el("figure", { class: kind }, el("figcaption", {}, el("h3", {}, title), tools), holder, below);
+  const element = el("figure", { class: kind }, el("figcaption", {}, el("h3", {}, title), drawnPoints(members), tools), holder, below);
   let watcher = null;
   const draw = kind === "heat"
     ? () => drawHeat(view, run, members, log, holder, tools, below)
@@ -95,6 +95,14 @@ function panelOf(view, run, { title, kind, curves, log, further }) {
     { rootMargin: "400px" });
   watcher.observe(element);
   return { element, members, further, ensure, forget: () => watcher.disconnect() };
+}
+
+/** How many of a chart's points are drawn, if not all of them are. */
+function drawnPoints(curves) {
+  const count = (of) => curves.reduce((sum, curve) => sum + of(curve), 0);
+  const [drawn, all] = [count(({ value }) => value.length), count(({ points }) => points)];
+  return drawn < all ? el("span", { class: "thinned", title: "The least and the largest of each stretch" },
+    `${whole(drawn)} of ${whole(all)} points`) : null;
 }
 
 /** What a chart holds, in words: for those who do not see it. */
