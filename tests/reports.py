@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from functools import lru_cache
 
 import numpy as np
 
@@ -171,6 +172,7 @@ def hostile():
     return run(HOSTILE_RUN, found, curves)
 
 
+@lru_cache
 def several():
     """A report with some runs of each verdict."""
     spiked = healthy("sweep/lr=0.01", 5)

@@ -14,9 +14,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["STRETCHES", "thin"]
+__all__ = ["STRETCHES", "means", "thin"]
 
 STRETCHES = 1000  # two points each: about one a pixel on a wide screen, and still enough when zoomed in fourfold
+_FEWEST_TO_AVERAGE = 20
+_MOST_MEANS = 200
 
 
 def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.intp]:
@@ -60,6 +62,34 @@ def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.i
         last = starts + width - 1 - np.argmax(odd[:, ::-1], axis=1)
         kept += [first[some], last[some]]
     return np.unique(np.concatenate(kept))
+
+
+def means(value: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """A series of zeros and ones, as whether a step was clipped, as the share of ones in each stretch.
+
+    Its extremes say nothing: they are 0 and 1 everywhere.
+
+    Args:
+        value: float64[n], in the order to be drawn.
+
+    Returns:
+        last: intp[m], the index of the last point of each stretch; m is at most 200, and no stretch has under 20 points
+            but the last one.
+        share: float64[m], the mean of each stretch; NaN where a value in it is.
+
+    Example:
+        >>> last, share = means(np.repeat([1.0, 0.0, 0.5], 20))
+        >>> last, share
+        (array([19, 39, 59]), array([1. , 0. , 0.5]))
+    """
+    count = len(value)
+    if count == 0:
+        return np.empty(0, np.intp), np.empty(0)
+    width = max(_FEWEST_TO_AVERAGE, -(-count // _MOST_MEANS))
+    starts = np.arange(0, count, width)
+    last = np.minimum(starts + width, count) - 1
+    with np.errstate(invalid="ignore"):
+        return last, np.add.reduceat(value, starts) / (last - starts + 1)
 
 
 def _rows(values: NDArray[Any], width: int, fill: float) -> NDArray[Any]:

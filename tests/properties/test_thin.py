@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from summaries.auditing.thin import thin
+from summaries.auditing.thin import means, thin
 
 examples = settings(max_examples=200, deadline=None)
 # Few distinct values make ties; any float64 makes infinities, NaN, subnormal and huge values.
@@ -65,6 +65,17 @@ def test_where_a_stretch_is_not_finite_it_shows(value, stretches):
         if len(odd) > 0:
             assert kept[start + odd[0]]
             assert kept[start + odd[-1]]
+
+
+@examples
+@given(arrays(np.float64, st.integers(0, 9000), elements=st.sampled_from([0.0, 1.0])))
+def test_means_are_the_mean(value):
+    last, share = means(value)
+    assert len(last) == len(share) <= 200
+    sizes = np.diff(last, prepend=-1)
+    assert sizes.sum() == len(value)
+    assert np.all(sizes[:-1] >= 20)
+    assert np.allclose(np.sum(sizes * share), value.sum())
 
 
 def test_one_nan_among_many_points():

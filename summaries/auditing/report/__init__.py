@@ -1,1 +1,1 @@
-"""What an audit found, told to people and to programs."""
+"""A report in the formats that people and programs read: one module for each, one function in each."""

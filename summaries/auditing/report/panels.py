@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "panels"]
 
-# Title, how it is drawn, and the roles in it, in the order in which a reader asks for them.
+# Title, how it is drawn, and the roles in it, in the order in which a reader asks for them. What comes twice is drawn
+# once, by the first roles that there are.
 _LAYOUT: tuple[tuple[str, Kind, tuple[str, ...]], ...] = (
     ("Loss", "lines", ("loss", "validation_loss")),
     ("Gradient norm and its bound", "lines", ("global_norm", "clip_norm", "clipped_global_norm")),
     ("Share of steps clipped", "lines", ("clipped_fraction",)),
-    ("Clipped steps", "lines", ("clipped",)),
+    ("Share of steps clipped", "lines", ("clipped",)),
     ("Gradient norm of each variable", "heat", ("gradient_norm",)),
     ("Update ratio of each variable", "heat", ("update_ratio",)),
     ("Learning rate", "lines", ("learning_rate",)),
@@ -62,14 +63,14 @@ class Panel:
 
 def panels(curves: Sequence[Curve]) -> list[Panel]:
     """The charts of a run, in the order of the page; every curve is in exactly one."""
-    made = []
+    made: list[Panel] = []
     shown: set[int] = set()
     for title, kind, roles in _LAYOUT + _FURTHER:
         found = sorted(
             (index for index, curve in enumerate(curves) if curve.role in roles),
             key=lambda index: (roles.index(curves[index].role), _counting(curves[index].tag)),
         )
-        if not found:
+        if not found or title in {panel.title for panel in made}:
             continue
         drawn = kind if len(found) > 1 else "lines"
         chosen = tuple(found if drawn == "heat" else found[:_MOST_LINES])

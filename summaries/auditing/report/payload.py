@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summaries.auditing.report.packed import Arrays, block, plain
 from summaries.auditing.report.panels import panels
-from summaries.auditing.thin import STRETCHES, thin
+from summaries.auditing.thin import STRETCHES, means, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ _SPARK_STRETCHES = 24
 _SPARK_WIDTH, _SPARK_HEIGHT = 96, 20
 _SPARK_LOG_FROM = 10.0
 _LOSSES = ("loss", "validation_loss")
+_SHARES = ("clipped", "clipped_fraction")  # zeros and ones, or shares of what was since the last write
 
 
 def index(report: Report, baseline: str | None) -> dict[str, Any]:
@@ -124,11 +126,16 @@ def _curve(curve: Curve, start: float, arrays: Arrays) -> dict[str, Any]:
 
 
 def _thinned(curve: Curve, stretches: int) -> Curve:
+    if curve.role in _SHARES and len(curve.value) == curve.points:
+        return _at(curve, *means(curve.value))
     if len(curve.value) <= 4 * stretches + 2:  # what `thin` may leave: it was thinned like this before
         return curve
     kept = thin(curve.value, stretches)
-    columns = (curve.step[kept], curve.wall_time[kept], curve.value[kept])
-    return type(curve)(curve.tag, curve.role, curve.variable, *columns, curve.points)
+    return _at(curve, kept, curve.value[kept])
+
+
+def _at(curve: Curve, kept: NDArray[np.intp], value: NDArray[np.float64]) -> Curve:
+    return replace(curve, step=curve.step[kept], wall_time=curve.wall_time[kept], value=value)
 
 
 def _loss(curves: Sequence[Curve]) -> Curve | None:

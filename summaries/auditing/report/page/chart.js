@@ -73,7 +73,7 @@ function baseOptions(view, width, height, marks) {
   const axis = { stroke: () => color("soft"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { show: false } };
   return {
     width, height,
-    padding: [(marks.length > 0 ? 2 * FLAG_HEIGHT : 0) + 6, 12, 0, 0],
+    padding: [(marks.length > 0 ? 2 * FLAG_HEIGHT : 0) + 10, 12, 0, 0],
     scales: { x: { time: false, range: () => view.range } },
     axes: [
       { ...axis, size: 28, values: (u, at) => at.map(view.mode === "step" ? tick : duration),

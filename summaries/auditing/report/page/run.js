@@ -37,9 +37,16 @@ async function runPage(index, position, neighbours) {
         el("p", { class: "hint" }, "Drag to zoom, double-click for the whole run; or arrows, + and − on a chart")) : null,
       charts));
   const recolor = () => state.view.redraw();
+  const drawAll = () => state.panels.forEach((panel) => panel.ensure());
   theme.listeners.add(recolor);
+  addEventListener("beforeprint", drawAll);
   draw();
-  return { element, view: () => state.view, close: () => { theme.listeners.delete(recolor); state.view.destroy(); } };
+  const close = () => {
+    theme.listeners.delete(recolor);
+    removeEventListener("beforeprint", drawAll);
+    state.view.destroy();
+  };
+  return { element, view: () => state.view, close };
 }
 
 /** Files, steps, points, when it began and how long it took. */
@@ -101,7 +108,7 @@ function panelOf(view, run, { title, kind, curves, log, further }) {
 function drawnPoints(curves) {
   const count = (of) => curves.reduce((sum, curve) => sum + of(curve), 0);
   const [drawn, all] = [count(({ value }) => value.length), count(({ points }) => points)];
-  return drawn < all ? el("span", { class: "thinned", title: "The least and the largest of each stretch" },
+  return drawn < all ? el("span", { class: "thinned", title: "Thinned for drawing" },
     `${whole(drawn)} of ${whole(all)} points`) : null;
 }
 
