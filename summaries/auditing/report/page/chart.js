@@ -152,14 +152,15 @@ function valueScale(log, values) {
   return positive ? { distr: 3 } : { distr: 4, asinh: least };
 }
 
-/** A chart of lines in `holder`; `log` says how its values are read. */
-function lineChart(view, holder, curves, findings, log) {
+/** A chart of lines in `holder`; `log` says how its values are read, `side` how wide the room for their axis is. */
+function lineChart(view, holder, curves, findings, log, side = 66) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const { x, values } = aligned(lines);
   const marks = marksOn(view, curves, findings);
   const odd = lines.flatMap(notFinite);
   const finite = values.map((column) => column.map((v) => (v === undefined || Number.isFinite(v) ? v : null)));
   const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks);
+  options.axes[1].size = side;
   options.scales.y = valueScale(log, finite);
   if (flat(finite)) options.scales.y.range = (u, low, high) => [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];

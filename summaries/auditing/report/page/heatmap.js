@@ -5,6 +5,7 @@
 const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129],
   [92, 200, 99], [170, 220, 50], [253, 231, 37]];
 const CELL_WIDTH = 3; // CSS pixels
+const NAMES_WIDTH = 190; // the same for the lines below, so that steps are under steps
 
 /** The color of a share, 0 to 1. */
 function viridis(share) {
@@ -100,7 +101,7 @@ function heatMap(view, holder, curves, findings, log, say, pick) {
   options.legend = { show: false };
   options.series = [{}, { paths: () => null, points: { show: false } }];
   Object.assign(options.axes[1], {
-    size: 190,
+    size: NAMES_WIDTH,
     grid: { show: false },
     splits: () => curves.map((_, row) => row + 0.5).filter((_, row) => row % every === 0),
     values: (u, at) => at.map((row) => names[Math.floor(row)]),

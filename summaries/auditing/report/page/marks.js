@@ -7,7 +7,8 @@ const FLAG_HEIGHT = 15; // CSS pixels, one row of codes above the plot
 function drawMarks(u, marks, active) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
-  let flagsEnd = [-Infinity, -Infinity];
+  const flagsEnd = [-Infinity, -Infinity];
+  const drawn = new Set();
   ctx.save();
   ctx.font = `600 ${10.5 * ratio}px system-ui, sans-serif`;
   ctx.textAlign = "left";
@@ -17,6 +18,9 @@ function drawMarks(u, marks, active) {
     if (span === null) continue;
     const [left, width] = span;
     const isActive = mark.finding === active;
+    const key = `${mark.finding.code} ${left} ${width}`;
+    if (drawn.has(key) && !isActive) continue; // of several variables at once
+    drawn.add(key);
     ctx.fillStyle = ctx.strokeStyle = color(mark.finding.severity);
     ctx.globalAlpha = isActive ? 0.3 : 0.13;
     ctx.fillRect(left, bbox.top, width, bbox.height);

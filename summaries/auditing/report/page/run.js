@@ -127,7 +127,7 @@ function drawLines(view, run, members, log, holder, tools) {
   draw(log ? "log" : "linear");
 }
 
-/** The heat map, and below it the lines of a few of its variables: first those with findings and the extremes. */
+/** The heat map, and below it the lines of a few of its variables. */
 function drawHeat(view, run, members, log, holder, tools, below) {
   const readout = el("p", { class: "readout" });
   const idle = `${counted(members.length, "variable")}, a row each; click one to see its line`;
@@ -138,7 +138,7 @@ function drawHeat(view, run, members, log, holder, tools, below) {
   const redraw = () => {
     lines?.destroy();
     lines = chosen.size === 0 ? null
-      : lineChart(view, lower, members.filter((curve) => chosen.has(curve)), run.findings, log);
+      : lineChart(view, lower, members.filter((curve) => chosen.has(curve)), run.findings, log, NAMES_WIDTH);
   };
   const pick = (curve) => {
     if (!chosen.delete(curve)) chosen.add(curve);
@@ -152,7 +152,9 @@ function drawHeat(view, run, members, log, holder, tools, below) {
   redraw();
 }
 
+/** The variables whose lines are shown first: all, if they are few; those with findings, and the extremes. */
 function firstChosen(members, findings) {
+  if (members.length <= 5) return new Set(members);
   const told = members.filter(({ tag }) => findings.some((finding) => finding.tag === tag)).slice(0, 4);
   const byLast = members.filter(({ value }) => Number.isFinite(value.at(-1))).sort((a, b) => a.value.at(-1) - b.value.at(-1));
   return new Set([...told, byLast[0], byLast.at(-1)].filter(Boolean));
