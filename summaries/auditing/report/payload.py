@@ -46,9 +46,10 @@ def blocks(report: Report) -> list[str]:
     made: dict[int, str] = {}
     for number in sorted(range(len(report.runs)), key=lambda i: -_interest(report.runs[i])):
         run = report.runs[number]
-        curves = [_thinned(curve, stretches) for curve in run.curves]
-        if sum(len(curve.step) for curve in curves) > room:
-            curves = [curve for curve in curves if curve.role in _LOSSES]
+        chosen = run.curves
+        if sum(min(len(curve.step), 2 * stretches) for curve in chosen) > room:
+            chosen = tuple(curve for curve in chosen if curve.role in _LOSSES)
+        curves = [_thinned(curve, stretches) for curve in chosen]
         room -= sum(len(curve.step) for curve in curves)
         made[number] = _block(run, curves)
     return [made[number] for number in range(len(report.runs))]

@@ -79,9 +79,11 @@ function drawFrames(u, curves, marks, active) {
     const span = shadedSpan(u, range, ratio);
     if (span === null) continue;
     const row = curves.findIndex(({ tag }) => tag === finding.tag);
-    u.ctx.lineWidth = (finding === active ? 4 : 2) * ratio;
-    u.ctx.strokeStyle = color(finding.severity);
-    u.ctx.strokeRect(span[0], u.bbox.top + row * height, span[1], height);
+    for (const [edge, width] of [["panel", 4], [finding.severity, 2]]) { // on a rim, to be seen on every color
+      u.ctx.lineWidth = (width + (finding === active ? 2 : 0)) * ratio;
+      u.ctx.strokeStyle = color(edge);
+      u.ctx.strokeRect(span[0], u.bbox.top + row * height, span[1], height);
+    }
   }
   u.ctx.restore();
 }
