@@ -47,9 +47,12 @@ class Page:
         self.page.wait_for_timeout(50)  # uPlot draws at the end of the task
         return figure
 
-    def ticks(self):
-        """First and last x that the loss chart shows."""
-        return self.page.evaluate("place.current.view().range")
+    def shown(self):
+        """First and last x that all charts show."""
+        self.page.wait_for_timeout(50)
+        ranges = self.page.evaluate("[...place.current.view().charts].map(({scales: {x}}) => [x.min, x.max])")
+        assert all(one == ranges[0] for one in ranges)
+        return ranges[0]
 
     def _answer(self, route):
         if route.request.url.startswith(self.path.as_uri()):
@@ -132,14 +135,14 @@ def test_a_finding_is_shown_on_its_curve(audit):
     page = audit.open(several(), EXPLODED)
     marked = colored(audit.chart("Loss"))
     page.locator(".finding", has_text="GL302").click()
-    low, high = audit.ticks()
+    low, high = audit.shown()
     assert low < 2500
     assert high > 2560
     assert high - low < 500
     assert audit.chart("Loss").locator(".u-over").bounding_box()["y"] > 0
     assert colored(audit.chart("Loss")) != marked
     page.get_by_role("button", name="Whole run").click()
-    assert audit.ticks() == [0, 3999]
+    assert audit.shown() == [0, 3999]
 
 
 def test_a_click_on_a_mark_finds_its_finding(audit):
@@ -179,15 +182,15 @@ def test_zoom(audit):
     page.mouse.move(plot["x"] + plot["width"] * 0.6, middle)
     page.mouse.move(plot["x"] + plot["width"] * 0.75, middle)
     page.mouse.up()
-    low, high = audit.ticks()
+    low, high = audit.shown()
     assert (low, high) == pytest.approx((0.5 * 3999, 0.75 * 3999), rel=0.01)
     page.locator(".plot").first.focus()
     page.keyboard.press("ArrowLeft")
-    assert audit.ticks()[0] < low
+    assert audit.shown()[0] < low
     page.keyboard.press("+")
-    assert audit.ticks()[1] - audit.ticks()[0] == pytest.approx((high - low) / 2)
+    assert audit.shown()[1] - audit.shown()[0] == pytest.approx((high - low) / 2)
     page.mouse.dblclick(plot["x"] + plot["width"] / 2, middle)
-    assert audit.ticks() == [0, 3999]
+    assert audit.shown() == [0, 3999]
 
 
 def test_time_and_logarithm(audit):
@@ -198,7 +201,7 @@ def test_time_and_logarithm(audit):
     page.wait_for_timeout(100)
     assert figure.locator(".u-wrap").screenshot() != before
     page.get_by_role("button", name="Time").click()
-    assert audit.ticks() == pytest.approx([0, 3999 / 4])
+    assert audit.shown() == pytest.approx([0, 3999 / 4])
     assert "min" in audit.chart("Loss").locator(".u-legend .u-value").first.inner_text()
     assert colored(audit.chart("Loss")) > 0.002
 
@@ -326,6 +329,56 @@ def test_fifty_long_tags(audit):
     assert colored(audit.chart("Gradient norm of each variable")) > 0.3
     page.evaluate("place.current.view().zoom([50000, 51000])")
     assert colored(audit.chart("Loss")) > 0.002
+
+
+NUMBERS = [
+    ("number(1234567)", "1,234,567"),
+    ("number(0.031251)", "0.03125"),
+    ("number(1/3)", "0.3333"),
+    ("number(-12.5)", "\u221212.5"),
+    ("number(3.4028e38)", "3.403e+38"),
+    ("number(-1e-7)", "\u22121e\u22127"),
+    ("number(123456.7)", "1.235e+5"),
+    ("number(0)", "0"),
+    ("number(NaN)", "NaN"),
+    ("number(-Infinity)", "\u2212∞"),
+    ("number(null)", "\u2013"),
+    ("tick(20000)", "20k"),
+    ("tick(1500000)", "1.5M"),
+    ("tick(0.0005)", "5e\u22124"),
+    ("tick(-2e-20)", "\u22122e\u221220"),
+    ("tick(1e15)", "1e+15"),
+    ("duration(0.25)", "0.25 s"),
+    ("duration(59.6)", "1 min"),
+    ("duration(8000)", "2 h 13 min"),
+    ("duration(86460)", "1 d"),
+    ("duration(-90)", "\u22121 min 30 s"),
+    ("duration(NaN)", "\u2013"),
+    ("stepRange([5, 5])", "step 5"),
+    ("stepRange([0, 1000])", "steps 0 to 1,000"),
+    ("counted(1, 'run')", "1 run"),
+    ("counted(2000, 'run')", "2,000 runs"),
+    ("logRange(null, 0.35, 17).join()", "0.3,20"),
+    ("logRange(null, 0.3, 0.3).join()", "0.3,0.6"),
+    ("logRange(null, null, null).join()", "1,10"),
+    ("shortened('encoder/layer_7/attention/weights', 16)", "encod…on/weights"),
+    ("distinct(['a/b/c/w', 'a/d/c/w', 'a/e/e/w']).join()", "b/c,d/c,e/e"),
+    ("distinct(['w', 'w']).join()", "w,w"),
+]
+
+
+def test_numbers_as_people_read_them(audit):
+    page = audit.open(several())
+    said = [(asked, page.evaluate(asked)) for asked, _ in NUMBERS]
+    assert said == NUMBERS
+
+
+def test_what_is_about_no_tag_is_marked_on_the_loss(audit):
+    stall = finding("GL204", "stall", "WARNING", "a", "", (2000, 2100), "Nothing for two hours.")
+    page = audit.open(Report((run("a", [stall], healthy("a").curves),)), 0)
+    plot = audit.chart("Loss").locator(".u-over").bounding_box()
+    page.mouse.click(plot["x"] + plot["width"] * 2050 / 3999, plot["y"] + 50)
+    assert page.locator(".finding:focus b").inner_text() == "GL204"
 
 
 def test_on_a_narrow_screen_and_on_paper(audit):

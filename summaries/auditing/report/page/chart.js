@@ -127,11 +127,11 @@ function install(view, holder, options, data, marks) {
   return u;
 }
 
-/** The findings that are to be marked on these curves: {finding, range}. */
+/** The findings that are to be marked on these curves: {finding, range}. What is about no tag is marked on the loss. */
 function marksOn(view, curves, findings) {
   const marks = [];
   for (const finding of findings) {
-    const curve = curves.find(({ tag }) => tag === finding.tag);
+    const curve = curves.find(({ tag, role }) => (finding.tag === "" ? role === "loss" : tag === finding.tag));
     const range = curve && finding.steps && placed(finding.steps, curve, view.mode);
     if (range) marks.push({ finding, range });
   }
@@ -149,7 +149,18 @@ function valueScale(log, values) {
     }
   }
   if (!log || least === Infinity) return { distr: 1 };
-  return positive ? { distr: 3 } : { distr: 4, asinh: least };
+  return positive ? { distr: 3, range: logRange } : { distr: 4, asinh: least };
+}
+
+/** From the digit below the least to the digit above the largest, as 2e-3 to 5e1: uPlot's own goes to full decades. */
+function logRange(u, low, high) {
+  if (low === null) return [1, 10];
+  const exponent = (value) => Math.floor(Math.log10(value) + 1e-9);
+  const digit = (value, round) => Number(`${round(value / 10 ** exponent(value))}e${exponent(value)}`);
+  const below = (share) => Math.floor(share + 1e-9); // 0.3 / 0.1 is a little less than 3
+  const above = (share) => Math.ceil(share - 1e-9);
+  const least = Math.max(digit(low, below), 1e-307); // smaller floats are too coarse for ticks
+  return [least, Math.min(Math.max(digit(high, above), digit(2 * least, above)), 1e308)];
 }
 
 /** A chart of lines in `holder`; `log` says how its values are read, `side` how wide the room for their axis is. */
@@ -162,7 +173,7 @@ function lineChart(view, holder, curves, findings, log, side = 66) {
   const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks);
   options.axes[1].size = side;
   options.scales.y = valueScale(log, finite);
-  if (flat(finite)) options.scales.y.range = (u, low, high) => [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
+  if (options.scales.y.distr === 1 && flat(finite)) options.scales.y.range = (u, low, high) => [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];
   options.cursor.dataIdx = (u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
   options.series = [
