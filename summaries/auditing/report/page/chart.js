@@ -148,8 +148,18 @@ function valueScale(log, values) {
       if (value && Number.isFinite(value)) least = Math.min(least, Math.abs(value));
     }
   }
-  if (!log || least === Infinity) return { distr: 1 };
+  if (!log || least === Infinity) return { distr: 1, range: linearRange };
   return positive ? { distr: 3, range: logRange } : { distr: 4, asinh: least };
+}
+
+const ROOM = { pad: 0.1, soft: 0, mode: 3 }; // from zero, where that is not far
+
+/** uPlot's own, but for values that are one and the same: their line is in the middle. */
+function linearRange(u, low, high) {
+  if (low === null) return [0, 1];
+  if (low !== high) return uPlot.rangeNum(low, high, { min: ROOM, max: ROOM });
+  const room = Math.abs(low) / 2 || 1;
+  return [low - room, high + room];
 }
 
 /** From the digit below the least to the digit above the largest, as 2e-3 to 5e1: uPlot's own goes to full decades. */
@@ -173,7 +183,6 @@ function lineChart(view, holder, curves, findings, log, side = 66) {
   const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks);
   options.axes[1].size = side;
   options.scales.y = valueScale(log, finite);
-  if (options.scales.y.distr === 1 && flat(finite)) options.scales.y.range = (u, low, high) => [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];
   options.cursor.dataIdx = (u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
   options.series = [
@@ -190,12 +199,6 @@ function lineChart(view, holder, curves, findings, log, side = 66) {
     })),
   ];
   return install(view, holder, options, [x, ...finite], marks);
-}
-
-/** Whether all values are one and the same, for which uPlot's own range would start far away. */
-function flat(columns) {
-  const all = columns.flat().filter((value) => Number.isFinite(value));
-  return all.length > 0 && all.every((value) => value === all[0]);
 }
 
 /** The index nearest to this one where the column has a point. */
