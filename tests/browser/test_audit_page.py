@@ -364,7 +364,7 @@ NUMBERS = [
     ("linearRange(null, 0, 0).join()", "-1,1"),
     ("linearRange(null, -3, -3).join()", "-4.5,-1.5"),
     ("linearRange(null, null, null).join()", "0,1"),
-    ("linearRange(null, 1, 9)[0]", 0),
+    ("linearRange(null, 0, 9)[0]", 0),
     ("shortened('encoder/layer_7/attention/weights', 16)", "encod…on/weights"),
     ("distinct(['a/b/c/w', 'a/d/c/w', 'a/e/e/w']).join()", "b/c,d/c,e/e"),
     ("distinct(['w', 'w']).join()", "w,w"),

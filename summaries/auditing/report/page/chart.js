@@ -152,7 +152,7 @@ function valueScale(log, values) {
   return positive ? { distr: 3, range: logRange } : { distr: 4, asinh: least };
 }
 
-const ROOM = { pad: 0.1, soft: 0, mode: 3 }; // from zero, where that is not far
+const ROOM = { pad: 0.1, soft: 0, mode: 3 }; // as uPlot has it: data from zero on stays there
 
 /** uPlot's own, but for values that are one and the same: their line is in the middle. */
 function linearRange(u, low, high) {
