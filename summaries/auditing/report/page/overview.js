@@ -91,7 +91,7 @@ function rowOf(row, baseline) {
   return el("tr", { class: verdict(row), onclick: (event) => { if (!event.target.closest("a") && !String(getSelection())) location.hash = address; } },
     el("td", { class: "verdict" }, sign(verdict(row))),
     el("th", { class: "name", scope: "row" }, el("a", { href: address }, row.name), row.name === baseline ? el("em", {}, "baseline") : null),
-    el("td", { class: "worst" }, row.worst
+    el("td", { class: "worst", title: row.worst?.message }, row.worst
       ? [el("span", { class: `code ${row.worst.severity}` }, row.worst.code), " ", row.worst.message] : null),
     count(errors, "error"), count(warnings, "warning"), count(infos, "info"),
     el("td", { class: "steps" }, row.steps ? whole(row.steps[1]) : "–"),
