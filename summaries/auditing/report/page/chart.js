@@ -1,0 +1,217 @@
+"use strict";
+// A chart of lines, by uPlot; and the view: what all charts of a run share, which is their x axis and the chosen finding.
+
+const CHART_HEIGHT = 250;
+// Ticks of a time axis, in seconds: round in minutes, hours and days.
+const TIME_TICKS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
+  43200, 86400, 172800, 432000, 864000, 2592000, 8640000, 31536000];
+
+/** The x axis that charts share. Whoever zooms one zooms all. */
+class View {
+  constructor(curves, mode) {
+    this.curves = curves;
+    this.mode = mode;
+    this.charts = new Set();
+    this.active = null;
+    this.onzoom = () => {};
+    this.onpick = () => {};
+    this.cursor = uPlot.sync(`run-${++View.count}`);
+    this.full = extent(curves, mode);
+    this.range = this.full;
+  }
+
+  /** Show this range of x; all of it, if it is none. */
+  zoom(range) {
+    this.range = range ?? this.full;
+    for (const chart of this.charts) chart.setScale("x", { min: this.range[0], max: this.range[1] });
+    this.onzoom(this.range !== this.full);
+  }
+
+  /** Zoom by a factor around the middle, and go aside by a share of the range: for the keyboard. */
+  move(factor, aside) {
+    const [low, high] = this.range;
+    const middle = (low + high) / 2 + aside * (high - low);
+    const half = (factor * (high - low)) / 2;
+    const range = [Math.max(middle - half, this.full[0]), Math.min(middle + half, this.full[1])];
+    if (range[1] > range[0]) this.zoom(range);
+  }
+
+  /** Emphasize a finding wherever it is marked. */
+  emphasize(finding) {
+    if (this.active === finding) return;
+    this.active = finding;
+    for (const chart of this.charts) chart.redraw(false);
+  }
+
+  redraw() {
+    for (const chart of this.charts) chart.redraw(false);
+  }
+
+  destroy() {
+    for (const chart of this.charts) chart.destroy();
+    this.charts.clear();
+  }
+}
+View.count = 0;
+
+/** The least and the largest x of all curves; never an empty range. */
+function extent(curves, mode) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const curve of curves) {
+    for (const x of mode === "step" ? [curve.step[0], curve.step.at(-1)] : curve.seconds) {
+      if (!Number.isFinite(x)) continue;
+      if (x < low) low = x;
+      if (x > high) high = x;
+    }
+  }
+  if (low > high) return [0, 1];
+  return low < high ? [low, high] : [low - 0.5, high + 0.5];
+}
+
+/** What every chart has: the shared x axis, the pointer's line, zooming by dragging, and findings as marks. */
+function baseOptions(view, width, height, marks) {
+  const axis = { stroke: () => color("soft"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { show: false } };
+  return {
+    width, height,
+    padding: [(marks.length > 0 ? 2 * FLAG_HEIGHT : 0) + 10, 12, 0, 0],
+    scales: { x: { time: false, range: () => view.range } },
+    axes: [
+      { ...axis, size: 28, values: (u, at) => at.map(view.mode === "step" ? tick : duration),
+        incrs: view.mode === "step" ? undefined : TIME_TICKS, space: view.mode === "step" ? 70 : 110 },
+      { ...axis, size: 66, values: (u, at) => at.map(tick) },
+    ],
+    cursor: {
+      y: false,
+      sync: { key: view.cursor.key, scales: ["x", null], setSeries: false },
+      drag: { x: true, y: false, setScale: false, dist: 4 },
+      bind: { dblclick: () => () => { view.zoom(null); return null; } },
+    },
+    hooks: {
+      drawClear: [(u) => drawMarks(u, marks, view.active)],
+      setSelect: [(u) => {
+        if (u.select.width < 4) return;
+        view.zoom([u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")]);
+        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      }],
+    },
+  };
+}
+
+/** Put a chart into its place: sized with it, one of the view's, moved by keys, a click on a mark choosing its finding. */
+function install(view, holder, options, data, marks) {
+  const u = new uPlot(options, data, holder);
+  view.charts.add(u);
+  const resize = new ResizeObserver(() => {
+    const width = Math.floor(holder.clientWidth);
+    if (width > 0 && width !== u.width) u.setSize({ width, height: options.height });
+  });
+  resize.observe(holder);
+  u.over.addEventListener("click", (event) => {
+    const x = u.posToVal(event.offsetX, "x");
+    const near = 4 * (u.posToVal(1, "x") - u.posToVal(0, "x"));
+    const hit = marks.filter(({ range }) => range[0] - near <= x && x <= range[1] + near)
+      .sort((a, b) => a.range[1] - a.range[0] - (b.range[1] - b.range[0]))[0];
+    if (hit) view.onpick(hit.finding);
+  });
+  const keys = {
+    ArrowLeft: [1, -0.2], ArrowRight: [1, 0.2], "+": [0.5, 0], "=": [0.5, 0], "-": [2, 0],
+  };
+  holder.addEventListener("keydown", (event) => {
+    if (event.key === "0" || event.key === "Escape") view.zoom(null);
+    else if (event.key in keys) view.move(...keys[event.key]);
+    else return;
+    event.preventDefault();
+  });
+  const leave = u.destroy;
+  u.destroy = () => { resize.disconnect(); view.charts.delete(u); leave.call(u); };
+  return u;
+}
+
+/** The findings that are to be marked on these curves: {finding, range}. What is about no tag is marked on the loss. */
+function marksOn(view, curves, findings) {
+  const marks = [];
+  for (const finding of findings) {
+    const curve = curves.find(({ tag, role }) => (finding.tag === "" ? role === "loss" : tag === finding.tag));
+    const range = curve && finding.steps && placed(finding.steps, curve, view.mode);
+    if (range) marks.push({ finding, range });
+  }
+  return marks.sort((a, b) => a.range[0] - b.range[0]);
+}
+
+/** How a logarithmic axis reads values among which there may be zeros: the least that it tells from zero. */
+function valueScale(log, values) {
+  let least = Infinity;
+  let positive = true;
+  for (const column of values) {
+    for (const value of column) {
+      if (value === 0 || value < 0) positive = false;
+      if (value && Number.isFinite(value)) least = Math.min(least, Math.abs(value));
+    }
+  }
+  if (!log || least === Infinity) return { distr: 1, range: linearRange };
+  return positive ? { distr: 3, range: logRange } : { distr: 4, asinh: least };
+}
+
+const ROOM = { pad: 0.1, soft: 0, mode: 3 }; // as uPlot has it: data from zero on stays there
+
+/** uPlot's own, but for values that are one and the same: their line is in the middle. */
+function linearRange(u, low, high) {
+  if (low === null) return [0, 1];
+  if (low !== high) return uPlot.rangeNum(low, high, { min: ROOM, max: ROOM });
+  const room = Math.abs(low) / 2 || 1;
+  return [low - room, high + room];
+}
+
+/** From the digit below the least to the digit above the largest, as 2e-3 to 5e1: uPlot's own goes to full decades. */
+function logRange(u, low, high) {
+  if (low === null) return [1, 10];
+  const exponent = (value) => Math.floor(Math.log10(value) + 1e-9);
+  const digit = (value, round) => Number(`${round(value / 10 ** exponent(value))}e${exponent(value)}`);
+  const below = (share) => Math.floor(share + 1e-9); // 0.3 / 0.1 is a little less than 3
+  const above = (share) => Math.ceil(share - 1e-9);
+  const least = Math.max(digit(low, below), 1e-307); // smaller floats are too coarse for ticks
+  return [least, Math.min(Math.max(digit(high, above), digit(2 * least, above)), 1e308)];
+}
+
+/** A chart of lines in `holder`; `log` says how its values are read, `side` how wide the room for their axis is. */
+function lineChart(view, holder, curves, findings, log, side = 66) {
+  const lines = curves.map((curve) => ordered(curve, view.mode));
+  const { x, values } = aligned(lines);
+  const marks = marksOn(view, curves, findings);
+  const odd = lines.flatMap(notFinite);
+  const finite = values.map((column) => column.map((v) => (v === undefined || Number.isFinite(v) ? v : null)));
+  const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks);
+  options.axes[1].size = side;
+  options.scales.y = valueScale(log, finite);
+  options.hooks.draw = [(u) => drawNotFinite(u, odd)];
+  options.cursor.dataIdx = (u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
+  options.series = [
+    { label: view.mode === "step" ? "step" : "time",
+      value: (u, v) => (view.mode === "step" ? whole : duration)(v ?? x.at(-1) ?? 0) },
+    ...curves.map((curve, k) => ({
+      label: curve.tag,
+      stroke: () => color(`line-${k % 8}`),
+      class: `line-${k % 8}`,
+      width: 1.5,
+      dash: curve.role === "clip_norm" ? [6, 4] : undefined,
+      value: (u, v, series, index) => number(values[k][index ?? lastPoint(values[k])]),
+      points: { size: 5 },
+    })),
+  ];
+  return install(view, holder, options, [x, ...finite], marks);
+}
+
+/** The index nearest to this one where the column has a point. */
+function nearestPoint(column, index) {
+  for (let away = 0; away < column.length; away++) {
+    if (column[index - away] !== undefined) return index - away;
+    if (column[index + away] !== undefined) return index + away;
+  }
+  return index;
+}
+
+function lastPoint(column) {
+  let last = column.length - 1;
+  while (last > 0 && column[last] === undefined) last--;
+  return last;
+}

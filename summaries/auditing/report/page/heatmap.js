@@ -1,0 +1,159 @@
+"use strict";
+// A heat map over steps: a row a variable. uPlot has the axes, the pointer and the zoom; the cells are drawn here.
+
+// Viridis at nine places (CC0, Smith and van der Walt): even to the eye, and to those who see few colors.
+const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129],
+  [92, 200, 99], [170, 220, 50], [253, 231, 37]];
+const CELL_WIDTH = 3; // CSS pixels
+const NAMES_WIDTH = 190; // the same for the lines below, so that steps are under steps
+
+/** The color of a share, 0 to 1. */
+function viridis(share) {
+  const at = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
+  const low = Math.min(Math.floor(at), VIRIDIS.length - 2);
+  return VIRIDIS[low].map((part, i) => Math.round(part + (at - low) * (VIRIDIS[low + 1][i] - part)));
+}
+
+/** How values become shares: {low, high, share(value)}; logarithmic where asked, then zeros are the lowest. */
+function shades(lines, log) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const { value } of lines) {
+    for (const v of value) {
+      if (!Number.isFinite(v) || (log && v <= 0)) continue;
+      if (v < low) low = v;
+      if (v > high) high = v;
+    }
+  }
+  const read = log ? Math.log : (v) => v / 2; // halves: their difference never overflows
+  const [from, to] = [read(low), read(high)];
+  return { low, high, share: (v) => (log && v <= 0 ? 0 : to > from ? (read(v) - from) / (to - from) : 0.5) };
+}
+
+/** One row's value in each of `count` cells from `low` to `high`: the largest there, NaN before what is not finite. */
+function cells(line, low, high, count) {
+  const row = new Array(count).fill(null);
+  const width = (high - low) / count;
+  let before = null;
+  const start = Math.max(firstFrom(line.x, low) - 1, 0);
+  for (let i = start; i < line.x.length && line.x[i] <= high; i++) {
+    const value = line.value[i];
+    const cell = Math.min(Math.floor((line.x[i] - low) / width), count - 1);
+    if (cell < 0) { before = value; continue; }
+    const held = row[cell];
+    if (held === null || (Number.isFinite(held) && !(value <= held))) row[cell] = Number.isFinite(value) ? value : NaN;
+  }
+  const end = line.x.length > 0 ? Math.floor((line.x.at(-1) - low) / width) : -1;
+  for (let cell = 0; cell < count && cell <= end; cell++) { // between two points, the first one's color
+    if (row[cell] === null) row[cell] = before;
+    before = row[cell];
+  }
+  return row;
+}
+
+/** Draw all rows into the plot. */
+function drawCells(u, lines, range, shade) {
+  const { ctx, bbox } = u;
+  const count = Math.max(1, Math.floor(bbox.width / uPlot.pxRatio / CELL_WIDTH));
+  const picture = new OffscreenCanvas(count, lines.length);
+  const pixels = new ImageData(count, lines.length);
+  const odd = color("odd-rgb").split(" ").map(Number);
+  lines.forEach((line, row) => {
+    cells(line, range[0], range[1], count).forEach((value, cell) => {
+      if (value === null) return;
+      pixels.data.set([...(Number.isFinite(value) ? viridis(shade.share(value)) : odd), 255], 4 * (row * count + cell));
+    });
+  });
+  picture.getContext("2d").putImageData(pixels, 0, 0);
+  ctx.save();
+  ctx.imageSmoothingEnabled = false;
+  ctx.drawImage(picture, bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.restore();
+}
+
+/** A frame around each finding's steps in its variable's row. */
+function drawFrames(u, curves, marks, active) {
+  const ratio = uPlot.pxRatio;
+  const height = u.bbox.height / curves.length;
+  u.ctx.save();
+  for (const { finding, range } of marks) {
+    const span = shadedSpan(u, range, ratio);
+    if (span === null) continue;
+    const row = curves.findIndex(({ tag }) => tag === finding.tag);
+    for (const [edge, width] of [["panel", 4], [finding.severity, 2]]) { // on a rim, to be seen on every color
+      u.ctx.lineWidth = (width + (finding === active ? 2 : 0)) * ratio;
+      u.ctx.strokeStyle = color(edge);
+      u.ctx.strokeRect(span[0], u.bbox.top + row * height, span[1], height);
+    }
+  }
+  u.ctx.restore();
+}
+
+/** A heat map in `holder`; `say` is told what is under the pointer, `pick` which row was clicked. */
+function heatMap(view, holder, curves, findings, log, say, pick) {
+  const lines = curves.map((curve) => ordered(curve, view.mode));
+  const shade = shades(lines, log);
+  const marks = marksOn(view, curves, findings);
+  const names = distinct(curves.map(({ variable, tag }) => variable || tag)).map((name) => shortened(name, 25));
+  const rowHeight = Math.min(Math.max(Math.floor(420 / curves.length), 3), 22);
+  const every = Math.ceil(13 / rowHeight);
+  const options = baseOptions(view, holder.clientWidth, rowHeight * curves.length + 36, []);
+  const rowAt = (u) => Math.min(Math.floor((u.cursor.top / u.over.clientHeight) * curves.length), curves.length - 1);
+  options.padding = [6, 12, 0, 0];
+  options.scales.y = { range: [0, curves.length], dir: -1 };
+  options.legend = { show: false };
+  options.series = [{}, { paths: () => null, points: { show: false } }];
+  Object.assign(options.axes[1], {
+    size: NAMES_WIDTH,
+    grid: { show: false },
+    splits: () => curves.map((_, row) => row + 0.5).filter((_, row) => row % every === 0),
+    values: (u, at) => at.map((row) => names[Math.floor(row)]),
+  });
+  options.cursor.points = { show: false };
+  options.hooks.drawClear = [];
+  options.hooks.draw = [
+    (u) => drawCells(u, lines, view.range, shade),
+    (u) => drawFrames(u, curves, marks, view.active),
+  ];
+  options.hooks.setCursor = [(u) => {
+    if (u.cursor.left < 0 || u.cursor.top < 0 || !u.over.matches(":hover")) return say(null);
+    const row = rowAt(u);
+    const line = lines[row];
+    const x = u.posToVal(u.cursor.left, "x");
+    const after = firstFrom(line.x, x);
+    const index = after > 0 && (after === line.x.length || x - line.x[after - 1] < line.x[after] - x) ? after - 1 : after;
+    if (index < line.x.length) say({ name: curves[row].tag, step: line.step[index], value: line.value[index] });
+  }];
+  const u = install(view, holder, options, [view.full, [null, null]], []);
+  u.over.addEventListener("click", () => { if (u.cursor.top >= 0) pick(curves[rowAt(u)]); });
+  return { chart: u, shade };
+}
+
+/** The bar that says which color is which value. */
+function shadeBar(shade) {
+  const bar = el("canvas", { width: 120, height: 1, class: "bar", "aria-hidden": "true" });
+  const ctx = bar.getContext("2d");
+  for (let x = 0; x < 120; x++) {
+    ctx.fillStyle = `rgb(${viridis(x / 119).join(" ")})`;
+    ctx.fillRect(x, 0, 1, 1);
+  }
+  return el("span", { class: "shades" }, number(shade.low), bar, number(shade.high), el("i", { class: "odd" }), "not finite");
+}
+
+/** Names without the path that all of them begin with, and the one that all of them end with. */
+function distinct(names) {
+  const parts = names.map((name) => name.split("/"));
+  const shortest = Math.min(...parts.map(({ length }) => length)) - 1;
+  const same = (at) => parts.every((part) => part.at(at) === parts[0].at(at));
+  let head = 0;
+  while (head < shortest && same(head)) head++;
+  let tail = 0;
+  while (tail < shortest - head && same(-1 - tail)) tail++;
+  return parts.map((part) => part.slice(head, part.length - tail).join("/"));
+}
+
+/** A name without its middle, if it is long: layers differ at the end. */
+function shortened(name, length) {
+  if (name.length <= length) return name;
+  const head = Math.floor((length - 1) / 3);
+  return `${name.slice(0, head)}…${name.slice(head + 1 - length)}`;
+}

@@ -1,0 +1,47 @@
+"use strict";
+// Which page is shown: all runs at #/, one run at #/<its position>.
+
+const index = JSON.parse(document.getElementById("index").textContent);
+const filter = { text: "", verdicts: new Set(), code: "", column: 0, descending: true };
+const place = { current: null, wanted: 0, scrolled: 0 };
+
+index.runs.forEach((row, position) => {
+  row.position = position;
+  row.rank = 1e12 * row.counts[0] + 1e6 * row.counts[1] + row.counts[2];
+});
+
+/** Show what the address says. A run that takes long to unpack does not replace what was asked for since. */
+async function route() {
+  const ticket = ++place.wanted;
+  const position = location.hash.startsWith("#/") && location.hash.length > 2 ? Number(location.hash.slice(2)) : null;
+  const known = position !== null && position in index.runs;
+  if (place.current?.overview) place.scrolled = scrollY;
+  const page = known ? await runPage(index, position, neighbours(position)) : overviewPage(index, filter);
+  if (ticket !== place.wanted) return page.close();
+  place.current?.close();
+  place.current = { ...page, overview: !known };
+  document.getElementById("main").replaceChildren(page.element);
+  document.title = known ? `${index.runs[position].name} – gradledger audit` : "gradledger audit";
+  scrollTo(0, known ? 0 : place.scrolled);
+}
+
+/** Links to the run before and the run after, as the overview was sorted and filtered. */
+function neighbours(position) {
+  const order = sorted(index.runs.filter((row) => passes(row, filter)), filter);
+  const at = order.findIndex((row) => row.position === position);
+  const link = (row, text) => (row ? el("a", { href: `#/${row.position}`, title: row.name }, text) : el("span", {}, text));
+  return [link(order[at - 1], "Previous"), link(at < 0 ? null : order[at + 1], "Next")];
+}
+
+/** How many runs there are, and how many findings of each severity. */
+function tally() {
+  const sums = SEVERITIES.map((severity, at) => [severity, index.runs.reduce((sum, row) => sum + row.counts[at], 0)]);
+  const noun = { error: "error", warning: "warning", info: "note" };
+  document.getElementById("tally").append(counted(index.runs.length, "run"), ...sums.filter(([, sum]) => sum > 0)
+    .map(([severity, sum]) => el("span", {}, sign(severity), counted(sum, noun[severity]))));
+}
+
+startTheme();
+tally();
+addEventListener("hashchange", route);
+route();

@@ -1,0 +1,94 @@
+"use strict";
+// What is drawn on a chart besides its curves: the findings as shaded ranges with their codes, and what is not finite.
+
+const FLAG_HEIGHT = 15; // CSS pixels, one row of codes above the plot
+
+/** Shade each finding's range; on top, in the margin, its code. `marks` are {finding, range: [x, x]}. */
+function drawMarks(u, marks, active) {
+  const { ctx, bbox } = u;
+  const ratio = uPlot.pxRatio;
+  const flagsEnd = [-Infinity, -Infinity];
+  const drawn = new Set();
+  ctx.save();
+  ctx.font = `600 ${10.5 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  for (const mark of marks) {
+    const span = shadedSpan(u, mark.range, ratio);
+    if (span === null) continue;
+    const [left, width] = span;
+    const isActive = mark.finding === active;
+    const key = `${mark.finding.code} ${left} ${width}`;
+    if (drawn.has(key) && !isActive) continue; // of several variables at once
+    drawn.add(key);
+    ctx.fillStyle = ctx.strokeStyle = color(mark.finding.severity);
+    ctx.globalAlpha = isActive ? 0.3 : 0.13;
+    ctx.fillRect(left, bbox.top, width, bbox.height);
+    ctx.globalAlpha = isActive ? 1 : 0.7;
+    ctx.fillRect(left, bbox.top, width, (isActive ? 3 : 2) * ratio);
+    const text = ctx.measureText(mark.finding.code).width;
+    const start = Math.min(Math.max(left, bbox.left), bbox.left + bbox.width - text);
+    const row = flagsEnd.findIndex((end) => start > end + 6 * ratio);
+    if (row < 0) continue;
+    flagsEnd[row] = start + text;
+    ctx.globalAlpha = 1;
+    ctx.fillText(mark.finding.code, start, bbox.top - (row + 0.5) * FLAG_HEIGHT * ratio);
+  }
+  ctx.restore();
+}
+
+/** Left and width of a range in canvas pixels, inside the plot and wide enough to be seen; null where it is not. */
+function shadedSpan(u, range, ratio) {
+  const { bbox } = u;
+  let left = u.valToPos(range[0], "x", true);
+  let right = u.valToPos(range[1], "x", true);
+  if (right - left < 3 * ratio) [left, right] = [(left + right - 3 * ratio) / 2, (left + right + 3 * ratio) / 2];
+  if (right < bbox.left || left > bbox.left + bbox.width) return null;
+  left = Math.max(left, bbox.left);
+  return [left, Math.min(right, bbox.left + bbox.width) - left];
+}
+
+/** Stretches of x where values are not finite: [[first, last], …]. */
+function notFinite(curve) {
+  const stretches = [];
+  let open = false;
+  for (let i = 0; i < curve.x.length; i++) {
+    const odd = !Number.isFinite(curve.value[i]);
+    if (odd && open) stretches.at(-1)[1] = curve.x[i];
+    else if (odd) stretches.push([curve.x[i], curve.x[i]]);
+    open = odd;
+  }
+  return stretches;
+}
+
+/** A bar along the top of the plot where values are NaN or infinite, and a line down where each stretch begins. */
+function drawNotFinite(u, stretches) {
+  const { ctx, bbox } = u;
+  const ratio = uPlot.pxRatio;
+  ctx.save();
+  ctx.fillStyle = ctx.strokeStyle = color("odd");
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([3 * ratio, 3 * ratio]);
+  ctx.font = `600 ${10.5 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "top";
+  let labelled = -Infinity;
+  for (const stretch of stretches) {
+    const span = shadedSpan(u, stretch, ratio);
+    if (span === null) continue;
+    const [left, width] = span;
+    ctx.fillRect(left, bbox.top, width, 5 * ratio);
+    ctx.beginPath();
+    ctx.moveTo(left, bbox.top);
+    ctx.lineTo(left, bbox.top + bbox.height);
+    ctx.stroke();
+    const text = "not finite";
+    const size = ctx.measureText(text).width;
+    let start = left + 5 * ratio;
+    if (start + size > bbox.left + bbox.width) start = left - size - 5 * ratio;
+    if (start < labelled) continue;
+    ctx.fillText(text, start, bbox.top + 8 * ratio);
+    labelled = start + size + 8 * ratio;
+  }
+  ctx.restore();
+}

@@ -1,0 +1,147 @@
+"use strict";
+// All runs as a table: what is worst first, sorted and filtered as wanted.
+
+const CHUNK = 150; // rows that are added at a time, as the reader scrolls: 5,000 at once would be slow
+const SEVERITIES = ["error", "warning", "info"];
+const LABELS = { error: "with errors", warning: "with warnings", pass: "passed" };
+
+/** What a run's row says: error, warning, or pass; what is only informative passes. */
+function verdict(row) {
+  return row.counts[0] > 0 ? "error" : row.counts[1] > 0 ? "warning" : "pass";
+}
+
+// Header, class, how a row is ordered by it, and whether the largest comes first.
+const COLUMNS = [
+  ["", "verdict", (row) => row.rank, true],
+  ["Run", "name", (row) => row.position, false],
+  ["Worst finding", "worst", (row) => (row.worst ? row.worst.code : "~"), false],
+  ["Errors", "count", (row) => row.counts[0], true],
+  ["Warnings", "count", (row) => row.counts[1], true],
+  ["Info", "count", (row) => row.counts[2], true],
+  ["Steps", "steps", (row) => (row.steps ? row.steps[1] : -Infinity), true],
+  ["Took", "took", (row) => Number(row.seconds ?? -Infinity), true],
+  ["Loss", "spark", null, false],
+  ["Last loss", "loss", (row) => (row.loss === null ? Infinity : Number.isFinite(Number(row.loss)) ? Number(row.loss) : 1e308), false],
+];
+
+/** The table and what filters it; the filter is kept in `state` while other pages are looked at. */
+function overviewPage(index, state) {
+  const body = el("tbody");
+  const note = el("p", { class: "note", "aria-live": "polite" });
+  const more = el("div", { class: "more" });
+  let rows = [];
+  let shown = 0;
+  const add = () => {
+    const next = rows.slice(shown, shown + CHUNK);
+    shown += next.length;
+    body.append(...next.map((row) => rowOf(row, index.baseline)));
+  };
+  const update = () => {
+    rows = sorted(index.runs.filter((row) => passes(row, state)), state);
+    body.replaceChildren();
+    shown = 0;
+    add();
+    note.textContent = rows.length === index.runs.length ? "" : `${whole(rows.length)} of ${counted(index.runs.length, "run")}`;
+  };
+  const watcher = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting) && shown < rows.length) add(); },
+    { rootMargin: "800px" });
+  watcher.observe(more);
+  const element = el("section", { class: "overview" },
+    el("h1", { class: "unseen" }, "All runs"),
+    el("div", { class: "tools" }, searchBox(state, update), verdictButtons(index, state, update), codeSelect(index, state, update), note),
+    el("div", { class: "wide" }, el("table", {}, el("thead", {}, headers(state, update)), body)), more);
+  update();
+  return { element, close: () => watcher.disconnect() };
+}
+
+function passes(row, { text, verdicts, code }) {
+  return (text === "" || row.name.toLowerCase().includes(text.toLowerCase()))
+    && (verdicts.size === 0 || verdicts.has(verdict(row))) && (code === "" || code in row.codes);
+}
+
+function sorted(rows, { column, descending }) {
+  const key = COLUMNS[column][2];
+  const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
+  return rows.sort((a, b) => (descending ? -1 : 1) * compare(key(a), key(b)) || a.position - b.position);
+}
+
+function headers(state, update) {
+  const cells = COLUMNS.map(([label, kind, key, largestFirst], column) => {
+    if (key === null) return el("th", { class: kind, scope: "col" }, label);
+    const button = el("button", { type: "button", onclick: () => {
+      state.descending = state.column === column ? !state.descending : largestFirst;
+      state.column = column;
+      mark();
+      update();
+    } }, label || "Verdict");
+    return el("th", { class: kind, scope: "col" }, button);
+  });
+  const mark = () => cells.forEach((cell, column) => {
+    if (column === state.column) cell.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
+    else cell.removeAttribute("aria-sort");
+  });
+  mark();
+  return el("tr", {}, cells);
+}
+
+function rowOf(row, baseline) {
+  const [errors, warnings, infos] = row.counts;
+  const count = (many, severity) => el("td", { class: `count ${many > 0 ? severity : "none"}` }, many > 0 ? whole(many) : "·");
+  const address = `#/${row.position}`;
+  return el("tr", { class: verdict(row), onclick: (event) => { if (!event.target.closest("a") && !String(getSelection())) location.hash = address; } },
+    el("td", { class: "verdict" }, sign(verdict(row))),
+    el("th", { class: "name", scope: "row" }, el("a", { href: address }, row.name), row.name === baseline ? el("em", {}, "baseline") : null),
+    el("td", { class: "worst", title: row.worst?.message }, row.worst
+      ? [el("span", { class: `code ${row.worst.severity}` }, row.worst.code), " ", row.worst.message] : null),
+    count(errors, "error"), count(warnings, "warning"), count(infos, "info"),
+    el("td", { class: "steps" }, row.steps ? whole(row.steps[1]) : "–"),
+    el("td", { class: "took" }, row.seconds === null ? "–" : duration(Number(row.seconds))),
+    el("td", { class: "spark" }, sparkline(row.spark)),
+    el("td", { class: "loss" }, row.loss === null ? "–" : number(Number(row.loss))));
+}
+
+/** The loss in a box of 96 x 20: a line, and ticks at the top where it is not finite. */
+function sparkline(points) {
+  if (points.length === 0) return null;
+  let line = "";
+  let odd = "";
+  let pen = "M";
+  for (let i = 0; i < points.length; i += 2) {
+    const [x, y] = [points[i], points[i + 1]];
+    if (y < 0) { odd += `M${x} 0v6`; pen = "M"; continue; }
+    line += `${pen}${x} ${y}`;
+    pen = "L";
+  }
+  return svg("svg", { class: "sparkline", viewBox: "-2 -3 100 26", "aria-hidden": "true" },
+    svg("path", { d: line }), odd ? svg("path", { class: "odd", d: odd }) : null);
+}
+
+function searchBox(state, update) {
+  return el("input", { type: "search", placeholder: "Filter by name", "aria-label": "Filter runs by name", value: state.text,
+    oninput: (event) => { state.text = event.target.value; update(); } });
+}
+
+/** A button for each verdict, with how many runs have it; pressed ones are shown, none pressed is all. */
+function verdictButtons(index, state, update) {
+  return el("div", { class: "choice", role: "group", "aria-label": "Verdicts" }, Object.entries(LABELS).map(([kind, label]) => {
+    const count = index.runs.filter((row) => verdict(row) === kind).length;
+    return el("button", { type: "button", "aria-pressed": String(state.verdicts.has(kind)), disabled: count === 0, onclick: (event) => {
+      if (!state.verdicts.delete(kind)) state.verdicts.add(kind);
+      event.currentTarget.setAttribute("aria-pressed", String(state.verdicts.has(kind)));
+      update();
+    } }, sign(kind), `${whole(count)} ${label}`);
+  }));
+}
+
+/** Every rule that found something, and in how many runs. */
+function codeSelect(index, state, update) {
+  const found = new Map();
+  for (const { codes } of index.runs) {
+    for (const [code, name] of Object.entries(codes)) found.set(code, { name, runs: (found.get(code)?.runs ?? 0) + 1 });
+  }
+  if (found.size === 0) return null;
+  const options = [...found].sort().map(([code, { name, runs }]) =>
+    el("option", { value: code, selected: code === state.code }, `${code} ${name}: ${counted(runs, "run")}`));
+  return el("select", { "aria-label": "Filter by rule", onchange: (event) => { state.code = event.target.value; update(); } },
+    el("option", { value: "" }, "Every rule"), options);
+}

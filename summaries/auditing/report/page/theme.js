@@ -1,0 +1,39 @@
+"use strict";
+// Dark and light: the system's wish, until the reader says otherwise.
+
+const theme = { colors: new Map(), listeners: new Set() };
+
+/** A color of page.css by its name; what draws on a canvas asks here. */
+function color(name) {
+  if (!theme.colors.has(name)) {
+    theme.colors.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  }
+  return theme.colors.get(name);
+}
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function themeChanged() {
+  theme.colors.clear();
+  document.getElementById("theme").textContent = isDark() ? "Light" : "Dark";
+  for (const listener of theme.listeners) listener();
+}
+
+function startTheme() {
+  const remembered = (write) => {
+    try { return write(localStorage); } catch { return null; } // a page from a file may not be allowed to remember
+  };
+  const chosen = remembered((storage) => storage.getItem("gradledger-theme"));
+  if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
+  document.getElementById("theme").addEventListener("click", () => {
+    const next = isDark() ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    remembered((storage) => storage.setItem("gradledger-theme", next));
+    themeChanged();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
+  themeChanged();
+}

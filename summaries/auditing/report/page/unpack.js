@@ -1,0 +1,31 @@
+"use strict";
+// The blocks that packed.py describes.
+
+const ARRAYS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
+
+/** What a run's block holds; each curve with its columns step, seconds (since the run's start) and value. */
+async function unpack(id) {
+  const text = atob(document.getElementById(id).textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const body = await new Response(inflated).arrayBuffer();
+  const arraysAt = 4 + new DataView(body).getUint32(0, true);
+  const run = JSON.parse(new TextDecoder().decode(new Uint8Array(body, 4, arraysAt - 4)));
+  const read = ([type, offset, count]) => new ARRAYS[type](body, arraysAt + offset, count);
+  for (const curve of run.curves) {
+    curve.step = rising(curve.step[0], read(curve.step.slice(1)));
+    curve.seconds = read(curve.seconds);
+    curve.value = read(curve.value);
+  }
+  return run;
+}
+
+/** The values of a column that was written as its first value and differences. */
+function rising(first, differences) {
+  if (first === null) return differences;
+  const values = new Float64Array(differences.length);
+  let value = first;
+  for (let i = 0; i < differences.length; i++) values[i] = value += differences[i];
+  return values;
+}

@@ -1,0 +1,175 @@
+"""A report → what the page's script reads: an index of all runs, and for each run a block, unpacked when opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.auditing.report.packed import Arrays, block, plain
+from summaries.auditing.report.panels import panels
+from summaries.auditing.thin import STRETCHES, means, thin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.finding import Curve, Finding, Report, RunReport
+
+__all__ = ["blocks", "index"]
+
+_MOST_POINTS = 2_000_000  # in a page; about 20 MB of text
+_FEWEST_STRETCHES = 40
+_SPARK_STRETCHES = 24
+_SPARK_WIDTH, _SPARK_HEIGHT = 96, 20
+_SPARK_LOG_FROM = 10.0
+_LOSSES = ("loss", "validation_loss")
+_SHARES = ("clipped", "clipped_fraction")  # zeros and ones, or shares of what was since the last write
+
+
+def index(report: Report, baseline: str | None) -> dict[str, Any]:
+    """What the overview shows: a row a run."""
+    return {"baseline": baseline, "runs": [_row(run) for run in report.runs]}
+
+
+def blocks(report: Report) -> list[str]:
+    """A block for each run: its findings, its panels, and its curves in as many points as the page has room for.
+
+    With thousands of runs, curves are drawn coarser; when that is not enough, runs from the least interesting on keep
+    only the curves that tell their loss, and say how many were left out.
+    """
+    total = sum(len(run.curves) for run in report.runs)
+    stretches = max(_FEWEST_STRETCHES, min(STRETCHES, _MOST_POINTS // (2 * max(total, 1))))
+    room = _MOST_POINTS
+    made: dict[int, str] = {}
+    for number in sorted(range(len(report.runs)), key=lambda i: -_interest(report.runs[i])):
+        run = report.runs[number]
+        chosen = run.curves
+        if sum(min(len(curve.step), 2 * stretches) for curve in chosen) > room:
+            chosen = tuple(curve for curve in chosen if curve.role in _LOSSES)
+        curves = [_thinned(curve, stretches) for curve in chosen]
+        room -= sum(len(curve.step) for curve in curves)
+        made[number] = _block(run, curves)
+    return [made[number] for number in range(len(report.runs))]
+
+
+def _interest(run: RunReport) -> int:
+    return -1 if run.worst is None else int(run.worst)
+
+
+def _row(run: RunReport) -> dict[str, Any]:
+    loss = _loss(run.curves)
+    counts = [sum(finding.severity == severity for finding in run.findings) for severity in (2, 1, 0)]
+    first = run.findings[0] if run.findings else None
+    return {
+        "name": run.name,
+        "counts": counts,
+        "codes": {finding.code: finding.name for finding in run.findings},
+        "worst": first and {"code": first.code, "severity": _severity(first), "message": first.message},
+        "steps": _steps(run.steps),
+        "points": int(run.points),
+        "seconds": plain(run.wall_times[1] - run.wall_times[0]) if run.wall_times else None,
+        "loss": plain(float(loss.value[-1])) if loss is not None else None,
+        "spark": _sparkline(loss.value) if loss is not None else [],
+    }
+
+
+def _block(run: RunReport, curves: Sequence[Curve]) -> str:
+    arrays = Arrays()
+    start = run.wall_times[0] if run.wall_times else 0.0
+    header = {
+        "files": list(run.files),
+        "start": plain(start) if run.wall_times else None,
+        "findings": [_finding(finding) for finding in run.findings],
+        "panels": [
+            {
+                "title": panel.title,
+                "kind": panel.kind,
+                "curves": panel.curves,
+                "log": panel.log,
+                "further": panel.further,
+            }
+            for panel in panels(curves)
+        ],
+        "curves": [_curve(curve, start, arrays) for curve in curves],
+        "left_out": len(run.curves) - len(curves),
+    }
+    return block(header, arrays)
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": _severity(finding),
+        "tag": finding.tag,
+        "steps": _steps(finding.steps),
+        "message": finding.message,
+        "evidence": {name: plain(value) for name, value in finding.evidence.items()},
+        "count": int(finding.count),
+    }
+
+
+def _curve(curve: Curve, start: float, arrays: Arrays) -> dict[str, Any]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        seconds = (curve.wall_time - start).astype(np.float32)
+    return {
+        "tag": curve.tag,
+        "role": curve.role,
+        "variable": curve.variable,
+        "points": int(curve.points),
+        "step": arrays.add_rising(curve.step),
+        "seconds": arrays.add(seconds),
+        "value": arrays.add_floats(curve.value),
+    }
+
+
+def _thinned(curve: Curve, stretches: int) -> Curve:
+    if curve.role in _SHARES and len(curve.value) == curve.points:
+        return _at(curve, *means(curve.value))
+    if len(curve.value) <= 4 * stretches + 2:  # what `thin` may leave: it was thinned like this before
+        return curve
+    kept = thin(curve.value, stretches)
+    return _at(curve, kept, curve.value[kept])
+
+
+def _at(curve: Curve, kept: NDArray[np.intp], value: NDArray[np.float64]) -> Curve:
+    return replace(curve, step=curve.step[kept], wall_time=curve.wall_time[kept], value=value)
+
+
+def _loss(curves: Sequence[Curve]) -> Curve | None:
+    """The curve that is the run's loss: the first one for training, else for validation, that has points."""
+    for role in _LOSSES:
+        for curve in curves:
+            if curve.role == role and len(curve.value) > 0:
+                return curve
+    return None
+
+
+def _sparkline(value: NDArray[np.float64]) -> list[int]:
+    """x0, y0, x1, y1, … in a box of 96 x 20, y downward; y is -1 where the value is not finite."""
+    kept = thin(value, _SPARK_STRETCHES)
+    x = np.round(kept * (_SPARK_WIDTH / max(len(value) - 1, 1))).astype(int)
+    shown = value[kept]
+    finite = np.isfinite(shown)
+    y = np.full(len(shown), -1)
+    if finite.any():
+        height = shown[finite]
+        with np.errstate(over="ignore"):
+            if height.min() > 0 and height.max() / height.min() > _SPARK_LOG_FROM:
+                height = np.log(height)
+        low, high = height.min() / 2, height.max() / 2  # halves: their difference never overflows
+        share = (height / 2 - low) / (high - low) if high > low else np.full(len(height), 0.5)
+        y[finite] = np.round((1 - share) * _SPARK_HEIGHT).astype(int)
+    return [int(number) for number in np.stack([x, y], axis=1).ravel()]
+
+
+def _steps(steps: tuple[int, int] | None) -> list[int] | None:
+    """First and last step as JSON has them."""
+    return None if steps is None else [int(steps[0]), int(steps[1])]
+
+
+def _severity(finding: Finding) -> str:
+    return finding.severity.name.lower()

@@ -1,0 +1,134 @@
+"""The file: one document, nothing in it from elsewhere, and no data that could be taken for markup."""
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+from helpers import ROOT, run
+from reports import HOSTILE_RUN, hostile, several
+
+from summaries.auditing.finding import Report
+from summaries.auditing.report.html import html
+
+PAGE = files("summaries.auditing.report").joinpath("page")
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and the text of those that hold data or programs."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements = []
+        self.texts = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        if self.elements and self.elements[-1][0] in {"script", "style"} and data.strip():
+            self.texts.append((*self.elements[-1], data))
+
+
+def test_nothing_comes_from_elsewhere():
+    elements = Elements(html(several())).elements
+    loading = [(tag, name, value) for tag, attributes in elements for name, value in attributes.items()]
+    loading = [one for one in loading if one[1] in {"src", "href", "srcset", "action"}]
+    assert loading == [("link", "href", "data:,"), ("a", "href", "#/")]
+
+
+def test_the_policy_lets_these_scripts_run_and_no_other():
+    parsed = Elements(html(several()))
+    (policy,) = (attrs["content"] for tag, attrs in parsed.elements if attrs.get("http-equiv"))
+    allowed = {part.split()[0]: part.split()[1:] for part in policy.split("; ")}
+    assert allowed["default-src"] == ["'none'"]
+    for tag in ("script", "style"):
+        texts = [text for name, attrs, text in parsed.texts if name == tag and "type" not in attrs]
+        digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
+        assert allowed[f"{tag}-src"] == [f"'sha256-{digest}'" for digest in digests]
+    assert "unsafe" not in policy
+    assert not [name for _, attrs in parsed.elements for name in attrs if name.startswith("on") or name == "style"]
+
+
+def test_hostile_names_are_data():
+    text = html(Report((hostile(),)), baseline=HOSTILE_RUN)
+    text.encode()  # no surrogate is left
+    plain = html(several())
+    assert text.count("<script") == plain.count("<script") - 4  # a block for each run, and no more
+    (index,) = (data for _, attrs, data in Elements(text).texts if attrs.get("id") == "index")
+    assert json.loads(index)["runs"][0]["name"] == HOSTILE_RUN
+    assert json.loads(index)["baseline"] == HOSTILE_RUN
+
+
+def test_the_same_report_makes_the_same_page():
+    assert html(several()) == html(several())
+
+
+def test_no_runs():
+    assert '"runs":[]' in html(Report(()))
+
+
+def test_pages_of_rules():
+    pages = {"GL301": "# Title\n\n<b>bold</b> [a](javascript:x) ![p](https://example.org/p)\n\n|a|\n|-|\n|1|\n"}
+    (page,) = re.findall(r'<template id="rule-GL301">(.*?)</template>', html(several(), pages=pages), re.DOTALL)
+    assert page == (
+        "<h1>Title</h1>\n<p>&lt;b&gt;bold&lt;/b&gt; [a](javascript:x) "
+        '!<a href="https://example.org/p">p</a></p>\n'
+        "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n</tr>\n</tbody>\n</table>\n"
+    )
+
+
+def test_pages_without_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    said = "^the pages of rules need markdown-it-py: pip install 'gradledger\\[audit\\]'$"
+    with pytest.raises(ModuleNotFoundError, match=said):
+        html(several(), pages={"GL301": "text"})
+    assert "<template" not in html(several())
+
+
+def test_every_script_is_in_the_page():
+    text = html(Report(()))
+    for asset in PAGE.iterdir():
+        if asset.name.endswith((".js", ".css")):
+            assert asset.read_text(encoding="utf-8") in text, asset.name
+    assert PAGE.joinpath("uplot", "LICENSE").read_text(encoding="utf-8") in text
+
+
+def test_scripts_parse_and_end_no_element():
+    node = shutil.which("node")
+    for asset in PAGE.iterdir():
+        if asset.name.endswith(".js"):
+            text = asset.read_text(encoding="utf-8")
+            assert "</" not in text, asset.name
+            assert text.startswith('"use strict";\n// '), asset.name
+            if node:  # without it, Chromium parses them in tests/browser
+                subprocess.run([node, "--check", str(asset)], check=True)
+
+
+def test_scripts_make_no_markup():
+    for asset in PAGE.iterdir():
+        if asset.name.endswith(".js"):
+            said = re.findall(
+                r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", asset.read_text()
+            )
+            assert said == [], asset.name
+
+
+def test_uplot_is_as_its_author_published_it():
+    assert run(str(ROOT / "vendor" / "uplot.py"), "--check") == ""
+
+
+def test_the_check_of_uplot_can_fail(tmp_path):
+    copy = tmp_path / "vendor" / "uplot.py"
+    copy.parent.mkdir()
+    copy.write_text((ROOT / "vendor" / "uplot.py").read_text())
+    done = subprocess.run([sys.executable, str(copy), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.startswith("uplot@1.6.32 dist/uPlot.iife.min.js: sha256 must be ")

@@ -1,0 +1,77 @@
+"""Which curves are drawn together, and on which axis."""
+
+import numpy as np
+import pytest
+from reports import curve, healthy
+
+from summaries.auditing.report.panels import panels
+
+FLAT = np.ones(10)
+
+
+def titles(curves):
+    return [(panel.title, panel.kind, [curves[i].tag for i in panel.curves]) for panel in panels(curves)]
+
+
+def test_every_curve_is_in_one_panel():
+    curves = healthy("run").curves
+    drawn = [index for panel in panels(curves) for index in panel.curves]
+    assert sorted(drawn) == list(range(len(curves)))
+
+
+def test_order_and_company():
+    curves = [
+        curve("speed", "steps_per_second", FLAT),
+        curve("bound", "clip_norm", FLAT),
+        curve("norm", "global_norm", FLAT),
+        curve("eval", "validation_loss", FLAT),
+        curve("loss", "loss", FLAT),
+    ]
+    assert titles(curves) == [
+        ("Loss", "lines", ["loss", "eval"]),
+        ("Gradient norm and its bound", "lines", ["norm", "bound"]),
+        ("speed", "lines", ["speed"]),
+    ]
+    assert [panel.further for panel in panels(curves)] == [False, False, True]
+
+
+def test_layers_are_in_counting_order():
+    names = [f"layer_{i}/w" for i in (10, 2, 1, 0)]
+    curves = [curve(name, "gradient_norm", FLAT, name) for name in names]
+    assert titles(curves) == [
+        ("Gradient norm of each variable", "heat", ["layer_0/w", "layer_1/w", "layer_2/w", "layer_10/w"])
+    ]
+
+
+def test_one_variable_is_a_line():
+    assert titles([curve("n", "gradient_norm", FLAT, "w")]) == [("Gradient norm of each variable", "lines", ["n"])]
+
+
+def test_more_losses_than_colors():
+    curves = [curve(f"loss{i}", "loss", FLAT) for i in range(10)]
+    assert [len(panel.curves) for panel in panels(curves)] == [8, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("role", "value", "log"),
+    [
+        ("loss", [1, 5], False),
+        ("loss", [1, 50], True),
+        ("loss", [1, 50, np.nan, np.inf], True),
+        ("loss", [-1, 50], False),
+        ("loss", [np.nan], False),
+        ("loss", [0.0, 0.0], False),
+        ("loss", [], False),
+        ("", [0, 1, 50], True),  # a zero among magnitudes
+        ("", [0, 0, 0, 1, 50], False),  # mostly zero
+        ("", [1e-320, 1e308], True),
+        ("learning_rate", [1e-6, 1e-3], False),
+    ],
+)
+def test_logarithm(role, value, log):
+    (panel,) = panels([curve("tag", role, value)])
+    assert panel.log is log
+
+
+def test_nothing_to_draw():
+    assert panels([]) == []

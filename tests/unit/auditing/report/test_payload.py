@@ -1,0 +1,117 @@
+"""What the page is told of a report."""
+
+from dataclasses import replace
+
+import numpy as np
+from reports import START, curve, exploded, finding, healthy, rising, run, unpacked
+
+from summaries.auditing.finding import Report, RunReport
+from summaries.auditing.report import payload
+
+
+def test_a_row():
+    (row,) = payload.index(Report((exploded("a"),)), "base")["runs"]
+    assert payload.index(Report(()), "base") == {"baseline": "base", "runs": []}
+    assert row["counts"] == [2, 2, 2]
+    assert row["worst"] == {
+        "code": "GL301",
+        "severity": "error",
+        "message": "The loss is NaN from step 3750 to the end.",
+    }
+    assert sorted(row["codes"]) == ["GL105", "GL301", "GL302", "GL402", "GL405", "GL406"]
+    assert row["steps"] == [0, 3999]
+    assert row["seconds"] == 999.75
+    assert row["loss"] == "NaN"
+
+
+def test_the_row_of_a_run_without_points():
+    (row,) = payload.index(Report((RunReport("a", (), ()),)), None)["runs"]
+    assert row == {
+        "name": "a", "counts": [0, 0, 0], "codes": {}, "worst": None, "steps": None, "points": 0, "seconds": None,
+        "loss": None, "spark": [],
+    }  # fmt: skip
+
+
+def test_the_loss_is_training_loss_before_validation_loss():
+    curves = [curve("v", "validation_loss", [3.0]), curve("none", "loss", []), curve("t", "loss", [2.0, 1.5])]
+    rows = payload.index(Report((run("a", curves=curves), run("b", curves=curves[:2]))), None)["runs"]
+    assert [row["loss"] for row in rows] == [1.5, 3.0]
+
+
+def sparkline(value):
+    (row,) = payload.index(Report((run("a", curves=[curve("loss", "loss", value)]),)), None)["runs"]
+    return np.array(row["spark"]).reshape(-1, 2).tolist()
+
+
+def test_sparkline():
+    assert sparkline([4.0, 2.0, 3.0]) == [[0, 0], [48, 20], [96, 10]]
+    assert sparkline([100.0, 1.0, 10.0]) == [[0, 0], [48, 20], [96, 10]]  # logarithmic
+    assert sparkline([1.0, np.nan, 2.0]) == [[0, 20], [48, -1], [96, 0]]
+    assert sparkline([np.nan, np.inf]) == [[0, -1], [96, -1]]
+    assert sparkline([5.0]) == [[0, 10]]
+    assert sparkline([1e308, -1e308]) == [[0, 0], [96, 20]]
+    assert len(sparkline(np.sin(np.arange(100_000)))) <= 4 * 24 + 2
+
+
+def test_a_block():
+    report = Report((exploded("a"), healthy("b")))
+    header, read = unpacked(payload.blocks(report)[0])
+    assert header["files"] == ["a/events.out.tfevents.1.host"]
+    assert header["start"] == START
+    assert [one["code"] for one in header["findings"]] == ["GL301", "GL402", "GL302", "GL406", "GL405", "GL105"]
+    assert header["findings"][1]["evidence"] == {"largest": 8103.0, "median": 0.497, "ratio": 16303.8}
+    assert header["findings"][0]["count"] == 250
+    assert header["findings"][-1]["steps"] is None
+    assert header["left_out"] == 0
+    assert len(header["panels"]) == 7
+    for told, given in zip(header["curves"], report.runs[0].curves, strict=True):
+        assert told["tag"] == given.tag
+        assert told["points"] == given.points
+        seconds, value = read(*told["seconds"]), read(*told["value"])
+        assert np.array_equal(rising(told["step"], read), given.step)
+        assert np.array_equal(seconds, (given.wall_time - START).astype(np.float32))
+        assert np.array_equal(value, given.value, equal_nan=True)
+
+
+def test_many_curves_are_drawn_coarser(monkeypatch):
+    monkeypatch.setattr(payload, "_MOST_POINTS", 4000)
+    report = Report(tuple(healthy(f"{i}", i, layers=1) for i in range(4)))
+    total = 0
+    for text, given in zip(payload.blocks(report), report.runs, strict=True):
+        header, read = unpacked(text)
+        for told, whole in zip(header["curves"], given.curves, strict=True):
+            value = read(*told["value"])
+            total += len(value)
+            if told["role"] != "clipped_fraction":
+                assert value.max() == whole.value.max()
+                assert value.min() == whole.value.min()
+            assert told["points"] == whole.points
+    assert total <= 4000
+
+
+def test_beyond_the_budget_only_losses_of_the_best_runs(monkeypatch):
+    monkeypatch.setattr(payload, "_MOST_POINTS", 1500)
+    runs = (healthy("a", layers=1), exploded("b", layers=1), healthy("c", layers=1))
+    told = [unpacked(text)[0] for text in payload.blocks(Report(runs))]
+    assert [header["left_out"] for header in told] == [0, 0, 7]
+    assert [one["role"] for one in told[2]["curves"]] == ["loss", "validation_loss"]
+
+
+def test_zeros_and_ones_are_shares():
+    whole = curve("c", "clipped", np.tile([0.0, 1.0], 330))
+    averaged = curve("s", "clipped_fraction", np.full(50, 0.25))
+    averaged = replace(averaged, points=10_000)  # by the audit, which had all points
+    header, read = unpacked(payload.blocks(Report((run("a", curves=[whole, averaged]),)))[0])
+    values = [read(*told["value"]).tolist() for told in header["curves"]]
+    assert values == [[0.5] * 33, [0.25] * 50]
+    assert rising(header["curves"][0]["step"], read).tolist()[:2] == [19, 39]
+    assert [panel["title"] for panel in header["panels"]] == ["Share of steps clipped", "c"]
+
+
+def test_numbers_of_numpy_and_beyond_json():
+    odd = finding(
+        "GL301", "x", "ERROR", "a", "t", (np.int64(1), np.int64(2)), "m", np.int64(3), value=np.float32("nan")
+    )
+    header, _ = unpacked(payload.blocks(Report((run("a", [odd]),)))[0])
+    assert header["findings"][0]["evidence"] == {"value": "NaN"}
+    assert header["findings"][0]["steps"] == [1, 2]
