@@ -12,8 +12,8 @@ import importlib
 import itertools
 import os
 import socket
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EventFile",
     "LocalEventFile",
+    "checked_suffix",
     "create_event_file",
     "event_file_name",
     "is_event_file",
@@ -49,6 +50,20 @@ def event_file_name(secs: float, suffix: str = "") -> str:
     """
     host = socket.gethostname().replace(os.sep, "_")
     return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(_counter):06d}{suffix}"
+
+
+def checked_suffix(suffix: Any) -> str:
+    """The end of an event file's name.
+
+    Raises:
+        TypeError: it is no string.
+        ValueError: it names a directory.
+    """
+    if not isinstance(suffix, str):
+        raise TypeError(f"filename_suffix must be a string, got {type(suffix).__name__}: {suffix!r}")
+    if "/" in suffix or os.sep in suffix:
+        raise ValueError(f"filename_suffix must be a part of a file's name, without separators, got {suffix!r}")
+    return suffix
 
 
 def is_event_file(name: str) -> bool:
@@ -92,6 +107,9 @@ class EventFile(Protocol):
     def sync(self) -> None:
         """Return when all that was appended will survive a loss of power."""
 
+    def discard(self) -> None:
+        """Remove the file, in which nothing of anybody's is yet."""
+
 
 def create_event_file(directory: str, secs: float, suffix: str, version: bytes) -> EventFile:
     """A new event file in a directory, which is made where it is missing.
@@ -118,10 +136,15 @@ def write_file(path: str, data: bytes) -> None:
         _remote().write_file(path, data)
         return
     os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)
+    temporary = f"{path}.{os.getpid()}.{next(_counter)}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from error
 
 
 def read_file(path: str) -> bytes | None:
@@ -192,6 +215,11 @@ class LocalEventFile:
                 os.fsync(directory)
             finally:
                 os.close(directory)
+
+    def discard(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):
+            os.unlink(self.path)
 
     @contextmanager
     def _opened(self) -> Iterator[int]:

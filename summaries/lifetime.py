@@ -43,8 +43,12 @@ def close_at_last(writer: _Writer) -> None:
     try:
         writer.close()
     except Exception as error:  # noqa: BLE001
-        with contextlib.suppress(Exception):
-            warnings.warn(f"events were lost, because {writer.path} could not be written: {error}", stacklevel=2)
+        message = f"events were lost when {writer.path} was closed: {error}"
+        try:
+            warnings.warn(message, stacklevel=2)
+        except Exception:  # noqa: BLE001 - warnings are errors, and nobody would see this one
+            with contextlib.suppress(Exception):
+                sys.stderr.write(f"gradledger: {message}\n")
 
 
 @atexit.register

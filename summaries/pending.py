@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.deferred import Deferred, resolved
-from summaries.wire.scalars import ScalarEncoder
+from summaries.wire.scalars import SCALAR_BYTES, ScalarEncoder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +45,7 @@ class Pending:
         rows: the buffer. Appending a row is one atomic +=, and needs no lock.
         tags: tag → number, of every tag that `number_of` has seen.
         record_bytes: the memory that records take which are still named by rows.
+        most_record_bytes: what the scalar of the longest tag takes when it is encoded.
     """
 
     def __init__(self) -> None:
@@ -57,6 +58,7 @@ class Pending:
         self.rows.clear()
         self.tags.clear()
         self.record_bytes = 0
+        self.most_record_bytes = SCALAR_BYTES
         self._taken = 0  # the bytes of rows that were ever encoded
         self._encoder = ScalarEncoder()
         self._records: dict[int, tuple[bytes | Deferred, int]] = {}
@@ -75,7 +77,9 @@ class Pending:
         with self._tags_lock:
             number = self.tags.get(tag)
             if number is None:
-                number = self.tags[tag] = self._encoder.register(tag)
+                number = self._encoder.register(tag)
+                self.most_record_bytes = max(self.most_record_bytes, SCALAR_BYTES + len(tag.encode()))
+                self.tags[tag] = number
         return number
 
     def add_record(self, record: bytes | Deferred, size: int) -> None:
@@ -85,11 +89,10 @@ class Pending:
         self.record_bytes += size  # two threads at once may lose one of theirs: encode() counts anew
         self.rows += pack_row(_RECORD, number, 0.0, 0.0)
 
-    def begin_file(self, first: bytes) -> None:
-        """What waits goes to another file than before, which begins with `first`. The writer's disk lock is held."""
+    def begin_file(self) -> None:
+        """What waits goes to another file than before. The writer's disk lock is held."""
         for batch in self._batches:
             batch.start = None
-        self._batches.insert(0, _Batch(first))
 
     def encoded_bytes(self) -> int:
         """How much is encoded, and not in the file yet."""

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Projector"]
 
 _CONFIG = "projector_config.pbtxt"
+_listing = threading.Lock()
 _MAX_SPRITE_PIXELS = 8192  # a side; TensorBoard draws no larger one
 
 
@@ -37,7 +39,6 @@ class Projector:
 
     def __init__(self, logdir: str) -> None:
         self._logdir = logdir
-        self._config = (read_file(join(logdir, _CONFIG)) or b"").decode()
 
     def add(
         self,
@@ -80,9 +81,11 @@ class Projector:
             lines += ["  sprite {", f"    image_path: {_quoted(directory + '/sprite.png')}"]
             lines += [f"    single_image_dim: {width}", f"    single_image_dim: {height}", "  }"]
         entry = "\n".join([*lines, "}", ""])
-        if entry not in self._config:
-            self._config += entry
-        write_file(join(self._logdir, _CONFIG), self._config.encode())
+        path = join(self._logdir, _CONFIG)
+        with _listing:
+            config = (read_file(path) or b"").decode()  # another writer may have listed its own
+            if entry not in config:
+                write_file(path, (config + entry).encode())
 
 
 def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int) -> str:

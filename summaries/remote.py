@@ -51,24 +51,31 @@ class RemoteEventFile:
             return
         path = self._path(self._objects)
         content = bytes(data) if self._objects == 0 else self._version + bytes(data)
-        try:
-            self._system.pipe_file(path, content)
-        except Exception as error:  # each store has errors of its own
-            raise OSError(getattr(error, "errno", None) or 0, f"could not be written: {error}", path) from error
+        _pipe(self._system, path, content, path)
         self._objects += 1
         self._size = start + len(data)
 
     def sync(self) -> None:
         """An object that was written stays."""
 
+    def discard(self) -> None:
+        """There is none before one was written whole."""
+
     def _path(self, number: int) -> str:
-        return f"{self._prefix}.{number:06d}{self._suffix}"
+        return str(self._system.unstrip_protocol(f"{self._prefix}.{number:06d}{self._suffix}"))
 
 
 def write_file(path: str, data: bytes) -> None:
     """Write one object."""
-    system, path = _system(path)
-    system.pipe_file(path, data)
+    system, inside = _system(path)
+    _pipe(system, inside, data, path)
+
+
+def _pipe(system: Any, inside: str, data: bytes, path: str) -> None:
+    try:
+        system.pipe_file(inside, data)
+    except Exception as error:  # each store has errors of its own
+        raise OSError(getattr(error, "errno", None) or 0, f"could not be written: {error}", path) from error
 
 
 def read_file(path: str) -> bytes | None:

@@ -5,29 +5,22 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections import deque
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from summaries import build, projector
 from summaries import graph as graphs
-from summaries.deferred import Deferred
 from summaries.files import join
+from summaries.large import LARGE, LargeHistograms
 from summaries.values import as_array, as_float, as_step, check_mapping, check_tag, message_bytes
 from summaries.wire.pb import Event, RunMetadata, SessionLog, TaggedRunMetadata
-from summaries.wire.scalars import encode_summary_event
 from summaries.writer import EventFileWriter, new_flusher
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["SummaryWriter"]
 
 _MAX_QUEUE = 1 << 13
-_DEFER_ELEMENTS = 1 << 15  # a smaller histogram takes no longer than putting it off
 
 
 class SummaryWriter(EventFileWriter):
@@ -69,7 +62,7 @@ class SummaryWriter(EventFileWriter):
         flush_secs: float | None = None,
         graph_def: Any = None,
         *,
-        filename_suffix: str = "",
+        filename_suffix: str | None = "",
         purge_step: int | None = None,
         comment: str = "",
         log_dir: str | os.PathLike[str] | None = None,
@@ -88,7 +81,7 @@ class SummaryWriter(EventFileWriter):
         if not isinstance(comment, str):
             raise TypeError(f"comment must be a string, got {type(comment).__name__}: {comment!r}")
         self._options: dict[str, Any] = {
-            "filename_suffix": filename_suffix,
+            "filename_suffix": "" if filename_suffix is None else filename_suffix,
             "max_pending_bytes": max_pending_bytes,
             "fsync": fsync,
             "purge_step": purge_step,
@@ -96,11 +89,11 @@ class SummaryWriter(EventFileWriter):
         self._children: dict[str, EventFileWriter] = {}  # of add_scalars and add_hparams, by directory
         self._run_metadata_tags: set[str] = set()
         self._projector: projector.Projector | None = None
-        self._spare_arrays: deque[NDArray[Any]] = deque(maxlen=2)  # what large histograms were copied to
         given = logdir if logdir is not None else log_dir
         directory = os.fsdecode(given) if given else _default_logdir(comment)
         self._options["flusher"] = new_flusher(directory, flush_secs)
         super().__init__(directory, max_queue, **self._options)
+        self._large = LargeHistograms(self._max_pending_bytes // 4)
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
 
@@ -108,6 +101,10 @@ class SummaryWriter(EventFileWriter):
     def log_dir(self) -> str:
         """The run's directory, under torch's name."""
         return self.get_logdir()
+
+    def _get_file_writer(self) -> EventFileWriter:
+        # What Lightning's logger asks torch's writer for, to call add_summary on it.
+        return self
 
     # TF1's.
 
@@ -136,9 +133,9 @@ class SummaryWriter(EventFileWriter):
         if tag in self._run_metadata_tags:
             raise ValueError(f"the tag {tag!r} was already used for run metadata: each may be used once")
         data = message_bytes(run_metadata, RunMetadata, "run_metadata")
-        self._run_metadata_tags.add(tag)
         tagged = TaggedRunMetadata(tag=tag, run_metadata=data)
         self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), tagged_run_metadata=tagged))
+        self._run_metadata_tags.add(tag)
 
     def add_graph(
         self, graph: Any = None, global_step: Any = None, graph_def: Any = None, **torch_options: Any
@@ -199,9 +196,11 @@ class SummaryWriter(EventFileWriter):
         check_tag(main_tag)
         check_mapping(tag_scalar_dict, "tag_scalar_dict")
         now = self._clock() if walltime is None else walltime
-        for name, value in tag_scalar_dict.items():
+        step = as_step(global_step)
+        values = {name: as_float(value, f"tag_scalar_dict[{name!r}]") for name, value in tag_scalar_dict.items()}
+        for name, value in values.items():
             child = self._child(f"{main_tag.replace('/', '_')}_{name}")
-            child.add_scalar(main_tag, value, global_step, now)
+            child.add_scalar(main_tag, value, step, now)
 
     def add_histogram(
         self,
@@ -218,21 +217,14 @@ class SummaryWriter(EventFileWriter):
         """
         check_tag(tag)
         array = as_array(values)
-        if array.dtype.kind == "f" and not build.all_finite(array):
-            self._warn_once(tag, "values that are not finite", global_step, "counts in the outermost bins, NaN in none")
-        if array.size <= _DEFER_ELEMENTS:
+        if array.size <= LARGE:
             self.add_summary(build.histogram(tag, array, bins, max_bins), global_step, walltime)
-            return
-        build.check_bins(bins, max_bins)
-        step = as_step(global_step)
-        now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        copy, spare = self._copied(array), self._spare_arrays
-
-        def make() -> bytes:
-            summary = build.histogram(tag, copy, bins, max_bins)
-            return encode_summary_event(summary.SerializeToString(), step, now)
-
-        self._add_deferred(Deferred(make, lambda: spare.append(copy)), copy.nbytes)
+        else:
+            now = self._clock() if walltime is None else as_float(walltime, "walltime")
+            self._add_deferred(*self._large.deferred(tag, array, bins, max_bins, as_step(global_step), now))
+        if array.dtype.kind == "f" and not build.all_finite(array):
+            written = "counts in the outermost bins, NaN in none"
+            self._nonfinite.warn(tag, "values that are not finite", global_step, written)
 
     def add_histogram_raw(
         self,
@@ -378,7 +370,11 @@ class SummaryWriter(EventFileWriter):
         They go to this run, unless `run_name` names a directory below it.
         """
         summary = build.hparams(hparam_dict, metric_dict, hparam_domain_discrete)
+        if run_name is not None and not isinstance(run_name, str):
+            raise TypeError(f"run_name must be a string, got {type(run_name).__name__}: {run_name!r}")
         (self if run_name is None else self._child(run_name)).add_summary(summary, global_step)
+        for tag, metric in metric_dict.items():
+            self._nonfinite.check(tag, as_float(metric), global_step)
 
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
         """Log the layout of the custom-scalars dashboard, once for a run: `summaries.custom_scalars` says more."""
@@ -434,26 +430,35 @@ class SummaryWriter(EventFileWriter):
         Raises:
             OSError: it could not be written. It is kept, and tried again.
         """
-        super().flush()
-        for child in list(self._children.values()):
-            child.flush()
+        self._for_each_file(EventFileWriter._flush_file)  # noqa: SLF001 - a part of the class
 
     def close(self) -> None:
         """Flush, and take no more events. Closing again does nothing. Where flush() fails, the writer stays open."""
-        for child in list(self._children.values()):
-            child.close()
-        super().close()
+        self._for_each_file(EventFileWriter.close)
+        self._large.clear()
 
-    def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
-        """A copy, in memory that an earlier one has left where that fits: fresh pages cost more than the copying."""
-        try:
-            spare = self._spare_arrays.pop()
-        except IndexError:
-            return array.copy()
-        if spare.shape != array.shape or spare.dtype != array.dtype:
-            return array.copy()
-        np.copyto(spare, array)
-        return spare
+    def reopen(self) -> None:
+        """Go on in new files in the same directories. What is open is closed first."""
+        super().reopen()
+        for child in list(self._children.values()):
+            if not child.closed:  # its file takes nothing: what waits goes to a new one
+                child.reopen()
+
+    def after_fork_in_child(self) -> None:
+        """Leave what waits to the parent, and go on, when something is logged, in files of the child's own."""
+        super().after_fork_in_child()
+        self._options["purge_step"] = None  # the parent says it, and what it logs since then is not to be hidden
+
+    def _for_each_file(self, act: Callable[[EventFileWriter], None]) -> None:
+        """Do it for the run's own file and those below; the first error is raised when all were tried."""
+        errors = []
+        for writer in (self, *self._children.values()):
+            try:
+                act(writer)
+            except Exception as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def _child(self, name: str) -> EventFileWriter:
         """The writer of a run below this one; made when first asked for, and again after close()."""

@@ -30,9 +30,10 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from summaries.build.scalar import scalar
-from summaries.files import create_event_file, is_remote
+from summaries.files import checked_suffix, create_event_file, is_remote
 from summaries.flusher import Flusher
 from summaries.lifetime import close_at_last, look_after
+from summaries.nonfinite import NonFiniteWarning, NonFiniteWarnings
 from summaries.pending import ROW_BYTES, Pending, owned, pack_row
 from summaries.values import FLOAT32_MAX, as_count, as_float, as_step, check_tag, message_bytes
 from summaries.wire.pb import Event, SessionLog, SourceMetadata, Summary
@@ -50,18 +51,6 @@ __all__ = ["EventFileWriter", "NonFiniteWarning"]
 _WAKE_BYTES = 4 << 20  # enough for the background thread to begin before its time
 _FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
 _NEVER = -1  # a limit that every buffer is longer than
-
-
-def _checked_suffix(suffix: Any) -> str:
-    if not isinstance(suffix, str):
-        raise TypeError(f"filename_suffix must be a string, got {type(suffix).__name__}: {suffix!r}")
-    if "/" in suffix or os.sep in suffix:
-        raise ValueError(f"filename_suffix must be a part of a file's name, without separators, got {suffix!r}")
-    return suffix
-
-
-class NonFiniteWarning(UserWarning):
-    """A value was logged that float32 cannot hold: it is written as NaN or infinity."""
 
 
 def new_flusher(logdir: str, flush_secs: float | None) -> Flusher:
@@ -112,7 +101,7 @@ class EventFileWriter:
         self._logdir = os.fsdecode(logdir)
         # The working directory may change while the writer writes.
         self._directory = self._logdir if is_remote(self._logdir) else os.path.abspath(self._logdir)
-        self._suffix = _checked_suffix(filename_suffix)
+        self._suffix = checked_suffix(filename_suffix)
         self._max_queue = as_count(max_queue, "max_queue")
         self._max_pending_bytes = as_count(max_pending_bytes, "max_pending_bytes")
         self._fsync = fsync
@@ -124,7 +113,7 @@ class EventFileWriter:
         self._rows = self._pending.rows  # both for add_scalar, which has no time to look twice
         self._tags = self._pending.tags
         self._limit = _NEVER  # how long the buffer may get before a call looks closer
-        self._warned: set[str] = set()
+        self._nonfinite = NonFiniteWarnings()
         self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
         self._closed = False
         self._forked = False
@@ -187,6 +176,7 @@ class EventFileWriter:
                 summary_description=summary_description,
             )
             self.add_summary(summary, global_step, walltime)
+            self._nonfinite.check(tag, as_float(scalar_value), global_step, double_precision=double_precision)
             return
         rows = self._rows
         if len(rows) > self._limit:
@@ -203,9 +193,9 @@ class EventFileWriter:
         except (KeyError, TypeError, OverflowError, struct.error):
             rows += self._careful_row(tag, scalar_value, global_step, walltime)
             if FLOAT32_MAX < abs(scalar_value) < math.inf:
-                self._warn_once(tag, scalar_value, global_step, as_float32(scalar_value))
+                self._nonfinite.warn(tag, scalar_value, global_step, as_float32(scalar_value))
         if scalar_value - scalar_value:  # not 0.0: NaN or infinite
-            self._warn_once(tag, scalar_value, global_step, as_float32(scalar_value))
+            self._nonfinite.warn(tag, scalar_value, global_step, as_float32(scalar_value))
 
     def add_summary(self, summary: Any, global_step: Any = None, walltime: float | None = None) -> None:
         """Log a Summary.
@@ -242,23 +232,27 @@ class EventFileWriter:
         Raises:
             OSError: it could not be written. It is kept, and tried again.
         """
+        self._flush_file()
+
+    def _flush_file(self) -> None:
+        """flush(), of this writer's own file alone."""
         if not self._forked:
             if not self._write_pending(fsync=self._fsync):
                 message = f"a flush of {self.path} interrupted another of the same thread: that one goes on after it"
-                warnings.warn(message, RuntimeWarning, stacklevel=2)
+                warnings.warn(message, RuntimeWarning, stacklevel=3)
             self._raise_error()
 
     def close(self) -> None:
         """Flush, and take no more events. Closing again does nothing. Where flush() fails, the writer stays open."""
         if self._closed and not self._rows:  # there are some where close() came in the middle of another thread's call
             return
-        self.flush()
+        self._flush_file()
         if owned(self._disk_lock):
             return  # a signal handler inside of a flush, which has warned: who goes on after it can close
         self._closed = True
         self._limit = _NEVER
         try:
-            self.flush()  # what other threads logged before they could see the end
+            self._flush_file()  # what other threads logged before they could see the end
         except OSError:
             self._closed = False
             raise
@@ -270,8 +264,9 @@ class EventFileWriter:
             raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it after that")
         with contextlib.suppress(OSError):  # the old file is gone or cannot grow: what waits goes to the new one
             self.close()
-        self._closed = False
         self._open()
+        self._closed = False
+        self._let_calls_pass()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -321,12 +316,18 @@ class EventFileWriter:
         version = Event(wall_time=now, file_version="brain.Event:2", source_metadata=source)
         first = frame(version.SerializeToString())
         with self._disk_lock:
-            self._file = create_event_file(self._directory, now, self._suffix, first)
+            file = create_event_file(self._directory, now, self._suffix, first)
             if self._purge_step is not None:
                 start = Event(wall_time=now, step=self._purge_step, session_log=SessionLog(status=SessionLog.START))
                 first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START
-                self._purge_step = None  # the files after this one follow it
-            self._pending.begin_file(first)
+            try:
+                file.append(first, 0)
+            except OSError:
+                file.discard()  # who tries again and again would leave as many files
+                raise
+            self._file = file
+            self._purge_step = None  # the files after this one follow it
+            self._pending.begin_file()
         self._write_pending()
         self._flusher.add(self)
         look_after(self)
@@ -369,7 +370,8 @@ class EventFileWriter:
 
         Whoever gives a reason sets the limit only afterwards; so one of the two sees the other.
         """
-        self._limit = ROW_BYTES * min(self._max_queue, max(1, self._max_pending_bytes // ROW_BYTES))
+        rows = self._max_pending_bytes // self._pending.most_record_bytes
+        self._limit = ROW_BYTES * min(self._max_queue, max(1, rows))
         if self._closed or self._forked or self._errors:
             self._limit = _NEVER
 
@@ -378,13 +380,9 @@ class EventFileWriter:
         check_tag(tag)
         step = as_step(global_step)
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        return pack_row(self._pending.number_of(tag), step, now, as_float32(value))
-
-    def _warn_once(self, tag: str, got: Any, step: Any, written: Any) -> None:
-        if tag not in self._warned:
-            self._warned.add(tag)
-            message = f"tag {tag!r} got {got} at step {as_step(step)}: written as {written}; said once for a tag"
-            warnings.warn(message, NonFiniteWarning, stacklevel=3)
+        number = self._pending.number_of(tag)
+        self._let_calls_pass()  # fewer of them, if this is the longest tag so far
+        return pack_row(number, step, now, as_float32(value))
 
     def _add_record(self, record: bytes | Deferred, size: int) -> None:
         """Take a record that comes whole, or will; `size` is what it takes in memory until it is encoded."""

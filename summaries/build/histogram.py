@@ -115,7 +115,7 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
     """Refuse what are no bins, before any work is put off.
 
     Raises:
-        TypeError: `max_bins` is no integer.
+        TypeError: `max_bins` is no integer, or the edges are no numbers.
         ValueError: they are none.
     """
     if max_bins is not None:
@@ -127,8 +127,10 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
         as_count(bins, "bins", most=_MOST_BINS)
     elif np.ndim(bins) != 1:
         raise ValueError(f"bins must be one of the names, a number or a list of edges, got {bins!r}")
-    elif len(bins) < 2 or np.any(np.diff(bins) < 0):  # noqa: PLR2004 - one bin
-        raise ValueError(f"bins must be at least two edges, ascending, got {list(bins)}")
+    else:
+        edges = as_array(bins, "bins")
+        if len(edges) < 2 or not np.isfinite(edges).all() or np.any(edges[1:] < edges[:-1]):  # noqa: PLR2004 - one bin
+            raise ValueError(f"bins must be at least two edges, finite and ascending, got {list(bins)}")
 
 
 def make_histogram(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int | None = None) -> HistogramProto:
@@ -138,7 +140,7 @@ def make_histogram(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int 
         return HistogramProto(bucket_limit=[0.0], bucket=[0.0])
     lowest, highest = float(values.min()), float(values.max())
     edges = _edges(values, bins, lowest, highest)
-    if bins == "tensorflow" and _is_compiled_worth_it(values):
+    if isinstance(bins, str) and bins == "tensorflow" and _is_compiled_worth_it(values):
         counts, total, squares = _tallied(values, edges)
     else:
         counts = np.histogram(values, edges)[0]
@@ -235,13 +237,20 @@ def _even_edges(lowest: float, highest: float, count: int) -> NDArray[np.float64
 
 def _number_of_bins(values: NDArray[Any], rule: str, lowest: float, highest: float) -> int:
     """How many bins numpy.histogram's rule asks for, within reason: a few far outliers make it ask for billions."""
+    # By a power of two, which changes no ratio: differences and squares are to stay within float64.
+    _, exponent = math.frexp(max(abs(lowest), abs(highest)))
+    values = np.ldexp(values.astype(np.float64), -exponent)
+    spread = math.ldexp(highest, -exponent) - math.ldexp(lowest, -exponent)
     low, high = np.percentile(values, [25, 75])
     reach = 100 * (high - low) or max(abs(low), 1.0)
     middle = np.clip(values, low - reach, high + reach)
     if middle.min() == middle.max():
         return 1
-    edges = np.histogram_bin_edges(middle, rule)
-    return int(min(np.ceil((highest - lowest) / (edges[1] - edges[0]) - 1e-9), _MAX_BINS)) or 1
+    try:
+        edges = np.histogram_bin_edges(middle, rule)
+    except ValueError:  # more bins than there are numbers in between
+        return _MAX_BINS
+    return int(min(np.ceil(spread / (edges[1] - edges[0]) - 1e-9), _MAX_BINS)) or 1
 
 
 def _join(edges: NDArray[Any], counts: NDArray[Any], max_bins: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ScalarEncoder", "as_float32", "encode_scalar", "encode_summary_event", "varint"]
+__all__ = ["SCALAR_BYTES", "ScalarEncoder", "as_float32", "encode_scalar", "encode_summary_event", "varint"]
+
+SCALAR_BYTES = 64
+"""What the record of a scalar takes at most, beside its tag."""
 
 _WALL_TIME = Struct("<Bd")
 _VALUE = Struct("<Bf")

@@ -1,14 +1,26 @@
 """SummaryWriter: what it adds to a writer of one file."""
 
+import os
 import re
+import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnx
 import pytest
 from helpers import event_files, run_script, scalars
 
-from summaries import GraphDef, NonFiniteWarning, RunMetadata, SessionLog, SummaryWriter, summary_iterator
+from summaries import (
+    GraphDef,
+    NonFiniteWarning,
+    RunMetadata,
+    SessionLog,
+    SummaryWriter,
+    build,
+    read_run,
+    summary_iterator,
+)
 from summaries.wire.pb import NodeDef, StepStats
 
 GRAPH = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
@@ -246,3 +258,106 @@ def test_an_embedding_after_close(logdir):
     with pytest.raises(ValueError, match="is closed; reopen"):
         writer.add_embedding(np.ones((3, 2)))
     assert not (logdir / "projector_config.pbtxt").exists()
+
+
+def test_one_curve_that_cannot_be_written_costs_no_other(logdir):
+    """flush() and close() try every file of the run, and then raise what was wrong."""
+    writer = SummaryWriter(logdir, flush_secs=3600.0)
+    writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, 1)
+    writer.flush()
+    shutil.rmtree(logdir / "loss_train")
+    writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, 2)
+    writer.add_scalar("main", 1.0, 1)
+    for finish in (writer.flush, writer.close):
+        with pytest.raises(FileNotFoundError, match="loss_train"):
+            finish()
+    assert read_run(logdir).scalars["main"].step.tolist() == [1]
+    assert read_run(logdir / "loss_test").scalars["loss"].step.tolist() == [1, 2]
+    writer.reopen()  # what waits goes to new files
+    writer.close()
+    assert read_run(logdir / "loss_train").scalars["loss"].step.tolist() == [2]
+
+
+def test_a_bad_number_among_curves_leaves_all_as_they_were(logdir):
+    with SummaryWriter(logdir) as writer:
+        text = r"^tag_scalar_dict\['b'\] must be a number, got 'x'$"
+        with pytest.raises(TypeError, match=text):
+            writer.add_scalars("loss", {"a": 1.0, "b": "x"}, 1)
+        with pytest.raises(TypeError, match=r"^global_step must be an integer or None"):
+            writer.add_scalars("loss", {"a": 1.0}, "x")
+    assert [entry.name for entry in logdir.iterdir() if entry.is_dir()] == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_does_not_purge(logdir):
+    """The parent has said from where on it supersedes; what it logs since then stays."""
+    writer = SummaryWriter(logdir, purge_step=100)
+    child = os.fork()
+    if child == 0:
+        writer.add_scalars("loss", {"a": 9.0}, 150)
+        writer.close()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    writer.add_scalars("loss", {"a": 1.0}, 149)
+    writer.close()
+    assert sorted(read_run(logdir / "loss_a").scalars["loss"].step.tolist()) == [149, 150]
+    assert len(read_run(logdir / "loss_a").session_logs) == 2  # the parent's START, which it writes twice
+
+
+def test_embeddings_of_two_writers(logdir):
+    with SummaryWriter(logdir) as first, SummaryWriter(logdir) as second:
+        for writer, tag in ((first, "a"), (second, "b"), (first, "c")):
+            writer.add_embedding(np.eye(3), tag=tag)
+    config = (logdir / "projector_config.pbtxt").read_text(encoding="utf-8")
+    assert [f'"{tag}:00000"' in config for tag in "abc"] == [True, True, True]
+
+
+def test_embeddings_of_many_threads(logdir):
+    with SummaryWriter(logdir) as writer, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: writer.add_embedding(np.eye(3), tag=f"t{i}"), range(40)))
+    assert (logdir / "projector_config.pbtxt").read_text(encoding="utf-8").count("embeddings {") == 40
+
+
+def test_run_metadata_that_was_not_taken_can_be_logged_again(logdir):
+    writer = SummaryWriter(logdir, flush_secs=3600.0)
+    writer._errors.append(OSError(28, "No space left on device"))
+    writer._limit = -1
+    with pytest.raises(OSError, match="No space left"):
+        writer.add_run_metadata(RunMetadata(), "step1")
+    writer.add_run_metadata(RunMetadata(), "step1")
+    writer.close()
+    assert list(read_run(logdir).run_metadata) == ["step1"]
+
+
+@pytest.mark.parametrize("style", [{"new_style": True}, {"display_name": "x"}, {"double_precision": True}])
+def test_every_style_of_scalar_warns(logdir, style):
+    with SummaryWriter(logdir) as writer:
+        with pytest.warns(NonFiniteWarning, match="^tag 'loss' got nan at step 1: written as nan; ") as caught:
+            writer.add_scalar("loss", np.nan, 1, **style)
+        assert caught[0].filename == __file__
+        with pytest.warns(NonFiniteWarning, match="^tag 'metric' got nan"):
+            writer.add_hparams({"lr": 1}, {"metric": np.nan})
+
+
+@pytest.mark.parametrize("rule", ["auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"])
+def test_bins_by_rule_of_numbers_close_together_and_far_apart(rule):
+    sums = np.random.default_rng(0).random((5000, 10))
+    sums /= sums.sum(1, keepdims=True)
+    for values in (sums.sum(1), np.array([1e308, -1e308, 0.0]), np.array([5e-324, 0.0, 1e-323])):
+        histogram = build.histogram("h", values, rule).value[0].histo
+        assert sum(histogram.bucket) == values.size
+        assert np.isfinite(histogram.bucket_limit).all()
+
+
+def test_bins_as_an_array(logdir):
+    edges = np.linspace(0, 1, 5)
+    with SummaryWriter(logdir) as writer:
+        for step, size in enumerate((10, 100_000)):
+            writer.add_histogram("h", np.full(size, 0.5), step, bins=edges)
+    assert [histogram[:, 2].sum() for histogram in read_run(logdir).histograms["h"]] == [10, 100_000]
+
+
+def test_what_lightning_asks_for(logdir):
+    with SummaryWriter(logdir, filename_suffix=None) as writer:
+        writer._get_file_writer().add_summary(build.scalar("hp_metric", 1.0), 0)
+    assert read_run(logdir).tags == ("hp_metric",)

@@ -2,12 +2,17 @@
 
 import errno
 import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from helpers import scalars
+from helpers import event_files, scalars
 
-from summaries import EventFileWriter, Summary
+from summaries import Event, EventFileWriter, Summary, summary_iterator
+from summaries.deferred import Deferred
 from summaries.files import LocalEventFile
+from summaries.wire.records import frame
 
 NEVER = 3600.0
 
@@ -241,3 +246,60 @@ def test_memory_is_bounded_when_the_file_takes_nothing(logdir, monkeypatch, call
     assert errors == {f"[Errno 5] Input/output error: {writer.path!r}"}
     assert len(scalars(writer.path)) == taken
     assert most < BOUND + SLACK
+
+
+def test_a_finalizer_that_flushes_in_the_middle_of_deferred_work(logdir):
+    """It runs in whatever thread comes along, also in the one that counts a histogram for another that waits for it."""
+    writer = EventFileWriter(logdir, flush_secs=3600.0)
+    begun = threading.Event()
+
+    def make():
+        if threading.current_thread() is background and not begun.is_set():
+            begun.set()
+            time.sleep(0.05)  # the other thread comes to want this record
+            writer.flush()
+        return frame(Event(step=1).SerializeToString())
+
+    background = threading.Thread(target=writer.write_in_background, daemon=True)
+    writer._add_deferred(Deferred(make), 10)
+    background.start()
+    begun.wait()
+    writer.flush()
+    background.join(60)
+    assert not background.is_alive()
+    writer.close()
+    assert [event.step for event in summary_iterator(writer.path)] == [0, 1]
+
+
+def test_deferred_work_that_two_do_at_once():
+    """One of them was first: its bytes count, and the memory is given back once."""
+    together, released = threading.Barrier(2), []
+
+    def make():
+        together.wait()
+        return str(threading.get_ident()).encode()
+
+    deferred = Deferred(make, lambda: released.append(1))
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (future.result() for future in [pool.submit(deferred.record) for _ in range(2)])
+    assert first == second == deferred.record()
+    assert released == [1]
+
+
+def test_trying_again_on_a_full_disk_leaves_no_files(logdir, disk):
+    disk.room = 0
+    for _ in range(3):
+        with pytest.raises(OSError, match="No space left"):
+            EventFileWriter(logdir)
+    assert event_files(logdir) == []
+
+
+def test_long_tags_count_as_long_as_they_are(logdir):
+    writer = EventFileWriter(logdir, flush_secs=3600.0, max_pending_bytes=1 << 20)
+    tag = "x" * 100_000
+    for step in range(100):
+        writer.add_scalar(tag, step, step)
+        assert len(writer._rows) <= 24 * 11
+        assert writer._pending.encoded_bytes() <= 2 << 20
+    writer.close()
+    assert len(scalars(writer.path)) == 100

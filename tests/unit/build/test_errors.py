@@ -68,13 +68,13 @@ CASES = {
         summaries.histogram,
         ("a", [1], [0.0]),
         ValueError,
-        "bins must be at least two edges, ascending, got [0.0]",
+        "bins must be at least two edges, finite and ascending, got [0.0]",
     ),
     "falling edges": (
         summaries.histogram,
         ("a", [1], [1.0, 0.0]),
         ValueError,
-        "bins must be at least two edges, ascending, got [1.0, 0.0]",
+        "bins must be at least two edges, finite and ascending, got [1.0, 0.0]",
     ),
     "no bins at most": (summaries.histogram, ("a", [1], 3, 0), ValueError, "max_bins must be positive, got 0"),
     "limits without counts": (
@@ -275,6 +275,18 @@ CASES = {
         ("a", [1], 3, "3"),
         TypeError,
         "max_bins must be an integer, got str: '3'",
+    ),
+    "an edge that is no number": (
+        summaries.histogram,
+        ("a", [1], [0.0, np.nan, 1.0]),
+        ValueError,
+        "bins must be at least two edges, finite and ascending, got [0.0, nan, 1.0]",
+    ),
+    "edges that are no numbers": (
+        summaries.histogram,
+        ("a", [1], ["a", "b"]),
+        TypeError,
+        "bins must be an array of numbers, got list of dtype <U1",
     ),
     "masked values": (
         summaries.histogram,

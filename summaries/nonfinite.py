@@ -1,0 +1,36 @@
+"""Values that float32 cannot hold are written all the same; a warning says so, once for each tag."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from summaries.values import as_step
+from summaries.wire.scalars import as_float32
+
+__all__ = ["NonFiniteWarning", "NonFiniteWarnings"]
+
+
+class NonFiniteWarning(UserWarning):
+    """A value was logged that float32 cannot hold: it is written as NaN or infinity."""
+
+
+class NonFiniteWarnings:
+    """Warns of values that are not finite, once for each tag."""
+
+    def __init__(self) -> None:
+        self._warned: set[str] = set()
+
+    def check(self, tag: str, got: float, step: Any, *, double_precision: bool = False) -> None:
+        """Warn where `got` is not finite as it is written; by the caller of the method that calls this."""
+        written = got if double_precision else as_float32(got)
+        if not math.isfinite(written):
+            self.warn(tag, got, step, written, stacklevel=4)
+
+    def warn(self, tag: str, got: Any, step: Any, written: Any, stacklevel: int = 3) -> None:
+        """Warn, if this is the first time for the tag."""
+        if tag not in self._warned:
+            self._warned.add(tag)
+            message = f"tag {tag!r} got {got} at step {as_step(step)}: written as {written}; said once for a tag"
+            warnings.warn(message, NonFiniteWarning, stacklevel=stacklevel)
