@@ -1,6 +1,7 @@
 """TF1's training API on NumPy: gradients in, updated variables and a step report out.
 
     gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
+    anybody's gradients → monitor ──────────────────────────↗
 
 `rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
 `optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`.
@@ -15,6 +16,7 @@ from optim.adam import AdamWOptimizer, NAdamOptimizer
 from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from optim.compiled import compile_kernels
 from optim.lion import LionOptimizer
+from optim.monitor import GradientMonitor
 from optim.optimizer import Optimizer
 from optim.optimizers import (
     AdadeltaOptimizer,
@@ -25,7 +27,7 @@ from optim.optimizers import (
     MomentumOptimizer,
     RMSPropOptimizer,
 )
-from optim.report import SlotReport, StepReport, VariableReport
+from optim.report import SlotReport, StepReport, VariableReport, VariableReports
 from optim.threads import get_num_threads, set_num_threads
 from optim.variable import IndexedSlices, Variable, global_step
 from optim.wrappers import (
@@ -43,6 +45,7 @@ __all__ = [
     "AdamWOptimizer",
     "FtrlOptimizer",
     "GradientDescentOptimizer",
+    "GradientMonitor",
     "IndexedSlices",
     "LionOptimizer",
     "MomentumOptimizer",
@@ -53,6 +56,7 @@ __all__ = [
     "StepReport",
     "Variable",
     "VariableReport",
+    "VariableReports",
     "clip_by_average_norm",
     "clip_by_global_norm",
     "clip_by_norm",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Kernel = Callable[..., None]
 
-__all__ = ["addresses", "available", "compile_kernels", "kernel", "norm_kernel", "use"]
+__all__ = ["addresses", "available", "compile_kernels", "kernel", "measure_kernel", "norm_kernel", "use"]
 
 _DTYPES = ("float32", "float64")
 
@@ -121,6 +121,12 @@ def norm_kernel(dtype: str) -> Kernel:
     return run
 
 
+def measure_kernel(dtype: str) -> Kernel:
+    """The kernel that measures arrays, and changes none."""
+    run: Kernel = _measure_module(dtype).run
+    return run
+
+
 def addresses(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """int64[arrays]: where the elements of each begin."""
     found = np.empty(len(arrays), np.int64)
@@ -132,6 +138,12 @@ def addresses(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def _norm_module(dtype: str) -> Any:
     with _lock:
         return _load(f"norm_{dtype}", codegen.norm_source(dtype))
+
+
+@cache
+def _measure_module(dtype: str) -> Any:
+    with _lock:
+        return _load(f"measure_{dtype}", codegen.measure_source(dtype))
 
 
 @cache

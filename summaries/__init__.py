@@ -9,6 +9,7 @@ touches neither files nor clocks.
 """
 
 from summaries.build import (
+    ScalarsTemplate,
     audio,
     custom_scalars,
     figure,
@@ -70,6 +71,7 @@ __all__ = [
     "Run",
     "RunMetadata",
     "Runs",
+    "ScalarsTemplate",
     "Series",
     "SessionLog",
     "Standing",

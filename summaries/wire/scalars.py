@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ScalarEncoder", "as_float32", "encode_scalar", "encode_summary_event", "varint"]
+__all__ = ["ScalarEncoder", "as_float32", "encode_scalar", "encode_summary_event", "scalar_summary", "varint"]
 
 _WALL_TIME = Struct("<Bd")
 _VALUE = Struct("<Bf")
@@ -62,7 +62,7 @@ def encode_scalar(tag: str, step: int, wall_time: float, value: float) -> bytes:
         wall_time: seconds since the epoch.
         value: the value; rounded to float32.
     """
-    return encode_summary_event(_scalar_summary(tag.encode(), as_float32(value)), step, wall_time)
+    return encode_summary_event(scalar_summary(tag.encode(), as_float32(value)), step, wall_time)
 
 
 def encode_summary_event(summary: bytes, step: int, wall_time: float) -> bytes:
@@ -203,7 +203,7 @@ class _Shape:
     def _make_templates(self, step_bytes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
         placeholder = b"\x10" + bytes(step_bytes) if step_bytes else b""
         head = _WALL_TIME.pack(0x09, 0.0) + placeholder
-        payloads = [head + _field(_SUMMARY, _scalar_summary(tag, 0.0)) for tag in self._tags]
+        payloads = [head + _field(_SUMMARY, scalar_summary(tag, 0.0)) for tag in self._tags]
         records = np.frombuffer(b"".join(map(frame, payloads)), np.uint8).reshape(len(payloads), -1)
         return records, np.array([crc32c(payload) for payload in payloads], np.uint32)
 
@@ -216,8 +216,8 @@ def _field(key: int, data: bytes) -> bytes:
     return bytes([key]) + varint(len(data)) + data
 
 
-def _scalar_summary(tag: bytes, value: float) -> bytes:
-    """The Summary of one simple_value."""
+def scalar_summary(tag: bytes, value: float) -> bytes:
+    """The Summary of one simple_value, whose float32 is its last four bytes."""
     return _field(_VALUES, _field(_TAG, tag) + _VALUE.pack(0x15, value))
 
 
