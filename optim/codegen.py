@@ -84,6 +84,12 @@ def prepared(g, scale, low, high):
     return low if g < low else (high if g > high else g)
 
 
+# As the weights were stored: reassociated, (v - u) - v would be u before any rounding.
+@njit(error_model="numpy", fastmath=False)
+def difference(new, old):
+    return new - old
+
+
 @njit(error_model="numpy")
 def ordered(x):
     return integer(x ^ ((x >> SIGN_SHIFT) & MAGNITUDE))
@@ -278,7 +284,7 @@ def _reporting_loop(rule: Rule, dtype: str) -> str:
     inner = [
         *_element(rule, arrays),
         f"store(old, i - start, x1, {arrays - 1}, {arrays})",
-        "step = y1 - x1",
+        "step = difference(y1, x1)",
         "moved += step * step",
         "squares0 += x0 * x0",
         "squares1 += y1 * y1",

@@ -71,6 +71,9 @@ def run_rule(
                 np.copyto(old, block[1])
             todo.run(values, (_clipped(block[0], clip, clipped), *block[1:]))
             if stats is not None:
+                for array, target in zip(block[1:], targets, strict=True):
+                    if target.dtype != dtype:  # it is stored as a narrower one, and that is what counts
+                        array[...] = array.astype(target.dtype)
                 _tally(stats, block, np.subtract(block[1], old, out=old))
 
 
