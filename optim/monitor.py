@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -106,9 +105,9 @@ class GradientMonitor:
                 shape; `clip_norm` is not positive; a name is given twice; the writer is closed.
         """
         telemetry = self._telemetry
-        step = operator.index(step)
+        step = checks.integer("step", step)
         bound = None if clip_norm is None else checks.positive_or_infinite("clip_norm", clip_norm)
-        norm = None if global_norm is None else _number(global_norm)
+        norm = None if global_norm is None else _number("global_norm", global_norm)
         due, histograms_due = telemetry.is_due(step), telemetry.histograms_are_due(step)
         known: VariableReports | None = None
         arrays: dict[str, NDArray[Any]] = {}
@@ -125,13 +124,13 @@ class GradientMonitor:
             norm, nonfinite = _norm_and_nonfinite([*arrays.values()], norm, known)
         report = StepReport(
             step,
-            math.nan if learning_rate is None else _number(learning_rate),
+            math.nan if learning_rate is None else _number("learning_rate", learning_rate),
             norm,
             bound,
             clipped=bound is not None and norm is not None and norm > bound,
             nonfinite=nonfinite,
             variables=() if known is None else known,
-            loss=_number(loss) if due and loss is not None else None,  # to ask a device for it takes time
+            loss=_number("loss", loss) if due and loss is not None else None,  # to ask a device for it takes time
         )
         telemetry.observe(report, tuple(arrays))
         if histograms_due:
@@ -173,6 +172,9 @@ def _norm_and_nonfinite(
     return norm, 0 if math.isfinite(norm) else kernels.count_nonfinite(arrays)
 
 
-def _number(value: Any) -> float:
+def _number(name: str, value: Any) -> float:
     """A number, or an array of one element on any device."""
-    return float(value.item() if hasattr(value, "item") else value)
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None

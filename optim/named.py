@@ -6,10 +6,8 @@ Nothing here imports torch or JAX: what they give is recognised by what it can d
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from optim.arrays import as_array
 
@@ -83,10 +81,20 @@ def _leaves(tree: Any, what: str) -> dict[str, Any]:
     for name, leaf in pairs:
         if not name:
             raise TypeError(f"{what} must have names, as in {{'w': array}}, got {type(tree).__name__}")
+        if not _is_text(name):
+            raise ValueError(f"{what} must have names without lone surrogates, got {name!r}")
         if name in leaves:
             raise ValueError(f"{what} must have each name once, got {name!r} twice")
         leaves[name] = leaf
     return leaves
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _are_pairs(tree: Any) -> bool:
@@ -99,28 +107,25 @@ def _are_pairs(tree: Any) -> bool:
 
 def _walk(tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """(name, leaf) of each leaf of the tree."""
-    if hasattr(tree, "dtype"):  # an array of any library
+    children = None if hasattr(tree, "dtype") else _children(tree)  # what has a dtype is an array of some library
+    if children is None:
         yield "/".join(path), tree
         return
-    if isinstance(tree, Mapping):
-        children = [(str(key), child) for key, child in tree.items()]
-    elif isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        children = list(zip(tree._fields, tree, strict=True))
-    elif isinstance(tree, (list, tuple)):
-        children = [(str(i), child) for i, child in enumerate(tree)]
-    else:
-        children = _children_by_jax(tree)
-    if not children and not isinstance(tree, (Mapping, Sequence)):
-        yield "/".join(path), tree
     for key, child in children:
         yield from _walk(child, (*path, key))
 
 
-def _children_by_jax(tree: Any) -> list[tuple[str, Any]]:
-    """The leaves of a node that JAX knows and Python does not, by their paths; none of a leaf."""
+def _children(tree: Any) -> list[tuple[str, Any]] | None:
+    """What a node holds, by name; None for a leaf."""
+    if isinstance(tree, Mapping):
+        return [(str(key), child) for key, child in tree.items()]
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return list(zip(tree._fields, tree, strict=True))
+    if isinstance(tree, (list, tuple)):
+        return [(str(i), child) for i, child in enumerate(tree)]
     jax = sys.modules.get("jax")
-    if jax is None or tree is None or isinstance(tree, np.ndarray) or jax.tree_util.all_leaves([tree]):
-        return []
+    if jax is None or tree is None or jax.tree_util.all_leaves([tree]):
+        return None
     pairs, _ = jax.tree_util.tree_flatten_with_path(tree)
     return [(jax.tree_util.keystr(path, simple=True, separator="/"), leaf) for path, leaf in pairs]
 

@@ -7,13 +7,13 @@ Which tags there are may change from step to step: each set of them that comes u
 from __future__ import annotations
 
 import math
-import operator
 import re
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from optim import checks
 from optim.report import VariableReports
 from optim.variable import Variable
 from summaries import ScalarsTemplate, SummaryWriter, custom_scalars
@@ -213,13 +213,9 @@ def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
 
 
 def _positive(name: str, number: int) -> int:
-    try:
-        steps = operator.index(number)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {number!r}") from None
-    if steps < 1:
-        raise ValueError(f"{name} must be positive, got {steps}")
-    return steps
+    if checks.integer(name, number) < 1:
+        raise ValueError(f"{name} must be positive, got {number}")
+    return int(number)
 
 
 def _chosen(variables: Iterable[Variable | str]) -> set[Variable | str]:
