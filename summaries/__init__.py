@@ -8,6 +8,7 @@
 touches neither files nor clocks.
 """
 
+from summaries.advice import ClipAdvice, clip_advice
 from summaries.build import (
     ScalarsTemplate,
     audio,
@@ -54,6 +55,7 @@ from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writer import EventFileWriter, NonFiniteWarning
 
 __all__ = [
+    "ClipAdvice",
     "DamagedLengthError",
     "DamagedPayloadError",
     "EmptyFileError",
@@ -83,6 +85,7 @@ __all__ = [
     "UnfinishedTailWarning",
     "ZeroFilledError",
     "audio",
+    "clip_advice",
     "custom_scalars",
     "figure",
     "histogram",
