@@ -133,14 +133,19 @@ def _children(tree: Any) -> list[tuple[str, Any]] | None:
 def _array(leaf: Any, what: str) -> NDArray[Any]:
     """The leaf, in memory that NumPy can read: its own where that is possible."""
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(leaf, torch.Tensor):
-        leaf = leaf.detach()
-        if leaf.device.type != "cpu" or leaf.layout is not torch.strided:
-            leaf = leaf.to_dense().cpu()
-        leaf = leaf.float() if leaf.dtype is torch.bfloat16 else leaf  # NumPy has none
-    array = as_array(leaf)
+    array = _from_torch(torch, leaf) if torch is not None and isinstance(leaf, torch.Tensor) else as_array(leaf)
     if array is None:
         raise TypeError(f"{what} must be an array, got {type(leaf).__name__}: {leaf!r}")
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
         raise TypeError(f"{what} must be of a floating dtype, got {array.dtype}")
+    return array
+
+
+def _from_torch(torch: Any, tensor: Any) -> NDArray[Any]:
+    tensor = tensor.detach()
+    if not tensor.is_cpu or tensor.layout is not torch.strided:
+        tensor = tensor.to_dense().cpu()
+    if tensor.dtype is torch.bfloat16:  # NumPy has none
+        tensor = tensor.float()
+    array: NDArray[Any] = tensor.numpy()
     return array
