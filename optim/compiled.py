@@ -92,7 +92,7 @@ def compile_kernels(
     True
     """
     chosen = [rule for rule in vars(rules).values() if isinstance(rule, rules.Rule)] if which is None else list(which)
-    wanted = list(dtypes)
+    wanted, with_report = list(dtypes), list(reports)
     for dtype in wanted:
         if dtype not in _DTYPES:
             raise ValueError(f"kernels are compiled for float32 and float64, got {dtype!r}")
@@ -100,7 +100,8 @@ def compile_kernels(
     if not available():
         return ready
     for dtype in wanted:
-        found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in reports)]
+        found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in with_report)]
+        found += [measure_kernel(dtype)] if True in with_report else []  # GradientMonitor's, and of sparse steps
         ready += sum(run is not None for run in found)
     return ready
 
