@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from optim.report import StepReport, VariableReports
 from optim.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -106,7 +107,11 @@ class GradientMonitor:
         """
         telemetry = self._telemetry
         step = checks.integer("step", step)
-        bound = None if clip_norm is None else checks.positive_or_infinite("clip_norm", clip_norm)
+        bound = None
+        if clip_norm is not None:
+            bound = checks.positive_or_infinite("clip_norm", _number("clip_norm", clip_norm))
+        if slots is not None and not isinstance(slots, Mapping):
+            raise TypeError(f"slots must be a mapping from slot names to arrays, got {type(slots).__name__}")
         norm = None if global_norm is None else _number("global_norm", global_norm)
         due, histograms_due = telemetry.is_due(step), telemetry.histograms_are_due(step)
         known: VariableReports | None = None
@@ -118,7 +123,7 @@ class GradientMonitor:
             arrays, parameters = gradients_by_name(gradients)
             if not arrays:
                 raise ValueError("gradients must have one array at least, got none")
-            weights = parameters or None if weights is None else weights
+            weights = parameters if weights is None and parameters else weights
             if due:
                 known = _measured(arrays, weights, updates, slots or {})
             norm, nonfinite = _norm_and_nonfinite([*arrays.values()], norm, known)
@@ -175,6 +180,6 @@ def _norm_and_nonfinite(
 def _number(name: str, value: Any) -> float:
     """A number, or an array of one element on any device."""
     try:
-        return float(value.item() if hasattr(value, "item") else value)
+        return float(value.item() if hasattr(value, "item") else value + 0)  # a string is no number
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 __all__ = ["arrays_by_name", "gradients_by_name"]
 
 
-def gradients_by_name(tree: Any) -> tuple[Arrays, dict[str, Any]]:
+def gradients_by_name(tree: Any) -> tuple[Arrays, list[tuple[str, Any]]]:
     """Gradients, and the weights where the tree holds parameters, which know both.
 
     Args:
         tree: as in `arrays_by_name`; or with torch parameters as leaves, or a torch module.
 
     Returns:
-        The gradients that there are, and the parameters that have them, as they came.
+        The gradients that there are, and (name, parameter) of the parameters that have them.
 
     Raises:
         TypeError: a leaf is no array of floating dtype, or has no name.
         ValueError: a name is given twice.
 
     >>> gradients_by_name({"layer": {"w": np.ones(2), "b": None}})
-    ({'layer/w': array([1., 1.])}, {})
+    ({'layer/w': array([1., 1.])}, [])
     """
     leaves = _leaves(tree, "gradients")
     torch = sys.modules.get("torch")
@@ -43,7 +43,7 @@ def gradients_by_name(tree: Any) -> tuple[Arrays, dict[str, Any]]:
     for name, parameter in parameters.items():
         leaves[name] = parameter.grad
     gradients = {name: _array(leaf, f"gradients of {name!r}") for name, leaf in leaves.items() if leaf is not None}
-    return gradients, {name: parameter for name, parameter in parameters.items() if name in gradients}
+    return gradients, [(name, parameter) for name, parameter in parameters.items() if name in gradients]
 
 
 def arrays_by_name(tree: Any, what: str, like: Arrays) -> list[NDArray[Any]]:

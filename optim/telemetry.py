@@ -16,13 +16,12 @@ import numpy as np
 from optim import checks
 from optim.report import VariableReports
 from optim.variable import Variable
-from summaries import ScalarsTemplate, SummaryWriter, custom_scalars
+from summaries import EventFileWriter, ScalarsTemplate, SummaryWriter, custom_scalars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from optim.report import StepReport
-    from summaries import EventFileWriter
 
 __all__ = ["Telemetry"]
 
@@ -44,8 +43,8 @@ class Telemetry:
         clock: gives seconds, from any start.
 
     Raises:
-        TypeError: a number of steps is no integer; `variables` is no list of Variables and names; histograms are wanted
-            of a writer that is no SummaryWriter.
+        TypeError: `writer` is no writer; a number of steps is no integer; `variables` is no list of Variables and
+            names; histograms are wanted of a writer that is no SummaryWriter.
         ValueError: a number of steps is not positive.
     """
 
@@ -57,6 +56,8 @@ class Telemetry:
         variables: Iterable[Variable | str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if not isinstance(writer, EventFileWriter):
+            raise TypeError(f"writer must be a SummaryWriter or an EventFileWriter, got {type(writer).__name__}")
         self.writer = writer
         self._every = _positive("every_n_steps", every_n_steps)
         self._histograms_every = 0
@@ -139,8 +140,10 @@ class Telemetry:
             tags["train/loss"] = report.loss
         if not math.isnan(report.learning_rate):
             tags["train/learning_rate"] = report.learning_rate
-        if self._written is not None and now > self._written[1]:
-            tags["train/global_step_per_sec"] = (report.step - self._written[0]) / (now - self._written[1])
+        if self._written is not None:
+            steps, seconds = report.step - self._written[0], now - self._written[1]
+            if steps > 0 and seconds > 0:  # not where a checkpoint was restored, or the clock is coarse
+                tags["train/global_step_per_sec"] = steps / seconds
         if report.global_norm is not None:
             tags["gradients/global_norm"] = report.global_norm
             tags["gradients/nonfinite"] = self._nonfinite

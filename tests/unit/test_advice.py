@@ -125,7 +125,7 @@ def test_the_command_on_a_damaged_file(logdir, capsys):
     log(logdir, [1.0, 2.0])
     (path,) = logdir.iterdir()
     path.write_bytes(path.read_bytes()[:-3])
-    assert main(["clip-advice", str(logdir), "--tag", TAG]) in {0, 1}
+    assert main(["clip-advice", str(logdir), "--tag", TAG]) == 1
     out, err = capsys.readouterr()
     assert out.startswith("gradients/global_norm: 1 steps, mean 1\n")
     assert err.startswith("gradledger: the bytes end inside a record")

@@ -178,6 +178,8 @@ REFUSED = {
         {"slots": {"m": {}}},
         "slot 'm' must have every name that the gradients have, got none for 'w'",
     ),
+    "slots": (TypeError, (W,), {"slots": [NORM5]}, "slots must be a mapping from slot names to arrays, got list"),
+    "bound of words": (TypeError, (W,), {"clip_norm": "1"}, "clip_norm must be a number, got '1'"),
     "bound": (ValueError, (W,), {"clip_norm": -1.0}, "clip_norm must be positive, got -1.0"),
     "step": (TypeError, (W,), {"step": 1.5}, "step must be an integer, got 1.5"),
     "rate": (TypeError, (W,), {"learning_rate": "fast"}, "learning_rate must be a number, got 'fast'"),

@@ -198,6 +198,15 @@ def test_steps_a_second(writer):
     assert logged(writer)["train/global_step_per_sec"] == [(20, 2.5), (30, 2.5)]
 
 
+def test_a_step_that_goes_back_gives_no_rate(writer):
+    step = Variable(50, trainable=False, name="global_step")
+    optimizer = with_summaries(GradientDescentOptimizer(0.5), writer, clock=ticks(1.0))
+    optimizer.apply_gradients([(NORM5, w0())], step)
+    step.assign(10)
+    optimizer.apply_gradients([(NORM5, w0())], step)
+    assert "train/global_step_per_sec" not in logged(writer)
+
+
 def test_a_clock_that_stands_still_gives_no_rate(writer):
     optimizer = with_summaries(GradientDescentOptimizer(0.5), writer, clock=lambda: 1.0)
     for _ in range(3):
@@ -359,6 +368,11 @@ def test_histograms_need_a_summary_writer(logdir):
         with pytest.raises(TypeError, match=r"^histograms need a SummaryWriter, got EventFileWriter$"):
             with_summaries(GradientDescentOptimizer(0.5), writer, 1, 10)
         with_summaries(GradientDescentOptimizer(0.5), writer).apply_gradients([(NORM5, w0())])
+
+
+def test_a_path_is_no_writer():
+    with pytest.raises(TypeError, match=r"^writer must be a SummaryWriter or an EventFileWriter, got str$"):
+        with_summaries(GradientDescentOptimizer(0.5), "runs/first")
 
 
 def test_the_same_writer_twice_is_refused(writer):
