@@ -113,20 +113,19 @@ class VariableReports(Sequence[VariableReport]):
         Rows: the norms of gradient, weights and update, the share of the gradient that is 0, the update's norm over the
         weights', which is NaN where they are 0; then mean, norm and largest element of each slot.
         """
-        sizes = np.array(self._sizes)
-        values = self.stats.T.copy()
+        values, sizes = self.stats.T.copy(), np.array(self._sizes)
         mean, norm, most = (values[GRADIENT_STATS + k :: SLOT_STATS] for k in range(SLOT_STATS))
-        if not sizes.all():
-            most[:, sizes == 0] = 0.0
-            sizes = np.maximum(sizes, 1)
         with np.errstate(invalid="ignore", divide="ignore"):  # a diverging run says so by its values
             np.sqrt(values[:3], out=values[:3])
             values[3] /= sizes
             np.divide(values[2], values[1], out=values[4])
-            values[4][values[1] == 0.0] = math.nan
             mean /= sizes
             np.sqrt(norm, out=norm)
+            usual = math.isfinite(values.sum())
+        if not usual:
+            values[4][values[1] == 0.0] = math.nan
             most[np.isnan(norm)] = math.nan
+            values[3, sizes == 0] = mean[:, sizes == 0] = most[:, sizes == 0] = 0.0
         return values
 
     @overload
