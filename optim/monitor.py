@@ -36,6 +36,8 @@ class GradientMonitor:
         histograms_every_n_steps: log histograms at steps that this divides; None for none.
         variables: the names that have tags of their own; None for all.
         clock: gives seconds, from any start, for `train/global_step_per_sec`.
+        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
+            shows one a run.
 
     Raises:
         TypeError: a number of steps is no integer; `variables` is no list of names; histograms are wanted of a writer
@@ -61,8 +63,11 @@ class GradientMonitor:
         variables: Iterable[str] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
+        layout: bool = True,
     ) -> None:
-        self._telemetry = Telemetry(writer, every_n_steps, histograms_every_n_steps, variables, clock)
+        self._telemetry = Telemetry(
+            writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout
+        )  # fmt: skip
 
     def observe(
         self,

@@ -41,6 +41,8 @@ class Telemetry:
         histograms_every_n_steps: steps that this divides are due for histograms; None for none.
         variables: those that have tags of their own, or their names; None for all.
         clock: gives seconds, from any start.
+        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
+            shows one a run.
 
     Raises:
         TypeError: `writer` is no writer; a number of steps is no integer; `variables` is no list of Variables and
@@ -55,6 +57,8 @@ class Telemetry:
         histograms_every_n_steps: int | None = None,
         variables: Iterable[Variable | str] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        layout: bool = True,
     ) -> None:
         if not isinstance(writer, EventFileWriter):
             raise TypeError(f"writer must be a SummaryWriter or an EventFileWriter, got {type(writer).__name__}")
@@ -68,7 +72,7 @@ class Telemetry:
         self._chosen = None if variables is None else _chosen(variables)
         self._clock = clock
         self._names: dict[Variable, str] = {}
-        self._has_layout = False
+        self._has_layout = not layout
         self._templates: dict[tuple[Any, ...], _Template] = {}
         self._steps = self._clipped = self._nonfinite = 0  # since the last write
         self._written: tuple[int, float] | None = None  # the last write's step, and its time in seconds

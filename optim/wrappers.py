@@ -287,6 +287,7 @@ def with_summaries(
     variables: Iterable[Variable | str] | None = None,
     *,
     clock: Callable[[], float] = time.monotonic,
+    layout: bool = True,
 ) -> Optimizer:
     """An optimizer that logs what its steps did: one Summary at each due step, and once a layout of custom scalars.
 
@@ -320,6 +321,8 @@ def with_summaries(
             none.
         variables: the Variables that have tags of their own, or their names; None for all.
         clock: gives seconds, from any start, for `train/global_step_per_sec`.
+        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
+            shows one a run.
 
     Raises:
         TypeError: a number of steps is no integer; `variables` is no list of Variables and names; histograms are wanted
@@ -348,4 +351,5 @@ def with_summaries(
     gradients/zero_fraction/w 0.0
     updates/ratio/w 1.0
     """
-    return _WithSummaries(optimizer, Telemetry(writer, every_n_steps, histograms_every_n_steps, variables, clock))
+    telemetry = Telemetry(writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout)
+    return _WithSummaries(optimizer, telemetry)

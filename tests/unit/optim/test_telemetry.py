@@ -102,6 +102,13 @@ def test_one_event_a_step_and_one_layout_a_run(writer):
     assert events[1] == [LAYOUT]
 
 
+def test_a_run_with_a_layout_of_its_own_keeps_it(writer):
+    writer.add_custom_scalars({"mine": {"loss": ["Multiline", ["loss"]]}})
+    with_summaries(AdamOptimizer(), writer, layout=False).apply_gradients([(NORM5, w0())])
+    writer.flush()
+    assert len(read_run(writer.path).tensors[LAYOUT]) == 1
+
+
 def test_every_line_of_the_layout_draws_something_and_every_tag_of_a_layer_is_drawn(writer):
     optimizer = with_summaries(clip_gradients_by_norm(AdamOptimizer(), 1.0), writer)
     optimizer.apply_gradients([(NORM5, w0("a/b")), (NORM5, w0("gradients/norm"))])
