@@ -1,6 +1,7 @@
 """TF1's training API on NumPy: gradients in, updated variables and a step report out.
 
     gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
+    anybody's gradients → monitor ──────────────────────────↗
 
 `rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
 `optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`. `schedules` and `decays` make
@@ -29,6 +30,7 @@ from optim.decays import (
     polynomial_decay,
 )
 from optim.lion import LionOptimizer
+from optim.monitor import GradientMonitor
 from optim.moving_average import ExponentialMovingAverage
 from optim.optimizer import Optimizer
 from optim.optimizers import (
@@ -42,7 +44,7 @@ from optim.optimizers import (
 )
 from optim.queue_runner import QueueRunner
 from optim.queues import Queue, ShutDown
-from optim.report import SlotReport, StepReport, VariableReport
+from optim.report import SlotReport, StepReport, VariableReport, VariableReports
 from optim.saver import Saver
 from optim.schedules import Schedule, join_schedules, linear_warmup, piecewise_constant
 from optim.threads import get_num_threads, set_num_threads
@@ -64,6 +66,7 @@ __all__ = [
     "ExponentialMovingAverage",
     "FtrlOptimizer",
     "GradientDescentOptimizer",
+    "GradientMonitor",
     "IndexedSlices",
     "LionOptimizer",
     "LooperThread",
@@ -80,6 +83,7 @@ __all__ = [
     "StepReport",
     "Variable",
     "VariableReport",
+    "VariableReports",
     "clip_by_average_norm",
     "clip_by_global_norm",
     "clip_by_norm",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ __all__ = [
     "at_least_zero",
     "below_one",
     "finite",
+    "integer",
     "number",
     "positive",
     "positive_or_infinite",
@@ -68,6 +70,18 @@ HYPERPARAMETERS = {
     "l2_shrinkage_regularization_strength": at_least_zero,
     "learning_rate_power": not_above_zero,
 }
+
+
+def integer(name: str, value: Any) -> int:
+    """The value, as an int.
+
+    Raises:
+        TypeError: it is no integer.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
 
 
 def number(name: str, value: Any, bound: Bound) -> float:

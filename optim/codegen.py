@@ -13,8 +13,8 @@ The gradient is multiplied by scale and then kept within [low, high]: what all c
 
 Strategy for the report: sums of squares in the arrays' dtype for one block, and in float64 across blocks. Where
 float32 cannot hold a block's sum, or may have lost small squares, the block is summed again in float64, from the
-cache. The largest element is found by comparing bits as integers, which vectorises, as comparing floats does not: the
-bits of negative floats are turned round first.
+cache. Elements that are not finite are counted where a block's sum is not. The largest element is found by comparing
+bits as integers, which vectorises, as comparing floats does not: the bits of negative floats are turned round first.
 """
 
 from __future__ import annotations
@@ -27,12 +27,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from optim.rules import Rule
 
-__all__ = ["GRADIENT_STATS", "SLOT_STATS", "kernel_source", "norm_source", "stats_width"]
+__all__ = [
+    "GRADIENT_STATS",
+    "LARGEST",
+    "NONFINITE",
+    "SLOT_STATS",
+    "SQUARES",
+    "SUM",
+    "ZEROS",
+    "kernel_source",
+    "measure_source",
+    "norm_source",
+    "stats_width",
+]
 
 # The columns of stats: sums of squares of gradient, weights and update, counts of zero and of non-finite elements of
 # the gradient; then for each slot its sum, its sum of squares and its largest element.
 GRADIENT_STATS = 5
 SLOT_STATS = 3
+
+# The columns of stats of the kernel that measures arrays and changes none.
+SQUARES, ZEROS, NONFINITE, SUM, LARGEST = range(5)
 
 _BLOCK = 4096  # elements; float32 sums of so many squares are right to 1e-6
 
@@ -69,6 +84,12 @@ def prepared(g, scale, low, high):
     return low if g < low else (high if g > high else g)
 
 
+# As the weights were stored: reassociated, (v - u) - v would be u before any rounding.
+@njit(error_model="numpy", fastmath=False)
+def difference(new, old):
+    return new - old
+
+
 @njit(error_model="numpy")
 def ordered(x):
     return integer(x ^ ((x >> SIGN_SHIFT) & MAGNITUDE))
@@ -97,6 +118,15 @@ def difference_again(p, first, last, old):
     for i in range(first, last):
         x = np.float64(load(p, i, 0, 1)) - np.float64(load(old, i - first, 0, 1))
         total += x * x
+    return total
+
+
+@njit(nogil=True, error_model="numpy")
+def nonfinite(p, first, last, squares):
+    total = integer(0)
+    if not abs(squares) < np.inf:
+        for i in range(first, last):
+            total = integer(total + integer((bits(load(p, i, 0, 1)) & EXPONENT) == EXPONENT))
     return total
 
 
@@ -163,6 +193,35 @@ for task in range(first, last):
     return header + _HELPERS + _ADDRESSES + _RUN + textwrap.indent(body, "    ")
 
 
+def measure_source(dtype: str) -> str:
+    """The module of the kernel that measures each task's first array: stats' columns are SQUARES to LARGEST."""
+    header = _HEADER.format(title=f"measures, {dtype}", dtype=dtype, **_BITS[dtype])
+    body = f"""
+for task in range(first, last):
+    elements = tasks[task, 0]
+    a = {dtype}_at(tasks[task, 1])
+    stats[task, :] = 0.0
+    stats[task, {LARGEST}] = -np.inf
+    for start in range(0, elements, {_BLOCK}):
+        stop = min(start + {_BLOCK}, elements)
+        squares = total = real(0)
+        zeros = integer(0)
+        most = LEAST
+        for i in range(start, stop):
+            x = load(a, i, 0, 1)
+            squares += x * x
+            total += x
+            zeros = integer(zeros + integer(x == real(0)))
+            most = max(most, ordered(bits(x)))
+        stats[task, {SQUARES}] += {_again("squares_again(a, start, stop)", "squares", dtype)}
+        stats[task, {ZEROS}] += zeros
+        stats[task, {NONFINITE}] += nonfinite(a, start, stop, squares)
+        stats[task, {SUM}] += {_again("sum_again(a, start, stop)", "total", dtype, "squares")}
+        stats[task, {LARGEST}] = max(stats[task, {LARGEST}], np.float64(from_bits(ordered(most))))
+"""
+    return header + _HELPERS + _RUN + textwrap.indent(body, "    ")
+
+
 class _Elementwise(ast.NodeTransformer):
     """An array formula → one element's: literals get the arrays' dtype, and np.where becomes a choice."""
 
@@ -225,12 +284,11 @@ def _reporting_loop(rule: Rule, dtype: str) -> str:
     inner = [
         *_element(rule, arrays),
         f"store(old, i - start, x1, {arrays - 1}, {arrays})",
-        "step = y1 - x1",
+        "step = difference(y1, x1)",
         "moved += step * step",
         "squares0 += x0 * x0",
         "squares1 += y1 * y1",
         "zeros = integer(zeros + integer(x0 == real(0)))",
-        "nonfinite = integer(nonfinite + integer((bits(x0) & EXPONENT) == EXPONENT))",
         *(f"squares{k} += y{k} * y{k}" for k in slots),
         *(f"sum{k} += y{k}" for k in slots),
         *(f"most{k} = max(most{k}, ordered(bits(y{k})))" for k in slots),
@@ -238,7 +296,7 @@ def _reporting_loop(rule: Rule, dtype: str) -> str:
     block = [
         f"stop = min(start + {_BLOCK}, elements)",
         *(f"{name} = real(0)" for name in summed),
-        "zeros = nonfinite = integer(0)",
+        "zeros = integer(0)",
         *(f"most{k} = LEAST" for k in slots),
         "for i in range(start, stop):",
         *(f"    {line}" for line in inner),
@@ -246,7 +304,7 @@ def _reporting_loop(rule: Rule, dtype: str) -> str:
         f"stats[task, 1] += {_again('squares_again(a1, start, stop)', 'squares1', dtype)}",
         f"stats[task, 2] += {_again('difference_again(a1, start, stop, old)', 'moved', dtype)}",
         "stats[task, 3] += zeros",
-        "stats[task, 4] += nonfinite",
+        "stats[task, 4] += nonfinite(a0, start, stop, squares0)",
     ]
     for k in slots:
         column = GRADIENT_STATS + SLOT_STATS * (k - 2)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Kernel = Callable[..., None]
 
-__all__ = ["addresses", "available", "compile_kernels", "kernel", "norm_kernel", "use"]
+__all__ = ["addresses", "available", "compile_kernels", "kernel", "measure_kernel", "norm_kernel", "use"]
 
 _DTYPES = ("float32", "float64")
 
@@ -92,7 +92,7 @@ def compile_kernels(
     True
     """
     chosen = [rule for rule in vars(rules).values() if isinstance(rule, rules.Rule)] if which is None else list(which)
-    wanted = list(dtypes)
+    wanted, with_report = list(dtypes), list(reports)
     for dtype in wanted:
         if dtype not in _DTYPES:
             raise ValueError(f"kernels are compiled for float32 and float64, got {dtype!r}")
@@ -100,7 +100,8 @@ def compile_kernels(
     if not available():
         return ready
     for dtype in wanted:
-        found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in reports)]
+        found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in with_report)]
+        found += [measure_kernel(dtype)] if True in with_report else []  # GradientMonitor's, and of sparse steps
         ready += sum(run is not None for run in found)
     return ready
 
@@ -121,6 +122,12 @@ def norm_kernel(dtype: str) -> Kernel:
     return run
 
 
+def measure_kernel(dtype: str) -> Kernel:
+    """The kernel that measures arrays, and changes none."""
+    run: Kernel = _measure_module(dtype).run
+    return run
+
+
 def addresses(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """int64[arrays]: where the elements of each begin."""
     found = np.empty(len(arrays), np.int64)
@@ -132,6 +139,12 @@ def addresses(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def _norm_module(dtype: str) -> Any:
     with _lock:
         return _load(f"norm_{dtype}", codegen.norm_source(dtype))
+
+
+@cache
+def _measure_module(dtype: str) -> Any:
+    with _lock:
+        return _load(f"measure_{dtype}", codegen.measure_source(dtype))
 
 
 @cache

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from optim import compiled, plain, threads
-from optim.codegen import GRADIENT_STATS, SLOT_STATS, stats_width
+from optim.codegen import GRADIENT_STATS, LARGEST, SLOT_STATS, stats_width
 from optim.plain import count_nonfinite
 
 if TYPE_CHECKING:
@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
     from optim.rules import Rule
 
-__all__ = ["AS_IT_IS", "Clip", "Plan", "apply_rule", "count_nonfinite", "norm", "norm_from_squares"]
+__all__ = [
+    "AS_IT_IS",
+    "Clip",
+    "Plan",
+    "apply_rule",
+    "count_nonfinite",
+    "measure",
+    "norm",
+    "norm_from_squares",
+    "sums_of_squares",
+]
 
 _TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough to forget the call
 _SHARED = 1 << 18  # elements from which on waking a second thread pays
@@ -96,18 +106,59 @@ def norm(arrays: Sequence[NDArray[Any]]) -> float:
     Neither large nor tiny elements spoil it: it is infinite, or 0, only where the true norm is not a float64. NaN where
     an element is NaN.
     """
-    by_dtype: dict[np.dtype[Any], list[NDArray[Any]]] = {}
-    others: list[NDArray[Any]] = []
-    compiles = compiled.available()
-    for array in arrays:
-        (by_dtype.setdefault(array.dtype, []) if compiles and _is_ready(array) else others).append(array)
+    by_dtype, others = _by_compiled_dtype(arrays)
     if not by_dtype:
         return plain.norm(arrays)
-    norm_of_others = plain.norm(others)
+    norm_of_others = plain.norm([arrays[i] for i in others])
     squares = [norm_of_others * norm_of_others]
     for dtype, chosen in by_dtype.items():
-        squares += _sums_of_squares(chosen, dtype.name)
+        kernel = compiled.norm_kernel(dtype.name)
+        squares += _over_arrays(kernel, [arrays[i] for i in chosen], 1)[1][:, 0].tolist()
     return norm_from_squares(squares, arrays)
+
+
+def sums_of_squares(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """float64[arrays]: the sum of the squares of each array's elements."""
+    found = np.empty(len(arrays))
+    by_dtype, others = _by_compiled_dtype(arrays)
+    for dtype, chosen in by_dtype.items():
+        cut, stats = _over_arrays(compiled.norm_kernel(dtype.name), [arrays[i] for i in chosen], 1)
+        found[chosen] = np.add.reduceat(stats[:, 0], cut.first)
+    for i in others:
+        norm_of_array = plain.norm([arrays[i]])
+        found[i] = norm_of_array * norm_of_array
+    return found
+
+
+def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Read each array once, and change none.
+
+    Args:
+        arrays: of any shapes, floating dtypes.
+
+    Returns:
+        float64[arrays, 5], the columns as `codegen` names them from SQUARES to LARGEST: the sum of squares, how many
+        elements are 0 and how many are not finite, the sum, and the largest; -inf of no elements.
+    """
+    measured = np.empty((len(arrays), LARGEST + 1))
+    by_dtype, others = _by_compiled_dtype(arrays)
+    for dtype, chosen in by_dtype.items():
+        kernel = compiled.measure_kernel(dtype.name)
+        cut, stats = _over_arrays(kernel, [arrays[i] for i in chosen], LARGEST + 1)
+        measured[chosen] = cut.combined(stats, slice(LARGEST, None))
+    for i in others:
+        measured[i] = plain.measure(arrays[i])
+    return measured
+
+
+def _by_compiled_dtype(arrays: Sequence[NDArray[Any]]) -> tuple[dict[np.dtype[Any], list[int]], list[int]]:
+    """Which arrays a compiled kernel can walk through, by their dtypes; and which it cannot."""
+    by_dtype: dict[np.dtype[Any], list[int]] = {}
+    others: list[int] = []
+    compiles = compiled.available()
+    for i, array in enumerate(arrays):
+        (by_dtype.setdefault(array.dtype, []) if compiles and _is_ready(array) else others).append(i)
+    return by_dtype, others
 
 
 def norm_from_squares(squares: Sequence[float], arrays: Sequence[NDArray[Any]]) -> float:
@@ -219,13 +270,12 @@ class _Cut(NamedTuple):
     first: NDArray[Any]  # int64[arrays]: each array's first task
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
 
-    def combined(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """Rows of tasks → rows of arrays."""
+    def combined(self, stats: NDArray[Any], most: slice = slice(GRADIENT_STATS + 2, None, SLOT_STATS)) -> NDArray[Any]:
+        """Rows of tasks → rows of arrays: the largest of the columns `most`, and the sums of all others."""
         if len(self.first) == len(stats):
             return stats
         with np.errstate(invalid="ignore"):  # infinities of both signs: a diverging run says so by its values
             sums: NDArray[Any] = np.add.reduceat(stats, self.first)
-        most = slice(GRADIENT_STATS + 2, None, SLOT_STATS)
         sums[:, most] = np.fmax.reduceat(stats[:, most], self.first)
         return sums
 
@@ -262,16 +312,15 @@ class _Table:
         return rows
 
 
-def _sums_of_squares(arrays: Sequence[NDArray[Any]], dtype: str) -> list[float]:
-    kernel = compiled.norm_kernel(dtype)
+def _over_arrays(kernel: Callable[..., None], arrays: Sequence[NDArray[Any]], width: int) -> tuple[_Cut, NDArray[Any]]:
+    """How a kernel that only reads was given the arrays, and float64[tasks, width] from it."""
     cut = _cut(tuple(array.size for array in arrays), threads.get_num_threads())
     rows = np.empty((len(cut.array), 2), np.int64)
     rows[:, 0] = cut.elements
     rows[:, 1] = compiled.addresses(arrays)[cut.array] + cut.offset * arrays[0].itemsize
-    stats = np.empty((len(rows), 1))
+    stats = np.empty((len(rows), width))
     _run(kernel, rows, cut.pieces, _NO_NUMBERS, stats)
-    squares: list[float] = stats[:, 0].tolist()
-    return squares
+    return cut, stats
 
 
 def _run(

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks, sparse
+from optim.codegen import stats_width
 from optim.gradients import gradient_for
 from optim.kernels import Plan, norm_from_squares
 from optim.plain import compute_dtype
-from optim.report import StepReport, VariableReport
+from optim.report import StepReport, VariableReports
 from optim.state import Entry, check_listed
 from optim.step import Step
 from optim.variable import IndexedSlices, Variable
@@ -198,27 +199,25 @@ class Optimizer:
         self._finish({compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}, values)
         return self._report(step, values["learning_rate"], stats)
 
-    def _update(self, step: Step, values: dict[str, float]) -> list[tuple[int, NDArray[Any] | None]]:
-        """For each variable how many elements were looked at, and what was measured."""
-        found: list[tuple[int, NDArray[Any] | None]] = [(0, None)] * len(step.variables)
+    def _update(self, step: Step, values: dict[str, float]) -> NDArray[Any] | None:
+        """float64[variables, width]: what was measured, as `codegen` has it; None where it was not asked for."""
+        stats = np.empty((len(step.variables), stats_width(self.rule))) if step.detailed else None
         dense: dict[np.dtype[Any], list[int]] = {}
         for i, gradient in enumerate(step.gradients):
             if isinstance(gradient, IndexedSlices):
                 hyper = self._formula_numbers(values, compute_dtype(gradient.dtype))
                 targets = [holder.value for holder in self._holders(step.variables[i])]
-                found[i] = sparse.update_rows(
-                    self.rule, gradient, targets, hyper, step.clip, report=step.detailed
-                )  # fmt: skip
+                row = None if stats is None else stats[i]
+                sparse.update_rows(self.rule, gradient, targets, hyper, step.clip, row)
             else:
                 dense.setdefault(gradient.dtype, []).append(i)
         for dtype, chosen in dense.items():
             plan = self._plan([step.variables[i] for i in chosen])
             hyper = self._formula_numbers(values, compute_dtype(dtype))
-            stats = plan.run([step.gradients[i] for i in chosen], hyper, step.clip, report=step.detailed)  # type: ignore[misc]
+            measured = plan.run([step.gradients[i] for i in chosen], hyper, step.clip, report=step.detailed)  # type: ignore[misc]
             if stats is not None:
-                for i, row in zip(chosen, stats, strict=True):
-                    found[i] = step.variables[i].value.size, row
-        return found
+                stats[chosen] = measured
+        return stats
 
     def _plan(self, variables: Sequence[Variable]) -> Plan:
         """The plan for these variables: the one of an earlier step, where all their arrays are still the same."""
@@ -269,18 +268,15 @@ class Optimizer:
     def _bound(self, name: str) -> checks.Bound:
         return checks.HYPERPARAMETERS[name]
 
-    def _report(self, step: Step, rate: float, stats: list[tuple[int, NDArray[Any] | None]]) -> StepReport:
-        rows = [(size, row.tolist()) for size, row in stats if row is not None]
-        if not rows:
+    def _report(self, step: Step, rate: float, stats: NDArray[Any] | None) -> StepReport:
+        if stats is None:
             return step.report(rate)
-        if not any(isinstance(gradient, IndexedSlices) for gradient in step.gradients):
+        if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
             # The norm comes out of the update. Rows of the same index, though, count each for itself in the norm.
-            step.know_norm(norm_from_squares([row[0] for _, row in rows], step.arrays))
-        variables = tuple(
-            VariableReport.from_stats(variable.name, size, self.rule.slots, row)
-            for variable, (size, row) in zip(step.variables, rows, strict=True)
-        )
-        return step.report(rate, variables)
+            step.know_norm(norm_from_squares(stats[:, 0].tolist(), step.arrays))
+        names = [variable.name for variable in step.variables]
+        sizes = [variable.value.size for variable in step.variables]
+        return step.report(rate, VariableReports(names, sizes, self.rule.slots, stats))
 
 
 def _checked(pairs: list[tuple[Any, Variable]]) -> tuple[list[NDArray[Any] | IndexedSlices], list[Variable]]:

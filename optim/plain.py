@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from optim.rules import Rule
 
-__all__ = ["compute_dtype", "count_nonfinite", "norm", "run_rule"]
+__all__ = ["compute_dtype", "count_nonfinite", "measure", "norm", "run_rule"]
 
 # Elements. With fewer, an operation is over so soon that two threads only hand the interpreter's lock to each other;
 # with more, the cache overflows.
@@ -71,6 +71,9 @@ def run_rule(
                 np.copyto(old, block[1])
             todo.run(values, (_clipped(block[0], clip, clipped), *block[1:]))
             if stats is not None:
+                for array, target in zip(block[1:], targets, strict=True):
+                    if target.dtype != dtype:  # it is stored as a narrower one, and that is what counts
+                        array[...] = array.astype(target.dtype)
                 _tally(stats, block, np.subtract(block[1], old, out=old))
 
 
@@ -103,6 +106,21 @@ def norm(arrays: Sequence[NDArray[Any]]) -> float:
 def count_nonfinite(arrays: Sequence[NDArray[Any]]) -> int:
     """How many elements are NaN or infinite."""
     return sum(int(block.size - np.count_nonzero(np.isfinite(block))) for array in arrays for block in _read(array))
+
+
+def measure(array: NDArray[Any]) -> tuple[float, int, int, float, float]:
+    """Sum of squares, elements that are 0 and that are not finite, sum, largest; -inf of no elements."""
+    squares, zeros, nonfinite, total, largest = 0.0, 0, 0, 0.0, -math.inf
+    with np.errstate(all="ignore"):
+        for block in _read(array):
+            of_block = _squares(block)
+            squares += of_block
+            zeros += block.size - int(np.count_nonzero(block))
+            if not math.isfinite(of_block):  # a finite sum has no element that is not
+                nonfinite += block.size - int(np.count_nonzero(np.isfinite(block)))
+            total += float(np.sum(block, dtype=np.float64))
+            largest = max(largest, float(np.max(block)))
+    return squares, zeros, nonfinite, total, largest
 
 
 def _exact_sum(squares: Iterator[float]) -> float:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
 
 from optim.codegen import GRADIENT_STATS, SLOT_STATS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from numpy.typing import NDArray
 
-__all__ = ["SlotReport", "StepReport", "VariableReport"]
+__all__ = ["SlotReport", "StepReport", "VariableReport", "VariableReports"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,11 @@ class SlotReport:
 
 @dataclass(frozen=True, slots=True)
 class VariableReport:
-    """What a step did to one variable; of an IndexedSlices gradient, to the rows that it names.
+    """What a step did to one variable. An IndexedSlices gradient counts as the whole array that it stands for.
 
     Attributes:
         name: the variable's name.
-        size: how many elements were looked at.
+        size: how many elements it has.
         gradient_norm: L2 norm of the gradient before clipping.
         gradient_zeros: how many of its elements were 0.
         gradient_nonfinite: how many were NaN or infinite.
@@ -63,22 +67,90 @@ class VariableReport:
         """The update's norm over the weights' norm; NaN where the weights are 0."""
         return self.update_norm / self.weight_norm if self.weight_norm else math.nan
 
-    @classmethod
-    def from_stats(cls, name: str, size: int, slots: Sequence[str], stats: Sequence[float]) -> VariableReport:
-        """From a row of a kernel's stats, whose columns `codegen` names."""
-        gradient, weights, update = (math.sqrt(squares) for squares in stats[:3])
-        zeros, nonfinite = int(stats[3]), int(stats[4])
-        reports = {}
-        for k, slot in enumerate(slots):
-            column = GRADIENT_STATS + SLOT_STATS * k
-            reports[slot] = _slot_report(size, *stats[column : column + SLOT_STATS])
-        return cls(name, size, gradient, zeros, nonfinite, weights, update, reports)
 
+class VariableReports(Sequence[VariableReport]):
+    """What a step did to its variables: columns, from which a VariableReport is made when it is asked for.
 
-def _slot_report(size: int, total: float, squares: float, most: float) -> SlotReport:
-    if not size:
-        return SlotReport(0.0, 0.0, 0.0)
-    return SlotReport(total / size, math.sqrt(squares), math.nan if math.isnan(squares) else most)
+    Args:
+        names: the variables' names.
+        sizes: how many elements each has.
+        slots: the slots' names.
+        stats: float64[variables, width]: a kernel's stats, whose columns `codegen` names.
+        has_weights: whether the stats have the weights' norms.
+        has_updates: whether they have the updates'.
+
+    Attributes:
+        names: the variables' names.
+        slots: the slots' names.
+        stats: as given.
+        measured: of the first five rows of `values`, which are known.
+
+    >>> reports = VariableReports(["w"], [4], [], np.array([[25.0, 100.0, 1.0, 2.0, 0.0]]))
+    >>> reports[0].gradient_norm, reports[0].gradient_zero_fraction, reports[0].update_ratio
+    (5.0, 0.5, 0.1)
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        sizes: Sequence[int],
+        slots: Sequence[str],
+        stats: NDArray[np.float64],
+        *,
+        has_weights: bool = True,
+        has_updates: bool = True,
+    ) -> None:
+        self.names = tuple(names)
+        self.slots = tuple(slots)
+        self.measured = (True, has_weights, has_updates, True, has_weights and has_updates)
+        self._sizes = sizes
+        self.stats = stats
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """float64[5 + 3 * slots, variables]: what telemetry logs.
+
+        Rows: the norms of gradient, weights and update, the share of the gradient that is 0, the update's norm over the
+        weights', which is NaN where they are 0; then mean, norm and largest element of each slot.
+        """
+        values, sizes = self.stats.T.copy(), np.array(self._sizes)
+        mean, norm, most = (values[GRADIENT_STATS + k :: SLOT_STATS] for k in range(SLOT_STATS))
+        with np.errstate(invalid="ignore", divide="ignore"):  # a diverging run says so by its values
+            np.sqrt(values[:3], out=values[:3])
+            values[3] /= sizes
+            np.divide(values[2], values[1], out=values[4])
+            mean /= sizes
+            np.sqrt(norm, out=norm)
+            usual = math.isfinite(values.sum())
+        if not usual:
+            values[4][values[1] == 0.0] = math.nan
+            most[np.isnan(norm)] = math.nan
+            values[3, sizes == 0] = mean[:, sizes == 0] = most[:, sizes == 0] = 0.0
+        return values
+
+    @overload
+    def __getitem__(self, index: int) -> VariableReport: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[VariableReport, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> VariableReport | tuple[VariableReport, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        gradient, weights, update, _, _, *slots = self.values[:, index].tolist()
+        zeros, nonfinite = (int(count) for count in self.stats[index, 3:GRADIENT_STATS])
+        of_slots = {slot: SlotReport(*slots[SLOT_STATS * k :][:SLOT_STATS]) for k, slot in enumerate(self.slots)}
+        return VariableReport(
+            self.names[index], self._sizes[index], gradient, zeros, nonfinite, weights, update, of_slots
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +176,7 @@ class StepReport:
     clipped: bool = False
     nonfinite: int | None = None
     skipped: bool = False
-    variables: tuple[VariableReport, ...] = field(default=(), repr=False)
+    variables: Sequence[VariableReport] = field(default=(), repr=False)
     loss: float | None = None
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import kernels
-from optim.codegen import GRADIENT_STATS, SLOT_STATS, stats_width
+from optim.codegen import GRADIENT_STATS, LARGEST, SLOT_STATS, SQUARES, SUM
 from optim.gradients import unique_rows
 from optim.variable import IndexedSlices
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["update_rows"]
 
 _BLOCK = 1 << 16  # elements
+_LARGEST = slice(GRADIENT_STATS + 2, None, SLOT_STATS)  # the columns of stats that are no sums
 
 
 def update_rows(
@@ -30,12 +31,13 @@ def update_rows(
     targets: Sequence[NDArray[Any]],
     hyperparameters: Sequence[float],
     clip: Clip,
-    *,
-    report: bool = False,
-) -> tuple[int, NDArray[Any] | None]:
+    stats: NDArray[Any] | None = None,
+) -> None:
     """Update the rows in place that the gradient names; all rows where the rule moves elements that are at rest.
 
-    Rows of the same index are summed first, as TF1 does.
+    Rows of the same index are summed first, as TF1 does. What is measured is of the whole arrays: the gradient is 0
+    where it names no row, and the weights' norm is what one expects to see. So a step that is measured reads all of
+    them once, where others need not.
 
     Args:
         rule: the formula.
@@ -43,29 +45,34 @@ def update_rows(
         targets: the variable and the slots.
         hyperparameters: what the formula takes behind the slots, in its order.
         clip: what is done to the gradient's rows first, before they are summed.
-        report: whether to measure.
-
-    Returns:
-        How many elements were looked at, and float64[width] as `codegen` has it, or None without a report.
+        stats: float64[width], a row of `codegen`'s stats to fill; or None.
     """
     if not clip.only_scales:
         rows = clip.applied(gradient.values)
         gradient, clip = IndexedSlices(rows, gradient.indices, gradient.dense_shape), kernels.AS_IT_IS
     rule = rule.sparse or rule
     indices, rows = unique_rows(gradient)
-    stats = np.zeros(stats_width(rule))
-    most = slice(GRADIENT_STATS + 2, None, SLOT_STATS)
-    stats[most] = -np.inf
+    if stats is not None:
+        stats[:] = 0.0
+        stats[_LARGEST] = -np.inf
     walk = _all_rows if rule.moves_at_rest else _named_rows
-    size = 0
     for block_gradient, block in walk(indices, rows, targets):
-        measured = kernels.Plan(rule, [block]).run([block_gradient], hyperparameters, clip, report=report)
-        size += block_gradient.size
-        if measured is not None:
-            largest = np.maximum(stats[most], measured[0, most])
+        measured = kernels.Plan(rule, [block]).run([block_gradient], hyperparameters, clip, report=stats is not None)
+        if stats is not None and measured is not None:
+            largest = np.fmax(stats[_LARGEST], measured[0, _LARGEST])
             stats += measured[0]
-            stats[most] = largest
-    return size, stats if report else None
+            stats[_LARGEST] = largest
+    if stats is not None and not rule.moves_at_rest:
+        _include_rows_at_rest(stats, rows.size, targets)
+
+
+def _include_rows_at_rest(stats: NDArray[Any], named: int, targets: Sequence[NDArray[Any]]) -> None:
+    """Elements of the gradient that it does not name are 0; and the weights and slots there count as well."""
+    measured = kernels.measure(targets)
+    stats[1] = measured[0, SQUARES]
+    stats[3] += targets[0].size - named
+    for k, column in enumerate((SUM, SQUARES, LARGEST)):
+        stats[GRADIENT_STATS + k :: SLOT_STATS] = measured[1:, column]
 
 
 def _named_rows(

@@ -81,16 +81,20 @@ class Step:
         pairs = zip(self.arrays, self.variables, strict=True)
         return [variable for array, variable in pairs if kernels.count_nonfinite([array])]
 
+    @property
+    def knows_norm(self) -> bool:
+        """Whether the global norm was asked for, or measured on the way."""
+        return self._global_norm is not None
+
     def know_norm(self, norm: float) -> None:
         """Somebody has measured the global norm on the way."""
-        if self._global_norm is None:
-            self._global_norm = norm
+        self._global_norm = norm
 
     def report(
-        self, learning_rate: float, variables: tuple[VariableReport, ...] = (), *, skipped: bool = False
+        self, learning_rate: float, variables: Sequence[VariableReport] = (), *, skipped: bool = False
     ) -> StepReport:
         """What is known of the step."""
-        if not self.measured and self._global_norm is None:
+        if not self.measured and not self.knows_norm:
             return StepReport(self.number, learning_rate, skipped=skipped, variables=variables, loss=self.loss)
         norm = self.global_norm
         # A finite norm has no element that is not.

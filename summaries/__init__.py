@@ -8,7 +8,9 @@
 touches neither files nor clocks.
 """
 
+from summaries.advice import ClipAdvice, clip_advice
 from summaries.build import (
+    ScalarsTemplate,
     audio,
     custom_scalars,
     figure,
@@ -53,6 +55,7 @@ from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writer import EventFileWriter, NonFiniteWarning
 
 __all__ = [
+    "ClipAdvice",
     "DamagedLengthError",
     "DamagedPayloadError",
     "EmptyFileError",
@@ -70,6 +73,7 @@ __all__ = [
     "Run",
     "RunMetadata",
     "Runs",
+    "ScalarsTemplate",
     "Series",
     "SessionLog",
     "Standing",
@@ -81,6 +85,7 @@ __all__ = [
     "UnfinishedTailWarning",
     "ZeroFilledError",
     "audio",
+    "clip_advice",
     "custom_scalars",
     "figure",
     "histogram",

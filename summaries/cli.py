@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from summaries import export
+from summaries import advice, export
 from summaries.logdir import event_files, run_directories
+from summaries.run import read_run
 from summaries.tools import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from summaries.run import Run
 
@@ -33,14 +34,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     command.add_argument("logdir", help="a directory of runs, or an event file")
     command.add_argument("target", help="a .parquet or .csv file; with --partitioned, a directory")
     command.add_argument("--partitioned", action="store_true", help="a Parquet dataset with a directory for each run")
+    command = commands.add_parser("clip-advice", help="suggest a bound for gradient clipping, by recorded norms")
+    command.add_argument("run", metavar="RUN", help="a run's directory, or an event file")
+    command.add_argument("--tag", default=advice.NORM_TAG, help="where the norms before clipping are (%(default)s)")
+    command.add_argument("--bound", type=float, action="append", help="judge this bound; may be given several times")
+    command.add_argument("--last-step", type=int, help="judge by the steps up to this one: before a run diverged")
     options = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
     try:
         if options.command == "export":
             return _export(options.logdir, options.target, partitioned=options.partitioned)
+        if options.command == "clip-advice":
+            return _advise(options.run, options.tag, options.bound or advice.BOUNDS, options.last_step)
         return _verify(options.paths)
-    except (OSError, ImportError, ValueError) as error:
+    except (OSError, ImportError, LookupError, ValueError) as error:
         print(f"gradledger: {error}", file=sys.stderr)
         return 2
 
@@ -78,6 +86,14 @@ def _export(logdir: str, target: str, *, partitioned: bool) -> int:
         points = write(logdir, target, on_run)
     print(f"{target}: {points} points")
     return 1 if damaged else 0
+
+
+def _advise(path: str, tag: str, bounds: Iterable[float], last_step: int | None) -> int:
+    run = read_run(path)
+    for fault in run.faults:
+        print(f"gradledger: {fault}", file=sys.stderr)
+    print(advice.clip_advice(run, tag, bounds, last_step))
+    return 1 if any(fault.kind.loses for fault in run.faults) else 0
 
 
 @contextmanager

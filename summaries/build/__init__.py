@@ -8,11 +8,12 @@ from summaries.build.image import figure, image, image_with_boxes, images, video
 from summaries.build.merge import merge
 from summaries.build.mesh import mesh
 from summaries.build.pr_curve import pr_curve, pr_curve_raw
-from summaries.build.scalar import scalar, zero_fraction
+from summaries.build.scalar import ScalarsTemplate, scalar, zero_fraction
 from summaries.build.tensor import tensor
 from summaries.build.text import text
 
 __all__ = [
+    "ScalarsTemplate",
     "all_finite",
     "audio",
     "check_bins",

@@ -1,8 +1,9 @@
-"""Scalar summaries: one number under a tag. Pure (no I/O)."""
+"""Scalar summaries: one number under a tag, and the same tags step after step. Pure (no I/O)."""
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +11,14 @@ from summaries.build.metadata import plugin_metadata
 from summaries.build.tensor import numeric_tensor
 from summaries.values import as_array, as_float, check_tag
 from summaries.wire.pb import Summary
+from summaries.wire.scalars import scalar_summary
 
-__all__ = ["scalar", "zero_fraction"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike
+
+__all__ = ["ScalarsTemplate", "scalar", "zero_fraction"]
 
 
 def scalar(
@@ -71,3 +78,52 @@ def zero_fraction(tag: str, values: Any) -> Summary:
     array = as_array(values)
     fraction = 1 - np.count_nonzero(array) / array.size if array.size else np.nan
     return scalar(tag, fraction)
+
+
+class ScalarsTemplate:
+    """The Summary of tags that are the same at every step: made once, and then only the values are written into it.
+
+    Where a Summary of 500 values takes a millisecond to build and to serialize, this takes some ten microseconds.
+
+    Args:
+        tags: the tags.
+
+    Raises:
+        TypeError: a tag is no string.
+        ValueError: a tag is empty.
+
+    >>> template = ScalarsTemplate(["loss", "rate"])
+    >>> [(value.tag, value.simple_value) for value in Summary.FromString(template.filled([0.5, 2.0])).value]
+    [('loss', 0.5), ('rate', 2.0)]
+    """
+
+    def __init__(self, tags: Iterable[str]) -> None:
+        values = []
+        for tag in tags:
+            check_tag(tag)
+            values.append(scalar_summary(tag.encode(), 0.0))
+        self._bytes = b"".join(values)
+        self._places = np.fromiter(accumulate(map(len, values)), np.int64, len(values)) - _VALUE_BYTES
+
+    def filled(self, values: ArrayLike) -> bytes:
+        """The Summary's bytes, as `add_summary` takes them.
+
+        Args:
+            values: floating[n], one for each tag; rounded to float32, and infinite where that is too narrow.
+
+        Raises:
+            ValueError: there are not as many values as tags.
+        """
+        with np.errstate(over="ignore"):
+            narrow = np.asarray(values).astype("<f4")
+        if narrow.shape != self._places.shape:
+            raise ValueError(f"values must be one for each of {len(self._places)} tags, got shape {narrow.shape}")
+        data = bytearray(self._bytes)
+        if len(narrow):
+            # Every byte is the start of one overlapping item of four, which NumPy copies as a whole.
+            items = np.ndarray((len(data) - _VALUE_BYTES + 1,), f"V{_VALUE_BYTES}", data, strides=(1,))
+            items[self._places] = narrow.view(f"V{_VALUE_BYTES}")
+        return bytes(data)
+
+
+_VALUE_BYTES = 4  # a float32

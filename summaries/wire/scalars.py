@@ -28,7 +28,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["SCALAR_BYTES", "ScalarEncoder", "as_float32", "encode_scalar", "encode_summary_event", "varint"]
+__all__ = [
+    "SCALAR_BYTES",
+    "ScalarEncoder",
+    "as_float32",
+    "encode_scalar",
+    "encode_summary_event",
+    "scalar_summary",
+    "varint",
+]
 
 SCALAR_BYTES = 64
 """What the record of a scalar takes at most, beside its tag."""
@@ -65,7 +73,7 @@ def encode_scalar(tag: str, step: int, wall_time: float, value: float) -> bytes:
         wall_time: seconds since the epoch.
         value: the value; rounded to float32.
     """
-    return encode_summary_event(_scalar_summary(tag.encode(), as_float32(value)), step, wall_time)
+    return encode_summary_event(scalar_summary(tag.encode(), as_float32(value)), step, wall_time)
 
 
 def encode_summary_event(summary: bytes, step: int, wall_time: float) -> bytes:
@@ -220,7 +228,7 @@ def _templates(tags: list[bytes], step_bytes: int) -> tuple[NDArray[np.uint8], N
     """uint8[tags, length] and uint32[tags]: records with zeros in the varying bytes, and their checksums."""
     placeholder = b"\x10" + bytes(step_bytes) if step_bytes else b""
     head = _WALL_TIME.pack(0x09, 0.0) + placeholder
-    payloads = [head + _field(_SUMMARY, _scalar_summary(tag, 0.0)) for tag in tags]
+    payloads = [head + _field(_SUMMARY, scalar_summary(tag, 0.0)) for tag in tags]
     records = np.frombuffer(b"".join(map(frame, payloads)), np.uint8).reshape(len(payloads), -1)
     return records, np.array([crc32c(payload) for payload in payloads], np.uint32)
 
@@ -233,8 +241,8 @@ def _field(key: int, data: bytes) -> bytes:
     return bytes([key]) + varint(len(data)) + data
 
 
-def _scalar_summary(tag: bytes, value: float) -> bytes:
-    """The Summary of one simple_value."""
+def scalar_summary(tag: bytes, value: float) -> bytes:
+    """The Summary of one simple_value, whose float32 is its last four bytes."""
     return _field(_VALUES, _field(_TAG, tag) + _VALUE.pack(0x15, value))
 
 

@@ -23,11 +23,12 @@ def logged(tmp_path_factory):
 def server(logged):
     """loader → the address of a TensorBoard with that loader, which is started when first asked for."""
     addresses = {}
+    last_tags = {run.name: "loss/mean" if run.name == "resumed" else "test/loss" for run in logged[0].iterdir()}
     with ExitStack() as running:
 
         def address(loader):
             if loader not in addresses:
-                addresses[loader] = running.enter_context(serve(logged[0], loader))
+                addresses[loader] = running.enter_context(serve(logged[0], loader, last_tags))
             return addresses[loader]
 
         yield address

@@ -32,8 +32,8 @@ TIMEOUT = 60  # seconds; on a busy machine a page may take ten
 
 
 @contextmanager
-def serve(logdir, loader):
-    """TensorBoard's address, once it has loaded all runs below `logdir`."""
+def serve(logdir, loader, last_tags):
+    """TensorBoard's address, once it has loaded from `logdir` what `last_tags` has as each run's last tag."""
     port = _free_port()
     command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), LOADERS[loader]]
     command += ["--host", "127.0.0.1", "--port", str(port), "--reload_interval", "5"]
@@ -42,7 +42,10 @@ def serve(logdir, loader):
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         address = f"http://127.0.0.1:{port}"
         try:
-            if not until(lambda: process.poll() is not None or _loaded(address, logdir)) or process.poll() is not None:
+            if (
+                not until(lambda: process.poll() is not None or _loaded(address, last_tags))
+                or process.poll() is not None
+            ):
                 log.seek(0)
                 raise AssertionError(f"TensorBoard has not loaded {logdir}: {log.read().decode()}")
             yield address
@@ -131,16 +134,15 @@ class Dashboard:
             self.errors.append(f"{response.status} for {response.url}")
 
 
-def _loaded(address, logdir):
+def _loaded(address, last_tags):
     """Whether the last tag of every run is there."""
-    last = {run.name: "loss/mean" if run.name == "resumed" else "test/loss" for run in logdir.iterdir()}
     try:
         url = f"{address}/data/plugin/scalars/tags"
         with urllib.request.urlopen(url, timeout=TIMEOUT) as response:  # noqa: S310 - our own server
             tags = json.load(response)
     except OSError:
         return False
-    return all(tag in tags.get(run, ()) for run, tag in last.items())
+    return all(tag in tags.get(run, ()) for run, tag in last_tags.items())
 
 
 def _free_port():

@@ -6,7 +6,7 @@ import pytest
 from helpers import ROOT, event_files, run
 from readers import by_accumulator, by_server
 
-from summaries import summary_iterator
+from summaries import read_run, summary_iterator
 
 RUNS = ("clipped", "unclipped")
 
@@ -28,7 +28,8 @@ def points_of(logdir):
         tags = runs.setdefault(name, {})
         for event in summary_iterator(path):
             for value in event.summary.value:
-                tags.setdefault(value.tag, []).append((event.step, event.wall_time, value.simple_value))
+                if value.HasField("simple_value"):
+                    tags.setdefault(value.tag, []).append((event.step, event.wall_time, value.simple_value))
     return runs
 
 
@@ -44,6 +45,9 @@ def test_tags(digits):
     assert always <= set(runs["unclipped"])
     clipping = {"clipped_global_norm", "clip_norm", "clipped", "clipped_fraction"}
     assert set(runs["clipped"]) - set(runs["unclipped"]) == {f"gradients/{name}" for name in clipping}
+    variables = [f"recurrent/{name}" for name in ("input", "state", "bias")] + ["readout/weights", "readout/bias"]
+    for head in ("gradients/norm", "gradients/zero_fraction", "weights/norm", "updates/norm", "updates/ratio"):
+        assert {f"{head}/{variable}" for variable in variables} <= set(runs["unclipped"])
     steps = [step for step, _, _ in runs["clipped"]["train/loss"]]
     assert steps == list(range(1, len(steps) + 1))
     assert [step for step, _, _ in runs["clipped"]["gradients/global_norm"]] == steps
@@ -67,4 +71,9 @@ def test_it_says_what_happened(digits):
     logdir, out = digits
     assert "What the event files say" in out
     assert f"tensorboard --logdir {logdir}" in out
-    assert all(any(line.strip(" │|").startswith(name) for line in out.splitlines()) for name in RUNS)
+    scalars = {name: read_run(logdir / name).scalars for name in RUNS}
+    for name in RUNS:
+        (row,) = (line for line in out.splitlines() if line.strip(" │|").startswith(name) and "epoch" not in line)
+        norms, ratios = (scalars[name][tag].value for tag in ("gradients/global_norm", "updates/ratio/recurrent/state"))
+        assert f" {norms.max():.1f} " in row
+        assert f" {ratios.max():.0%} " in row

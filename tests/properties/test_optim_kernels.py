@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from optim import compiled, rules, threads
 from optim.codegen import SLOT_STATS
-from optim.kernels import Clip, Plan, norm
+from optim.kernels import Clip, Plan, measure, norm, sums_of_squares
 from optim.rules import Rule
 
 RULES = sorted((name, rule) for name, rule in vars(rules).items() if isinstance(rule, Rule))
@@ -130,3 +130,25 @@ def test_the_norm(engine, sizes, seed, exponent, dtype, shuffle):
     finally:
         compiled.use(None)
     assert got == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@settings(max_examples=30, deadline=None)
+@given(sizes=SIZES, seed=st.integers(0, 2**32 - 1), specials=st.integers(0, 9))
+def test_measuring_changes_nothing_and_is_what_numpy_says(engine, dtype, sizes, seed, specials):
+    arrays, _, _ = problem(rules.GRADIENT_DESCENT, dtype, sizes, seed, specials)
+    before = [array.copy() for array in arrays]
+    compiled.use(engine)
+    try:
+        measured, of_squares = measure(arrays), sums_of_squares(arrays)
+    finally:
+        compiled.use(None)
+    for row, square, array, old in zip(measured, of_squares, arrays, before, strict=True):
+        np.testing.assert_array_equal(array, old)
+        with np.errstate(all="ignore"):
+            total, size = np.sum(array, dtype=np.float64), np.sum(np.abs(array), dtype=np.float64)
+            np.testing.assert_allclose([row[0], square], squares(array), rtol=1e-5)
+            np.testing.assert_array_equal(row[1:3], [np.sum(array == 0), np.sum(~np.isfinite(array))])
+            np.testing.assert_allclose(row[3], total, rtol=1e-5, atol=1e-5 * np.nan_to_num(size, posinf=0.0))
+        assert row[4] == np.max(array, initial=-math.inf) or np.isnan(array).any()

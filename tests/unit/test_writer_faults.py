@@ -254,7 +254,7 @@ def test_a_finalizer_that_flushes_in_the_middle_of_deferred_work(logdir):
     begun = threading.Event()
 
     def make():
-        if threading.current_thread() is background and not begun.is_set():
+        if threading.current_thread() is not threading.main_thread() and not begun.is_set():
             begun.set()
             time.sleep(0.05)  # the other thread comes to want this record
             writer.flush()

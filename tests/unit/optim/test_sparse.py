@@ -85,11 +85,25 @@ def test_values_are_clipped_before_they_are_summed():
     np.testing.assert_array_equal(w.value, [[0.0], [-2.0]])
 
 
-def test_the_report_is_of_the_named_rows():
+@pytest.mark.parametrize("optimizer", [GradientDescentOptimizer(1.0), optim.AdamOptimizer(1.0)])
+def test_the_report_is_of_the_whole_variable(optimizer):
+    """Of the dense gradient that the rows stand for: with an optimizer that moves the named rows, or all."""
+    slices = IndexedSlices(np.array([[3.0, 4.0], [-1.0, 0.0], [1.0, 0.0]]), [2, 0, 0])
     w = Variable(np.full((4, 2), 5.0), name="w")
-    slices = IndexedSlices(np.array([[3.0, 4.0]]), [2])
-    (row,) = GradientDescentOptimizer(1.0).apply_gradients([(slices, w)], report=True).variables
-    assert (row.size, row.gradient_norm, row.update_norm, row.weight_norm) == (2, 5.0, 5.0, np.hypot(2.0, 1.0))
+    start = w.value.copy()
+    (row,) = optimizer.apply_gradients([(slices, w)], report=True).variables
+    assert (row.size, row.gradient_norm, row.gradient_zeros, row.gradient_zero_fraction) == (8, 5.0, 6, 0.75)
+    assert row.weight_norm == pytest.approx(np.linalg.norm(w.value))
+    assert row.update_norm == pytest.approx(np.linalg.norm(w.value - start))
+
+
+def test_the_report_of_slots_is_of_all_rows():
+    w = Variable(np.full((4, 2), 5.0), name="w")
+    optimizer = optim.AdagradOptimizer(1.0, initial_accumulator_value=0.5)
+    (row,) = optimizer.apply_gradients([(IndexedSlices(np.array([[3.0, 4.0]]), [2]), w)], report=True).variables
+    slot = optimizer.get_slot(w, "accumulator").value
+    got = row.slots["accumulator"]
+    assert (got.mean, got.norm, got.max) == pytest.approx((slot.mean(), np.linalg.norm(slot), slot.max()))
 
 
 ROWS = np.zeros((1, 2))

@@ -1,0 +1,151 @@
+"""Gradients as other libraries have them (mappings, pytrees, torch modules) → NumPy arrays by name.
+
+Nothing here imports torch or JAX: what they give is recognised by what it can do, or by modules loaded already.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from optim.arrays import as_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Arrays = dict[str, NDArray[Any]]
+
+__all__ = ["arrays_by_name", "gradients_by_name"]
+
+
+def gradients_by_name(tree: Any) -> tuple[Arrays, list[tuple[str, Any]]]:
+    """Gradients, and the weights where the tree holds parameters, which know both.
+
+    Args:
+        tree: as in `arrays_by_name`; or with torch parameters as leaves, or a torch module.
+
+    Returns:
+        The gradients that there are, and (name, parameter) of the parameters that have them.
+
+    Raises:
+        TypeError: a leaf is no array of floating dtype, or has no name.
+        ValueError: a name is given twice.
+
+    >>> gradients_by_name({"layer": {"w": np.ones(2), "b": None}})
+    ({'layer/w': array([1., 1.])}, [])
+    """
+    leaves = _leaves(tree, "gradients")
+    torch = sys.modules.get("torch")
+    parameters = {}
+    if torch is not None:
+        parameters = {name: leaf for name, leaf in leaves.items() if isinstance(leaf, torch.nn.Parameter)}
+    for name, parameter in parameters.items():
+        leaves[name] = parameter.grad
+    gradients = {name: _array(leaf, f"gradients of {name!r}") for name, leaf in leaves.items() if leaf is not None}
+    return gradients, [(name, parameter) for name, parameter in parameters.items() if name in gradients]
+
+
+def arrays_by_name(tree: Any, what: str, like: Arrays) -> list[NDArray[Any]]:
+    """The arrays of a tree that have the names of `like`, in its order.
+
+    Args:
+        tree: name → array. What is nested is named "outer/inner": mappings, lists, named tuples, or any pytree of
+            JAX's, where that is loaded. Or pairs of name and array. Arrays are of any library, on any device.
+        what: what to call it in an error.
+        like: arrays whose names and shapes these must have.
+
+    Raises:
+        TypeError: a leaf is no array of floating dtype, or has no name.
+        ValueError: a name of `like` is missing, or its array has another shape; or a name is given twice.
+    """
+    leaves = _leaves(tree, what)
+    found = []
+    for name, gradient in like.items():
+        if leaves.get(name) is None:
+            raise ValueError(f"{what} must have every name that the gradients have, got none for {name!r}")
+        array = _array(leaves[name], f"{what} of {name!r}")
+        if array.shape != gradient.shape:
+            raise ValueError(f"{what} of {name!r} must have the gradient's shape {gradient.shape}, got {array.shape}")
+        found.append(array)
+    return found
+
+
+def _leaves(tree: Any, what: str) -> dict[str, Any]:
+    if hasattr(tree, "named_parameters"):
+        tree = tree.named_parameters()
+    pairs = list(tree) if isinstance(tree, Iterator) else tree
+    if not _are_pairs(pairs):
+        pairs = list(_walk(pairs, ()))
+    leaves: dict[str, Any] = {}
+    for name, leaf in pairs:
+        if not name:
+            raise TypeError(f"{what} must have names, as in {{'w': array}}, got {type(tree).__name__}")
+        if not _is_text(name):
+            raise ValueError(f"{what} must have names without lone surrogates, got {name!r}")
+        if name in leaves:
+            raise ValueError(f"{what} must have each name once, got {name!r} twice")
+        leaves[name] = leaf
+    return leaves
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _are_pairs(tree: Any) -> bool:
+    """Whether it is a list of (name, array)."""
+    return isinstance(tree, list) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)  # noqa: PLR2004 - a pair
+        for pair in tree
+    )
+
+
+def _walk(tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """(name, leaf) of each leaf of the tree."""
+    children = None if hasattr(tree, "dtype") else _children(tree)  # what has a dtype is an array of some library
+    if children is None:
+        yield "/".join(path), tree
+        return
+    for key, child in children:
+        yield from _walk(child, (*path, key))
+
+
+def _children(tree: Any) -> list[tuple[str, Any]] | None:
+    """What a node holds, by name; None for a leaf."""
+    if isinstance(tree, Mapping):
+        return [(str(key), child) for key, child in tree.items()]
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return list(zip(tree._fields, tree, strict=True))
+    if isinstance(tree, (list, tuple)):
+        return [(str(i), child) for i, child in enumerate(tree)]
+    jax = sys.modules.get("jax")
+    if jax is None or tree is None or jax.tree_util.all_leaves([tree]):
+        return None
+    pairs, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return [(jax.tree_util.keystr(path, simple=True, separator="/"), leaf) for path, leaf in pairs]
+
+
+def _array(leaf: Any, what: str) -> NDArray[Any]:
+    """The leaf, in memory that NumPy can read: its own where that is possible."""
+    torch = sys.modules.get("torch")
+    array = _from_torch(torch, leaf) if torch is not None and isinstance(leaf, torch.Tensor) else as_array(leaf)
+    if array is None:
+        raise TypeError(f"{what} must be an array, got {type(leaf).__name__}: {leaf!r}")
+    if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
+        raise TypeError(f"{what} must be of a floating dtype, got {array.dtype}")
+    return array
+
+
+def _from_torch(torch: Any, tensor: Any) -> NDArray[Any]:
+    tensor = tensor.detach()
+    if not tensor.is_cpu or tensor.layout is not torch.strided:
+        tensor = tensor.to_dense().cpu()
+    if tensor.dtype is torch.bfloat16:  # NumPy has none
+        tensor = tensor.float()
+    array: NDArray[Any] = tensor.numpy()
+    return array

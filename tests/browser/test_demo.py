@@ -1,0 +1,70 @@
+"""The demo's runs on the pages of the real TensorBoard: what its README's picture shows is there."""
+
+import os
+
+import pytest
+from browser.conftest import VIEWPORT
+from browser.dashboard import Dashboard, serve
+from helpers import ROOT, run
+
+RUNS = ("clipped", "unclipped")
+VARIABLES = ("recurrent/input", "recurrent/state", "recurrent/bias", "readout/weights", "readout/bias")
+EPOCHS = 3
+STEPS = 66
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    """TensorBoard with the demo's runs."""
+    logdir = tmp_path_factory.mktemp("demo") / "runs"
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    run(ROOT / "examples/sequential_digits.py", "--quick", "--logdir", logdir, env=environment)
+    with serve(logdir, "python", dict.fromkeys(RUNS, "test/accuracy")) as address:
+        opened = browser.new_page(viewport=VIEWPORT)
+        yield Dashboard(opened, address)
+        opened.close()
+
+
+@pytest.fixture
+def demo(page, screenshots, request):
+    yield page
+    page.page.screenshot(path=screenshots / f"demo-{request.node.originalname.removeprefix('test_')}.png")
+    errors, page.errors[:] = list(page.errors), []
+    assert errors == []
+
+
+def test_custom_scalars(demo):
+    demo.open("custom_scalars")
+    for chart in ("norm against bound", "clipped fraction", "elements that are not finite"):
+        demo.wait_for_text("tf-custom-scalar-multi-line-chart-card", chart)
+    # Three norms of the run that clips, one of the other; one fraction; two counts.
+    demo.wait_for("tf-custom-scalar-multi-line-chart-card path.line", 4 + 1 + 2)
+    demo.expand("layers")
+    for chart in ("gradient norms", "weight norms", "update norms", "update over weight norms"):
+        card = demo.wait_for_text("tf-custom-scalar-multi-line-chart-card", chart)
+        lines = card.locator("path.line")
+        assert demo.until(lambda lines=lines: lines.count() >= len(RUNS) * len(VARIABLES)), chart
+
+
+def test_histograms(demo):
+    demo.open("histograms")
+    for variable in VARIABLES:
+        demo.wait_for_text("tf-histogram-loader, .tf-histogram-loader", f"histograms/gradients/{variable}")
+    demo.wait_for("vz-histogram-timeseries .histogram path", EPOCHS * len(RUNS) * len(VARIABLES))
+
+
+def test_distributions(demo):
+    demo.open("distributions")
+    demo.wait_for_text("tf-distribution-loader", "histograms/weights/readout/bias")
+    areas = demo.wait_for("vz-distribution-chart path.area", len(RUNS))
+    assert all(path.count("L") >= EPOCHS for path in areas.evaluate_all("all => all.map(e => e.getAttribute('d'))"))
+
+
+def test_timeseries(demo):
+    demo.open("timeseries&tagFilter=gradients%2Fglobal_norm%7Cupdates%2Fratio")
+    chart = demo.wait_for_text("scalar-card", "gradients/global_norm").locator("line-chart")
+    for name in RUNS:
+        demo.wait_for_text("scalar-card tb-data-table-content-row", name)
+    row = demo.wait_for_text("scalar-card tb-data-table-content-row", "unclipped").inner_text()
+    assert str(STEPS) in row
+    assert demo.until(lambda: demo.drawn(chart) > 0.002)

@@ -1,0 +1,220 @@
+"""GradientMonitor: the same tags as with_summaries, from gradients that are somebody else's."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import optim
+from optim import GradientMonitor, Variable
+from optim.named import gradients_by_name
+from summaries import EventFileWriter, SummaryWriter, read_run
+
+NORM5 = np.float32([3, 4])
+
+
+@pytest.fixture
+def writer(logdir):
+    with SummaryWriter(logdir) as writer:
+        yield writer
+
+
+def logged(writer):
+    """tag → [(step, value)]"""
+    writer.flush()
+    scalars = read_run(writer.get_logdir()).scalars
+    return {tag: list(zip(series.step.tolist(), series.value.tolist(), strict=True)) for tag, series in scalars.items()}
+
+
+def test_the_tags_are_those_of_our_optimizers(tmp_path):
+    """What we log of our own optimizer's step, we log of anybody's who tells as much."""
+    rng = np.random.default_rng(0)
+    shapes = {"kernel": (300, 50), "bias": (7,), "empty": (0,)}
+    variables = {
+        name: Variable(rng.standard_normal(shape), name=name, dtype="float32") for name, shape in shapes.items()
+    }
+    with SummaryWriter(tmp_path / "ours") as ours, SummaryWriter(tmp_path / "theirs") as theirs:
+        inner = optim.AdamOptimizer(0.01)
+        optimizer = optim.with_summaries(optim.clip_gradients_by_norm(inner, 1.0), ours, 2, clock=lambda: 0.0)
+        monitor = GradientMonitor(theirs, 2, clock=lambda: 0.0)
+        for step in range(1, 5):
+            before = {name: variable.value.copy() for name, variable in variables.items()}
+            gradients = {
+                name: rng.standard_normal(shape).astype(np.float32) * step / 40 for name, shape in shapes.items()
+            }
+            if step == 3:
+                gradients["bias"][:2] = np.nan, np.inf
+            optimizer.apply_gradients([(gradients[name], variable) for name, variable in variables.items()])
+            monitor.observe(
+                step,
+                gradients,
+                {name: variable.value for name, variable in variables.items()},
+                clip_norm=1.0,
+                learning_rate=0.01,
+                updates={name: variable.value - before[name] for name, variable in variables.items()},
+                slots={slot: {n: inner.get_slot(v, slot).value for n, v in variables.items()} for slot in ("m", "v")},
+            )
+        for writer in (ours, theirs):
+            writer.flush()
+        wanted, got = (read_run(writer.path).scalars for writer in (ours, theirs))
+        assert list(got) == list(wanted)
+        assert got["gradients/nonfinite"].value.tolist() == [0, 2]
+        for tag, series in wanted.items():
+            assert got[tag].step.tolist() == [2, 4]
+            np.testing.assert_allclose(got[tag].value, series.value, rtol=1e-5, atol=1e-7, err_msg=tag)
+
+
+def test_gradients_alone(writer):
+    report = GradientMonitor(writer).observe(3, {"w": NORM5})
+    assert (report.step, report.global_norm, report.clipped, report.nonfinite) == (3, 5.0, False, 0)
+    assert logged(writer) == {
+        "gradients/global_norm": [(3, 5.0)],
+        "gradients/nonfinite": [(3, 0.0)],
+        "gradients/norm/w": [(3, 5.0)],
+        "gradients/zero_fraction/w": [(3, 0.0)],
+    }
+
+
+def test_clipped_fraction_counts_all_steps(writer):
+    monitor = GradientMonitor(writer, 7)
+    for step in range(1, 15):
+        monitor.observe(step, {"w": NORM5 * (step % 3 == 0)}, clip_norm=1.0)
+    assert logged(writer)["gradients/clipped_fraction"] == [
+        (7, float(np.float32(2 / 7))),
+        (14, float(np.float32(2 / 7))),
+    ]
+
+
+def test_a_norm_that_is_known_is_not_measured_again(writer):
+    """And the gradients are not even looked at when the step is not due."""
+    monitor = GradientMonitor(writer, 2)
+    assert monitor.observe(1, object(), clip_norm=1.0, global_norm=np.float32(8)).clipped
+    report = monitor.observe(2, {"w": NORM5 / 5}, clip_norm=1.0, global_norm=np.array([0.5]))
+    assert (report.global_norm, report.clipped) == (0.5, False)
+    found = logged(writer)
+    assert found["gradients/global_norm"] == [(2, 0.5)]
+    assert found["gradients/norm/w"] == [(2, 1.0)]
+    assert found["gradients/clipped_fraction"] == [(2, 0.5)]
+
+
+def test_a_known_norm_that_is_not_finite_has_its_elements_counted(writer):
+    monitor = GradientMonitor(writer, 2)
+    monitor.observe(1, {"w": np.float32([np.nan, np.inf, 1])}, clip_norm=1.0, global_norm=np.nan)
+    monitor.observe(2, {"w": NORM5}, clip_norm=1.0)
+    assert logged(writer)["gradients/nonfinite"] == [(2, 2.0)]
+
+
+def test_without_a_bound_nothing_is_read_between_due_steps(writer):
+    report = GradientMonitor(writer, 10).observe(3, object())
+    assert (report.global_norm, report.nonfinite, report.variables) == (None, None, ())
+
+
+def test_a_loss_of_any_kind(writer):
+    monitor = GradientMonitor(writer)
+    for step, loss in enumerate((0.5, np.float32(0.5), np.array([[0.5]]), None)):
+        monitor.observe(step, {"w": NORM5}, loss=loss)
+    assert logged(writer)["train/loss"] == [(0, 0.5), (1, 0.5), (2, 0.5)]
+
+
+def test_histograms(writer):
+    monitor = GradientMonitor(writer, 100, 2, variables=["w"])
+    for step in range(1, 4):
+        monitor.observe(step, {"w": NORM5, "b": NORM5}, {"w": NORM5, "b": NORM5})
+    writer.flush()
+    found = read_run(writer.path).histograms
+    assert {tag: items.step.tolist() for tag, items in found.items()} == {
+        "histograms/gradients/w": [2],
+        "histograms/weights/w": [2],
+    }
+
+
+Point = namedtuple("Point", ["x", "y"])  # noqa: PYI024 - as JAX users have them
+A, B, C = (np.full(2, k, np.float32) for k in range(3))
+TREES = {
+    "mapping": ({"a": A, "b": B}, ["a", "b"]),
+    "nested": ({"layer": {"w": A, "b": B}, "out": C}, ["layer/w", "layer/b", "out"]),
+    "lists": ([{"w": A}, (B, None, C)], ["0/w", "1/0", "1/2"]),
+    "named tuple": (Point(A, {"z": B}), ["x", "y/z"]),
+    "pairs": ([("a", A), ("b", None), ("c", C)], ["a", "c"]),
+    "generator": ((pair for pair in [("a", A), ("b", B)]), ["a", "b"]),
+    "keys that are no strings": ({0: A, (1, 2): B}, ["0", "(1, 2)"]),
+    "no array of NumPy's": ({"a": memoryview(A), "b": [1.5, 2.5]}, None),
+}
+
+
+@pytest.mark.parametrize(("tree", "names"), [case for case in TREES.values() if case[1]])
+def test_names(tree, names):
+    assert list(gradients_by_name(tree)[0]) == names
+
+
+def test_a_buffer_is_an_array():
+    ((name, array),) = gradients_by_name({"a": memoryview(A)})[0].items()
+    assert (name, array.tolist()) == ("a", A.tolist())
+
+
+W = {"w": NORM5}
+REFUSED = {
+    "no gradients": (ValueError, ({},), {}, "gradients must have one array at least, got none"),
+    "all None": (ValueError, ({"w": None},), {}, "gradients must have one array at least, got none"),
+    "no name": (TypeError, (NORM5,), {}, "gradients must have names, as in {'w': array}, got ndarray"),
+    "a number": (TypeError, ({"w": 1.0},), {}, "gradients of 'w' must be an array, got float: 1.0"),
+    "integers": (TypeError, ({"w": np.arange(2)},), {}, "gradients of 'w' must be of a floating dtype, got int64"),
+    "twice": (
+        ValueError,
+        ({"a/b": NORM5, "a": {"b": NORM5}},),
+        {},
+        "gradients must have each name once, got 'a/b' twice",
+    ),
+    "missing": (
+        ValueError,
+        (W, {"v": NORM5}),
+        {},
+        "weights must have every name that the gradients have, got none for 'w'",
+    ),
+    "shape": (ValueError, (W, {"w": NORM5[:1]}), {}, "weights of 'w' must have the gradient's shape (2,), got (1,)"),
+    "slot": (
+        ValueError,
+        (W,),
+        {"slots": {"m": {}}},
+        "slot 'm' must have every name that the gradients have, got none for 'w'",
+    ),
+    "slots": (TypeError, (W,), {"slots": [NORM5]}, "slots must be a mapping from slot names to arrays, got list"),
+    "bound of words": (TypeError, (W,), {"clip_norm": "1"}, "clip_norm must be a number, got '1'"),
+    "bound": (ValueError, (W,), {"clip_norm": -1.0}, "clip_norm must be positive, got -1.0"),
+    "step": (TypeError, (W,), {"step": 1.5}, "step must be an integer, got 1.5"),
+    "rate": (TypeError, (W,), {"learning_rate": "fast"}, "learning_rate must be a number, got 'fast'"),
+    "loss": (TypeError, (W,), {"loss": np.ones(2)}, "loss must be a number, got array([1., 1.])"),
+    "name": (
+        ValueError,
+        ({"\ud800": NORM5},),
+        {},
+        r"gradients must have names without lone surrogates, got '\ud800'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "arguments", "options", "message"), REFUSED.values(), ids=REFUSED)
+def test_refused(writer, kind, arguments, options, message):
+    """And nothing is written, or counted."""
+    monitor = GradientMonitor(writer)
+    step = options.pop("step", 1) if "step" in options else 1
+    with pytest.raises(kind) as raised:
+        monitor.observe(step, *arguments, **options)
+    assert str(raised.value) == message
+    assert logged(writer) == {}
+    monitor.observe(1, W, clip_norm=1.0)
+    assert logged(writer)["gradients/clipped_fraction"] == [(1, 1.0)]
+
+
+def test_a_closed_writer(logdir):
+    writer = EventFileWriter(logdir)
+    monitor = GradientMonitor(writer, 2)
+    writer.close()
+    monitor.observe(1, W)
+    with pytest.raises(ValueError, match="is closed; reopen"):
+        monitor.observe(2, W)
+
+
+def test_every_n_steps_must_be_positive(writer):
+    with pytest.raises(ValueError, match=r"^every_n_steps must be positive, got 0$"):
+        GradientMonitor(writer, 0)
