@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from summaries import export
+from summaries.auditing import command as auditing
 from summaries.logdir import event_files, run_directories
 from summaries.tools import verify
 
@@ -33,10 +34,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     command.add_argument("logdir", help="a directory of runs, or an event file")
     command.add_argument("target", help="a .parquet or .csv file; with --partitioned, a directory")
     command.add_argument("--partitioned", action="store_true", help="a Parquet dataset with a directory for each run")
+    command = commands.add_parser("audit", help="say what went wrong in training runs")
+    auditing.add_audit(command)
+    command = commands.add_parser("rule", help="print the page of an audit's rule")
+    auditing.add_rule(command)
     options = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
     try:
+        if options.command == "audit":
+            return auditing.audit(options, _progress)
+        if options.command == "rule":
+            return auditing.rule(options)
         if options.command == "export":
             return _export(options.logdir, options.target, partitioned=options.partitioned)
         return _verify(options.paths)

@@ -1,1 +1,0 @@
-"""The audit: what went wrong in a training run, where, how bad, and by what evidence."""

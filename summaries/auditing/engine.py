@@ -1,0 +1,181 @@
+"""Runs → report: one run's files to its findings, and many runs at once, each in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from summaries.auditing import thin
+from summaries.auditing.finding import Finding, Report, RunReport
+from summaries.auditing.rules import RULES
+from summaries.auditing.signals import Signals
+from summaries.auditing.tags import TagTable
+from summaries.logdir import run_directories
+from summaries.run import read_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from summaries.auditing.config import Config
+    from summaries.run import Run
+
+__all__ = ["Work", "audit_files", "audit_logdir", "audit_run", "audit_works", "runs_below"]
+
+_PARALLEL_BYTES = 64 << 20  # below, starting processes takes longer than it saves
+_PARALLEL_RUNS = 400
+
+
+class Work(NamedTuple):
+    """One run to audit: its name, its files in reading order, and how many bytes they have."""
+
+    name: str
+    files: tuple[str, ...]
+    size: int
+
+
+def audit_run(name: str, run: Run, config: Config, baseline: Sequence[Run] = ()) -> RunReport:
+    """What was found in one run: a pure function of its columns and faults.
+
+    Args:
+        name: the run's name.
+        run: the run.
+        config: what to look for.
+        baseline: the runs that it is compared with.
+    """
+    table = TagTable(config.tags)
+    signals = Signals(name, run, table, [Signals(name, other, table) for other in baseline])
+    findings = list(_findings(signals, config))
+    findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
+    longest = signals.longest
+    steps = wall_times = None
+    if signals.all:
+        series = [signal.series for signal in signals.all.values()]
+        steps = min(int(s.step.min()) for s in series), max(int(s.step.max()) for s in series)
+        assert longest is not None
+        times = longest.series.wall_time[np.isfinite(longest.series.wall_time)]
+        wall_times = (float(times[0]), float(times[-1])) if len(times) else None
+    return RunReport(
+        name,
+        run.files,
+        tuple(findings),
+        tuple(thin.curve(signal) for signal in signals.all.values()),
+        sum(map(len, run.scalars.values())),
+        steps,
+        wall_times,
+    )
+
+
+def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
+    for code in config.codes(signals.name):
+        rule = RULES[code]
+        with np.errstate(all="ignore"):
+            for hit in rule.check(signals, config.limits(code)):
+                severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
+                yield Finding(
+                    code, rule.name, severity, signals.name, hit.tag, hit.steps, hit.message, hit.evidence, hit.count
+                )
+
+
+def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), *, fast: bool | None = None) -> RunReport:
+    """The unit of work: the files of one run → what was found in it.
+
+    Args:
+        work: the run's name and files.
+        config: what to look for.
+        baseline: the runs that it is compared with.
+        fast: as in `summaries.read_run`.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    others = [read_files(list(other.files), other.size, fast=fast) for other in baseline]
+    return audit_run(work.name, read_files(list(work.files), work.size, fast=fast), config, others)
+
+
+def runs_below(path: str | os.PathLike[str]) -> list[Work]:
+    """Every run below a directory, by name; or the run that an event file is.
+
+    Raises:
+        FileNotFoundError: there is no such path, or no event file below it.
+    """
+    path = os.fspath(path)
+    if os.path.isdir(path):
+        runs = run_directories(path)
+    elif os.path.exists(path):
+        runs = {os.path.basename(path): [path]}
+    else:
+        raise FileNotFoundError(f"no such file or directory: {path}")
+    return [Work(name, tuple(files), sum(map(_size, files))) for name, files in runs.items()]
+
+
+def _size(path: str) -> int:
+    return os.path.getsize(path)
+
+
+def audit_logdir(
+    path: str | os.PathLike[str],
+    config: Config,
+    *,
+    baseline: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+) -> Report:
+    """What was found in every run below a directory; arguments as in `summaries.audit`."""
+    return audit_works(runs_below(path), config, runs_below(baseline) if baseline is not None else [], jobs=jobs)
+
+
+def audit_works(
+    works: Sequence[Work],
+    config: Config,
+    baseline: Sequence[Work] = (),
+    *,
+    jobs: int | None = None,
+    advance: Callable[[str], object] = len,
+) -> Report:
+    """What was found in many runs.
+
+    Args:
+        works: the runs.
+        config: what to look for.
+        baseline: the runs that they are compared with.
+        jobs: how many processes; None decides by how much there is to do.
+        advance: called with each run's name when it is done.
+    """
+    reports: dict[str, RunReport] = {}
+    for report in _audited(works, config, baseline, jobs):
+        reports[report.name] = report
+        advance(report.name)
+    return Report(tuple(reports[work.name] for work in works))
+
+
+def _audited(works: Sequence[Work], config: Config, baseline: Sequence[Work], jobs: int | None) -> Iterator[RunReport]:
+    total = sum(work.size for work in works)
+    if jobs is None:
+        enough = total >= _PARALLEL_BYTES or len(works) >= _PARALLEL_RUNS
+        jobs = (os.cpu_count() or 1) if enough else 1
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    jobs = min(jobs, len(works))
+    if jobs <= 1:
+        for work in works:
+            yield audit_files(work, config, baseline)
+        return
+    context = multiprocessing.get_context("spawn")  # forked, a child would inherit locks that nobody there can open
+    with ProcessPoolExecutor(jobs, context) as pool:
+        chunk = max(1, min(32, len(works) // (4 * jobs)))
+        ordered = sorted(works, key=lambda work: -work.size)  # the largest first, so that none is left for the end
+        yield from pool.map(_Task(config, baseline), ordered, chunksize=chunk)
+
+
+class _Task:
+    """`audit_files` with its other arguments, for a process."""
+
+    def __init__(self, config: Config, baseline: Sequence[Work]) -> None:
+        self._config = config
+        self._baseline = baseline
+
+    def __call__(self, work: Work) -> RunReport:
+        return audit_files(work, self._config, self._baseline)

@@ -1,0 +1,205 @@
+"""GL3xx: losses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.losses import Course, Excursions, explained_by_rate, level_between
+from summaries.auditing.robust import NORMAL, blocks, median
+from summaries.auditing.rule import Hit, Ruleset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signal, Signals
+    from summaries.series import Series
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+
+
+@RULES.add("GL301", "non-finite-loss", Severity.ERROR)
+def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A loss is NaN or infinite."""
+    for signal in run.of("loss", "validation_loss"):
+        series = signal.standing
+        if len(signal.finite) == len(series):
+            continue
+        at = np.flatnonzero(~np.isfinite(series.value))
+        first, last = int(series.step[at[0]]), int(series.step[at[-1]])
+        ends = len(at) == len(series) - at[0]
+        how = "and stays so to the end" if ends else f"at {len(at)} of {len(series)} points"
+        yield Hit(
+            f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}",
+            signal.tag,
+            (first, last),
+            {"points": len(at), "of": len(series), "first value": str(series.value[at[0]])},
+            len(at),
+        )
+
+
+@RULES.add("GL302", "loss-spike", Severity.WARNING, sigmas=8.0, min_rise=0.1, min_points=30)
+def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The loss jumps far above its level, and comes back."""
+    for signal in run.of("loss"):
+        series = signal.finite
+        if len(series) < limit["min_points"]:
+            continue
+        found = Excursions.of(series.value, limit["sigmas"], limit["min_rise"])
+        peaks = [
+            peak for peak in found.returned if not explained_by_rate(run, series, peak.first - found.reach, peak.top)
+        ]
+        if not peaks:
+            continue
+        worst = max(peaks, key=lambda peak: peak.sigmas)
+        step, value = series.step, series.value
+        yield Hit(
+            f"{signal.tag} jumps from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]},"
+            f" {worst.sigmas:.0f} times its noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
+            signal.tag,
+            (int(step[peaks[0].first]), int(step[peaks[-1].last])),
+            {
+                "peak": float(value[worst.top]),
+                "level": worst.level,
+                "sigmas": worst.sigmas,
+                "step": int(step[worst.top]),
+            },
+            len(peaks),
+        )
+
+
+@RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, min_points=50, sigmas=3.0, max_decline=0.2, low_level=0.1)
+def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Over the whole run, the loss does not go down."""
+    for signal in run.of("loss"):
+        series = signal.finite
+        n = len(series)
+        if n < limit["min_points"] or series.step[0] > 0.1 * series.step[-1]:
+            continue  # the beginning was not seen: what there was to learn may have been learnt
+        course = Course.of(series.value)
+        level = abs(course.median)
+        if level < limit["low_level"] or course.fell(limit["sigmas"]):
+            continue
+        error = course.error_of_thirds
+        most = course.early - course.late + 2 * error
+        if most > limit["max_decline"] * level or course.late - course.early > 5 * error:
+            continue  # too noisy to tell, or rising, which GL304 judges
+        yield Hit(
+            f"{signal.tag} does not decrease over {n} points: {course.early:.4g} in the first third,"
+            f" {course.late:.4g} in the last",
+            signal.tag,
+            (int(series.step[0]), int(series.step[-1])),
+            {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
+        )
+
+
+@RULES.add("GL304", "loss-diverges", Severity.ERROR, min_points=20, sigmas=8.0, min_rise=0.2, min_undone=0.25)
+def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The loss rises far above the best that it had, and stays there."""
+    for signal in run.of("loss"):
+        series = signal.finite
+        if len(series) < limit["min_points"]:
+            continue
+        hit = _divergence(run, signal, series, limit) or _breaking_away(signal, series, limit)
+        if hit is not None:
+            yield hit
+
+
+def _divergence(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """A rise that takes a good part of the run: seen in the medians of blocks."""
+    course = Course.of(series.value)
+    level = course.blocks.median
+    best = int(np.argmin(level))
+    end, lowest = float(level[-1]), float(level[best])
+    rise = end - lowest
+    if best == len(level) - 1 or rise <= limit["sigmas"] * course.error_of_blocks:
+        return None
+    undone = rise / max(float(level[: best + 1].max()) - lowest, 1e-300)
+    top = float(level[best:].max()) - lowest
+    if (
+        undone < limit["min_undone"]
+        or rise < limit["min_rise"] * abs(lowest)
+        or rise < (0.8 if undone < 1 else 0.5) * top  # it is on its way back
+        or rise < 2 * _earlier_rise(level[: best + 1])
+    ):
+        return None
+    start = int(course.blocks.start[best])
+    if explained_by_rate(run, series, start, start + 2 * course.blocks.length):
+        return None
+    return Hit(
+        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
+        signal.tag,
+        (int(series.step[start]), int(series.step[-1])),
+        {"best": lowest, "end": end, "sigmas": rise / max(course.error_of_blocks, 1e-300)},
+    )
+
+
+def _earlier_rise(level: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """The largest rise before the best level that was come back from: as large a one is this loss's way."""
+    if len(level) < 2:  # noqa: PLR2004 - a rise takes two
+        return 0.0
+    return float((level - np.minimum.accumulate(level)).max())
+
+
+def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """A rise in the last points, too short for a block's median."""
+    peak = Excursions.of(series.value, limit["sigmas"], 0.5).unreturned
+    if peak is None or peak.points < 5:  # noqa: PLR2004 - fewer could still be a spike
+        return None
+    first, last = int(series.step[peak.first]), int(series.step[-1])
+    end = float(series.value[-1])
+    return Hit(
+        f"{signal.tag} rises from {peak.level:.4g} to {end:.4g} in its last {peak.points} points",
+        signal.tag,
+        (first, last),
+        {"best": peak.level, "end": end, "sigmas": peak.sigmas},
+    )
+
+
+@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.1)
+def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The validation loss rises while the training loss falls."""
+    losses = [signal for signal in run.of("loss") if len(signal.finite) >= limit["min_points"]]
+    if not losses:
+        return
+    loss = max(losses, key=len)
+    for signal in run.of("validation_loss"):
+        series = signal.finite
+        if len(series) < limit["min_points"]:
+            continue
+        hit = _overfits(signal, series, loss.finite, limit)
+        if hit is not None:
+            yield hit
+
+
+def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
+    cut = blocks(series.value, 20)
+    level = cut.median
+    best = int(np.argmin(level))
+    tail = max(1, len(level) // 5)
+    if best >= len(level) - max(2, tail):
+        return None
+    end, lowest = median(level[-tail:]), float(level[best])
+    noise = NORMAL * median(np.abs(np.diff(level, 2))) / np.sqrt(6)
+    rise = end - lowest
+    enough = min(limit["min_rise"] * abs(lowest), 0.25 * (float(level[0]) - lowest)) if best else np.inf
+    if rise < limit["sigmas"] * noise or rise < enough or rise < limit["min_rise"] * abs(lowest) * 0.5:
+        return None
+    start = int(series.step[cut.start[best] + cut.length // 2])
+    stop = int(series.step[-1])
+    before, error = level_between(loss, start, stop, 0.0, 0.2)
+    after, other = level_between(loss, start, stop, 0.8, 1.0)
+    if not before - after > 2 * np.hypot(error, other):
+        return None
+    return Hit(
+        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} falls from"
+        f" {before:.4g} to {after:.4g}",
+        signal.tag,
+        (start, stop),
+        {"best": lowest, "end": end, "training then": before, "training at the end": after},
+    )
