@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.robust import NORMAL, Blocks, blocks, median, tail_reach
+from summaries.auditing.robust import NORMAL, Blocks, blocks, median, sigma, tail_reach
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Course", "Excursions", "Peak", "explained_by_rate", "level_between"]
 
-_COURSE_BLOCKS = 30
-_NEIGHBOURS = 5  # blocks on each side that tell what a block's level should be
+_NEIGHBOURS = 3  # blocks on each side that tell what a block's level should be
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Course:
 
     Attributes:
         median: of all.
-        blocks: its course, in up to 30 blocks.
+        blocks: its course.
         noise: robust standard deviation of a point about the course.
         early: the level of the first third.
         late: the level of the last third.
@@ -44,29 +43,33 @@ class Course:
     late: float
 
     @staticmethod
-    def of(values: Floats) -> Course:
-        """The course of n ≥ 5 finite values."""
+    def of(values: Floats, count: int = 30) -> Course:
+        """The course of n ≥ 5 finite values, in up to `count` blocks."""
         n = len(values)
-        cut = blocks(values, min(_COURSE_BLOCKS, n // 5))
+        cut = blocks(values, min(count, n // 5))
         noise = max(median(cut.sigma), NORMAL * median(np.abs(np.diff(values))) / math.sqrt(2))
         third = max(n // 3, 1)
         early, late = (_clipped_mean(part, noise) for part in (values[:third], values[-third:]))
         return Course(values, median(values), cut, noise, early, late)
 
-    @property
-    def _wander(self) -> float:
-        """Robust standard deviation of a block's median, as neighbours tell: more than the noise's where it is slow."""
-        return NORMAL * median(np.abs(np.diff(self.blocks.median))) / math.sqrt(2) if len(self.blocks.median) > 1 else 0
-
-    @property
-    def error_of_blocks(self) -> float:
+    def error_of_difference(self, i: int, j: int) -> float:
         """Standard error of the difference of two blocks' medians."""
-        return math.sqrt(2) * math.hypot(1.2533 * self.noise / math.sqrt(self.blocks.length), self._wander)
+        a, b = (float(self.blocks.sigma[max(k - 1, 0) : k + 2].max()) for k in (i, j))  # one alone is too uncertain
+        within = 1.2533 * math.hypot(a, b) / math.sqrt(self.blocks.length)
+        return max(within, math.sqrt(2) * 0.6 * bend(self.blocks.median))
 
     @property
     def error_of_thirds(self) -> float:
         """Standard error of the difference of two thirds' means."""
         return self.noise * math.sqrt(2 / max(len(self.values) // 3, 1))
+
+    @property
+    def steady(self) -> bool:
+        """Whether it varies from point to point only, and not slowly: no more than as many points of noise would."""
+        n, length = len(self.values), self.blocks.length
+        fast = NORMAL * median(np.abs(np.diff(self.values))) / math.sqrt(2)
+        slow = sigma(self.blocks.median)
+        return sigma(self.values) <= (1.25 + 3 / math.sqrt(n)) * fast and slow <= 2 * fast / math.sqrt(length)
 
     def fell(self, sigmas: float) -> bool:
         """Whether the start, be it one point or a third of all, is higher than the end, by more than chance."""
@@ -77,6 +80,11 @@ class Course:
             if start - self.late > bar * math.hypot(self.noise / math.sqrt(points), last):
                 return True
         return False
+
+
+def bend(values: Floats) -> float:
+    """Robust standard deviation of points about the line between their neighbours, for independent ones; 0 of < 3."""
+    return NORMAL * median(np.abs(np.diff(values, 2))) / math.sqrt(6) if len(values) > 2 else 0.0  # noqa: PLR2004
 
 
 def _clipped_mean(values: Floats, noise: float) -> float:
@@ -100,7 +108,7 @@ class Peak(NamedTuple):
 class Excursions:
     """Where a series stands out of its own noise, upwards.
 
-    A point is compared with the higher of the levels before and after it, each the median of five blocks' medians, so
+    A point is compared with the higher of the levels before and after it, each the median of three blocks' medians, so
     that neither a fall nor a lasting rise counts; and with the noise there. A single point must be further out than
     the noise's own tail reaches (see `robust.tail_reach`); three in a row need not be so far.
 
@@ -124,27 +132,27 @@ class Excursions:
             min_rise: how far above, in parts of the range of the series' levels.
         """
         n = len(values)
-        length = min(max(n // 20, 8), 64)
-        cut = blocks(values, max(n // length, 1))
-        level, noise = _expected(cut)
+        cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
         owner = np.minimum(np.searchsorted(cut.start, np.arange(n), "right") - 1, len(cut.start) - 1)
-        rise = values - level[owner]
+        residual = values - np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
+        level, noise = _expected(cut, blocks(residual, len(cut.start)).sigma)
         span = float(cut.median.max() - cut.median.min())
-        floor = 0.005 * span + 1e-3 * np.abs(level) + 1e-300
-        deviation = rise / np.maximum(noise, floor)[owner]
+        noise = np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
+        rise = values - level[owner]
+        deviation = rise / noise[owner]
         enough = rise > np.maximum(min_rise * span, 0.02 * np.abs(level))[owner]
         high = (deviation > 0.75 * sigmas) & enough
         reach = cut.length * _NEIGHBOURS
         if not high.any():
             return Excursions([], None, reach)
-        bar = max(sigmas, 1.5 * tail_reach(deviation))
+        bar = max(sigmas, tail_reach(residual / noise[owner]))
         peaks = _peaks(values, deviation, high, level[owner], cut.length, bar)
         open_end = [peak for peak in peaks if peak.last >= n - 2]
         return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
 
 
-def _expected(cut: Blocks) -> tuple[Floats, Floats]:
-    """For each block, the level that its neighbours tell, and the noise there."""
+def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
+    """For each block, the level that its neighbours tell, and the noise there, given that within the blocks."""
     k = len(cut.median)
     pad = np.full(_NEIGHBOURS, np.nan)
     window = np.lib.stride_tricks.sliding_window_view
@@ -153,11 +161,12 @@ def _expected(cut: Blocks) -> tuple[Floats, Floats]:
     before[0] = np.inf  # nothing came before the first block: how high it should be, nobody can tell
     level = np.fmax(before, after)
     around = 2 * _NEIGHBOURS + 1
-    sigmas = np.pad(cut.sigma, _NEIGHBOURS, mode="edge")
-    steps = np.abs(np.diff(cut.median, prepend=cut.median[:1]))
-    steps[0] = steps[1] if k > 1 else 0.0
-    wander = NORMAL / math.sqrt(2) * np.median(window(np.pad(steps, _NEIGHBOURS, mode="edge"), around), axis=1)
-    return level, np.hypot(np.median(window(sigmas, around), axis=1), wander)
+    bends = np.abs(np.diff(cut.median, 2)) / math.sqrt(6) if k > 2 else np.zeros(1)  # noqa: PLR2004
+    bends = np.pad(bends, (k - len(bends)) // 2 + 1, mode="edge")[:k]
+    wander, within = (
+        np.median(window(np.pad(part, _NEIGHBOURS, mode="edge"), around), axis=1) for part in (NORMAL * bends, sigmas)
+    )
+    return level, np.hypot(wander, within)
 
 
 def _nan_medians(rows: Floats) -> Floats:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Blocks", "blocks", "median", "sigma", "tail_reach"]
 
+_ODDS = 200.0
 NORMAL = 1.4826  # σ of a normal distribution, over its median absolute deviation
 
 
@@ -74,21 +75,25 @@ def sigma(values: Floats) -> float:
     return NORMAL * median(np.abs(values - median(values)))
 
 
-def tail_reach(deviations: Floats, chances: float = 200.0) -> float:
-    """How large the largest of such deviations gets by noise alone, in all but one of `chances` runs like this one.
+def tail_reach(residuals: Floats) -> float:
+    """How far above the level noise alone may reach, in all but a few of a thousand runs like this one.
 
-    The tail above the 80 % quantile is taken for Weibull's, ``P(x) = exp(-(x / a)^c)``, which fits the tails of normal
-    and of log-normal noise; from 2,000 values on its shape is also taken between the 99 % and the 99.9 % quantile,
-    which shows tails that are heavier than that.
+    The upper tail is taken for Weibull's, ``P(x) = exp(-(x / a)^c)``, which fits normal and log-normal noise, with its
+    shape between the 80 % and the 95 % quantile, or of few values lower ones: a few spikes do not reach down to these. From 2,000 values on, the
+    lower tail, which has no spikes, also tells, between the 1 % and the 0.1 % quantile, whether tails are heavier.
 
     Args:
-        deviations: float64[n], from what was expected, in any unit.
-        chances: see above.
+        residuals: float64[n], about the level, over the standard deviation.
     """
-    n = len(deviations)
-    reach = _extrapolated(deviations, 0.2, 0.05, n * chances)
-    if n >= 2000:  # noqa: PLR2004 - two values are beyond the 99.9 % quantile
-        reach = max(reach, _extrapolated(deviations, 0.01, 0.001, n * chances))
+    n = len(residuals)
+    anchors = (0.3, 0.1) if n < 400 else (0.2, 0.05)  # noqa: PLR2004 - a spike may be five of a hundred points
+    reach = 1.2 * _extrapolated(residuals, *anchors, n * _ODDS)
+    if n < 1000:  # noqa: PLR2004
+        # So few values tell little of a tail. Noise with Student's t of 4 degrees of freedom, or log-normal noise with
+        # σ = 0.5, stays below this, in units of its standard deviation.
+        return min(reach, 13 + 4 * math.log10(max(n, 100) / 100))
+    if n >= 2000:  # noqa: PLR2004 - two values are beyond the 0.1 % quantile
+        reach = max(reach, 2.2 * _extrapolated(-residuals, 0.01, 0.001, n * _ODDS))
     return reach
 
 

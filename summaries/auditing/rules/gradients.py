@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.finding import Severity
-from summaries.auditing.losses import Course, Excursions
+from summaries.auditing.losses import Excursions
 from summaries.auditing.robust import blocks, median
 from summaries.auditing.rule import Hit, Ruleset
 
@@ -85,7 +85,7 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit
     lowest = np.minimum.accumulate(after)
     trough = np.maximum.accumulate(np.where(after == lowest, np.arange(len(after)), 0))
     before_lowest = np.maximum.accumulate(level)[first + trough]
-    noise = Course.of(log).error_of_blocks
+    noise = float(np.median(cut.error)) * np.sqrt(2)
     wanted = np.maximum(lowest + max(np.log10(limit["factor"]), limit["sigmas"] * noise), before_lowest + np.log10(3))
     high = after > wanted
     lasting = np.flatnonzero(high[:-1] & high[1:])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.finding import Severity
-from summaries.auditing.losses import Course, Excursions, explained_by_rate, level_between
-from summaries.auditing.robust import NORMAL, blocks, median
+from summaries.auditing.losses import Course, Excursions, bend, explained_by_rate, level_between
+from summaries.auditing.robust import blocks, median
 from summaries.auditing.rule import Hit, Ruleset
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, min_points=50, sigmas=3.0, max_decline=0.2, low_level=0.1)
+@RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, min_points=50, sigmas=3.0, max_decline=0.25, low_level=0.1)
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Over the whole run, the loss does not go down."""
     for signal in run.of("loss"):
@@ -83,10 +83,10 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue  # the beginning was not seen: what there was to learn may have been learnt
         course = Course.of(series.value)
         level = abs(course.median)
-        if level < limit["low_level"] or course.fell(limit["sigmas"]):
+        if level < limit["low_level"] or not course.steady or course.fell(limit["sigmas"]):
             continue
         error = course.error_of_thirds
-        most = course.early - course.late + 2 * error
+        most = abs(course.early - course.late) + 2 * error
         if most > limit["max_decline"] * level or course.late - course.early > 5 * error:
             continue  # too noisy to tell, or rising, which GL304 judges
         yield Hit(
@@ -98,26 +98,28 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL304", "loss-diverges", Severity.ERROR, min_points=20, sigmas=8.0, min_rise=0.2, min_undone=0.25)
+@RULES.add("GL304", "loss-diverges", Severity.ERROR, min_points=20, sigmas=6.0, min_rise=0.2, min_undone=0.25)
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above the best that it had, and stays there."""
     for signal in run.of("loss"):
         series = signal.finite
         if len(series) < limit["min_points"]:
             continue
-        hit = _divergence(run, signal, series, limit) or _breaking_away(signal, series, limit)
+        hit = _divergence(run, signal, series, 30, limit)
+        hit = hit or _divergence(run, signal, series, 10, limit) or _breaking_away(signal, series, limit)
         if hit is not None:
             yield hit
 
 
-def _divergence(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
     """A rise that takes a good part of the run: seen in the medians of blocks."""
-    course = Course.of(series.value)
+    course = Course.of(series.value, count)
     level = course.blocks.median
     best = int(np.argmin(level))
     end, lowest = float(level[-1]), float(level[best])
     rise = end - lowest
-    if best == len(level) - 1 or rise <= limit["sigmas"] * course.error_of_blocks:
+    error = course.error_of_difference(best, len(level) - 1)
+    if best == len(level) - 1 or rise <= limit["sigmas"] * error:
         return None
     undone = rise / max(float(level[: best + 1].max()) - lowest, 1e-300)
     top = float(level[best:].max()) - lowest
@@ -125,6 +127,7 @@ def _divergence(run: Signals, signal: Signal, series: Series, limit: Limits) -> 
         undone < limit["min_undone"]
         or rise < limit["min_rise"] * abs(lowest)
         or rise < (0.8 if undone < 1 else 0.5) * top  # it is on its way back
+        or _came_back(level[best:] - lowest, rise)
         or rise < 2 * _earlier_rise(level[: best + 1])
     ):
         return None
@@ -135,8 +138,14 @@ def _divergence(run: Signals, signal: Signal, series: Series, limit: Limits) -> 
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
         signal.tag,
         (int(series.step[start]), int(series.step[-1])),
-        {"best": lowest, "end": end, "sigmas": rise / max(course.error_of_blocks, 1e-300)},
+        {"best": lowest, "end": end, "sigmas": rise / max(error, 1e-300)},
     )
+
+
+def _came_back(above: np.ndarray[tuple[int], np.dtype[np.float64]], rise: float) -> bool:
+    """Whether it was as high before, and then low again: it wanders."""
+    up = np.flatnonzero(above > 0.6 * rise)
+    return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
 
 
 def _earlier_rise(level: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
@@ -148,7 +157,7 @@ def _earlier_rise(level: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
 
 def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     """A rise in the last points, too short for a block's median."""
-    peak = Excursions.of(series.value, limit["sigmas"], 0.5).unreturned
+    peak = Excursions.of(series.value, limit["sigmas"] + 2, 0.5).unreturned
     if peak is None or peak.points < 5:  # noqa: PLR2004 - fewer could still be a spike
         return None
     first, last = int(series.step[peak.first]), int(series.step[-1])
@@ -161,7 +170,7 @@ def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     )
 
 
-@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.1)
+@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=4.0, min_rise=0.1)
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
     losses = [signal for signal in run.of("loss") if len(signal.finite) >= limit["min_points"]]
@@ -185,7 +194,7 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     if best >= len(level) - max(2, tail):
         return None
     end, lowest = median(level[-tail:]), float(level[best])
-    noise = NORMAL * median(np.abs(np.diff(level, 2))) / np.sqrt(6)
+    noise = bend(level[best:]) or bend(level)  # where it rises; its fall is steep
     rise = end - lowest
     enough = min(limit["min_rise"] * abs(lowest), 0.25 * (float(level[0]) - lowest)) if best else np.inf
     if rise < limit["sigmas"] * noise or rise < enough or rise < limit["min_rise"] * abs(lowest) * 0.5:
