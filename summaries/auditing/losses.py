@@ -53,9 +53,14 @@ class Course:
         return Course(values, median(values), cut, noise, early, late)
 
     def error_of_difference(self, i: int, j: int) -> float:
-        """Standard error of the difference of two blocks' medians."""
+        """Standard error of the difference of two blocks' medians.
+
+        From the noise of all, or from that around these two, whichever is less: the one is too large where another
+        part is much noisier, the other where a block has a slope.
+        """
         a, b = (float(self.blocks.sigma[max(k - 1, 0) : k + 2].max()) for k in (i, j))  # one alone is too uncertain
-        within = 1.2533 * math.hypot(a, b) / math.sqrt(self.blocks.length)
+        noise = min(math.hypot(a, b), math.sqrt(2) * self.noise)
+        within = 1.2533 * noise / math.sqrt(self.blocks.length)
         return max(within, math.sqrt(2) * 0.6 * bend(self.blocks.median))
 
     @property

@@ -94,7 +94,7 @@ def tail_reach(residuals: Floats) -> float:
         return min(reach, 13 + 4 * math.log10(max(n, 100) / 100))
     if n >= 2000:  # noqa: PLR2004 - two values are beyond the 0.1 % quantile
         reach = max(reach, 2.2 * _extrapolated(-residuals, 0.01, 0.001, n * _ODDS))
-    return reach
+    return min(reach, 40.0)
 
 
 def _extrapolated(values: Floats, high: float, low: float, odds: float) -> float:

@@ -105,8 +105,12 @@ def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
         series = signal.finite
         if len(series) < limit["min_points"]:
             continue
-        hit = _divergence(run, signal, series, 30, limit)
-        hit = hit or _divergence(run, signal, series, 10, limit) or _breaking_away(signal, series, limit)
+        # Of a short run, few blocks: a median of five points is too noisy. Of a long one they would hide its turns.
+        for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
+            hit = _divergence(run, signal, series, count, limit)
+            if hit is not None:
+                break
+        hit = hit or _breaking_away(signal, series, limit)
         if hit is not None:
             yield hit
 
@@ -160,8 +164,11 @@ def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     peak = Excursions.of(series.value, limit["sigmas"] + 2, 0.5).unreturned
     if peak is None or peak.points < 5:  # noqa: PLR2004 - fewer could still be a spike
         return None
-    first, last = int(series.step[peak.first]), int(series.step[-1])
+    earlier = blocks(series.value[: peak.first], 30).median if peak.first else series.value[:1]
     end = float(series.value[-1])
+    if end - peak.level < 2 * _earlier_rise(earlier):
+        return None
+    first, last = int(series.step[peak.first]), int(series.step[-1])
     return Hit(
         f"{signal.tag} rises from {peak.level:.4g} to {end:.4g} in its last {peak.points} points",
         signal.tag,
@@ -170,7 +177,7 @@ def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     )
 
 
-@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=4.0, min_rise=0.1)
+@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.1)
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
     losses = [signal for signal in run.of("loss") if len(signal.finite) >= limit["min_points"]]
