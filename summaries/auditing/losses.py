@@ -151,9 +151,19 @@ class Excursions:
         if not high.any():
             return Excursions([], None, reach)
         bar = max(sigmas, tail_reach(residual / noise[owner]))
-        peaks = _peaks(values, deviation, high, level[owner], cut.length, bar)
+        high &= _stands_out_of_ratios(values, cut, level[owner])
+        peaks = _peaks(values, deviation, high, level[owner], cut.length, bar) if high.any() else []
         open_end = [peak for peak in peaks if peak.last >= n - 2]
         return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
+
+
+def _stands_out_of_ratios(values: Floats, cut: Blocks, level: Floats) -> NDArray[np.bool_]:
+    """Whether values stand out on a logarithmic scale too, where noise in ratios is symmetric; if all are positive."""
+    if values.min() <= 0:
+        return np.ones(len(values), bool)
+    centre = cut.start + (cut.length - 1) / 2
+    noise = sigma(np.log(values) - np.interp(np.arange(len(values)), centre, np.log(cut.median)))
+    return np.asarray(np.log(values / level) > 5 * noise)
 
 
 def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
