@@ -3,11 +3,13 @@
     numbers → build.* → Summary → Event → wire.records.frame → bytes → writer → file
     file → reader → wire.records → Event
     files → collect → wire.scan (compiled) or wire.batches → Run: columns by tag
+    Run → auditing → findings → report
 
 `summary_writer` is the face of the writing side, `reader` of the reading side; `wire` holds the bytes of both and
 touches neither files nor clocks.
 """
 
+from summaries.auditing import Curve, Finding, Report, RunReport, Severity, audit
 from summaries.build import (
     audio,
     custom_scalars,
@@ -53,6 +55,7 @@ from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writer import EventFileWriter, NonFiniteWarning
 
 __all__ = [
+    "Curve",
     "DamagedLengthError",
     "DamagedPayloadError",
     "EmptyFileError",
@@ -60,6 +63,7 @@ __all__ = [
     "EventFileWriter",
     "Fault",
     "FaultKind",
+    "Finding",
     "FormatError",
     "GraphDef",
     "Items",
@@ -67,11 +71,14 @@ __all__ = [
     "NoEventFileError",
     "NonFiniteWallTimeError",
     "NonFiniteWarning",
+    "Report",
     "Run",
     "RunMetadata",
+    "RunReport",
     "Runs",
     "Series",
     "SessionLog",
+    "Severity",
     "Standing",
     "Summary",
     "SummaryWriter",
@@ -81,6 +88,7 @@ __all__ = [
     "UnfinishedTailWarning",
     "ZeroFilledError",
     "audio",
+    "audit",
     "custom_scalars",
     "figure",
     "histogram",

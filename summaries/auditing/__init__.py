@@ -46,10 +46,10 @@ def audit(
     >>> from summaries import SummaryWriter
     >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
     ...     for step in range(100):
-    ...         writer.add_scalar("train/loss", np.nan if step > 70 else 1 / (1 + step), step)
+    ...         writer.add_scalar("train/loss", 2.3 + 0.01 * (step % 3), step)
     >>> for finding in audit(writer.get_logdir()).findings:
     ...     print(finding.code, finding.severity.name, finding.tag, finding.steps)
-    GL301 ERROR train/loss (71, 99)
+    GL303 WARNING train/loss (0, 99)
     """
     from summaries.auditing import config as configuration  # noqa: PLC0415 - who only logs does without the rules
     from summaries.auditing import engine  # noqa: PLC0415

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
-from summaries.auditing import engine, handbook
+from summaries.auditing import engine, handbook, watch
 from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.rules import RULES
 
@@ -59,15 +59,28 @@ def audit(
     """
     config = _config(options)
     if options.watch:
-        from summaries.auditing import watch  # noqa: PLC0415 - few follow
-
-        return watch.watch(options.logdir, config, baseline=options.baseline, jobs=options.jobs)
+        return _watch(options, config)
     works = engine.runs_below(options.logdir)
     baseline = engine.runs_below(options.baseline) if options.baseline else []
     with progress(len(works)) as advance:
         report = engine.audit_works(works, config, baseline, jobs=options.jobs, advance=advance)
     _write(report, options)
     return int(config.fails(report.worst))
+
+
+def _watch(options: argparse.Namespace, config: Config) -> int:
+    """Print findings as they appear, until interrupted; returns 1 where one was at or above `fail-on`."""
+    if options.format != "text" or options.output is not None:
+        raise ValueError("--watch prints text to standard output: it takes neither --format nor --output")
+    console = text.console(sys.stdout)
+    worst = None
+    try:
+        for run, finding in watch.watch(options.logdir, config, baseline=options.baseline):
+            worst = finding.severity if worst is None else max(worst, finding.severity)
+            console.print(text.finding_text(finding, run.name))
+    except KeyboardInterrupt:
+        pass
+    return int(config.fails(worst))
 
 
 def _config(options: argparse.Namespace) -> Config:

@@ -46,8 +46,8 @@ def show(report: Report, console: Console) -> None:
     console.print(_verdict(report))
 
 
-def finding_text(finding: Finding) -> RenderableType:
-    """One finding: severity, code, steps, message."""
+def finding_text(finding: Finding, run: str = "") -> RenderableType:
+    """One finding: severity, code, steps, message; and the run's name, where one is given."""
     from rich.padding import Padding  # noqa: PLC0415 - an extra
     from rich.text import Text  # noqa: PLC0415 - an extra
 
@@ -55,6 +55,7 @@ def finding_text(finding: Finding) -> RenderableType:
     text = Text.assemble(
         (f"{finding.severity.name.lower():<8}", style),
         (f"{finding.code} {finding.name}", "bold"),
+        f"  {printable(run)}" if run else "",
         (f"  {steps_text(finding)}", "dim") if finding.steps else "",
         "\n" + printable(finding.message),
     )
