@@ -98,6 +98,7 @@ def _progress(total: int) -> Iterator[Callable[[str], object]]:
     except ImportError:
         yield len  # anything that takes a name
         return
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("reading", total=total)
         yield lambda name: progress.update(task, advance=1, description=name)

@@ -292,12 +292,17 @@ def use_fast(size: int, wish: bool | None) -> bool:
     """
     if wish is False:
         return False
-    there = find_spec("numba") is not None
+    there = _has_numba()
     if wish and not there:
         raise ImportError("the compiled scanner needs numba: pip install 'gradledger[fast]'")
     if not there and size >= _HINT_BYTES:
         _hint()
     return bool(wish) or (there and (size >= _FAST_BYTES or "summaries.wire.scan" in sys.modules))
+
+
+@cache
+def _has_numba() -> bool:
+    return find_spec("numba") is not None
 
 
 @cache

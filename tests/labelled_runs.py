@@ -1,18 +1,19 @@
 """Training runs with known faults, and healthy ones of many kinds: what the audit's rules are held to.
 
-Every maker takes a random generator, how many points there are and how strong the noise is (the standard deviation over
-the level), and gives {tag: (steps, values)}. `write` puts such columns into an event file, byte by byte as a writer would.
+Every maker takes a random generator, how many points there are and how strong the noise is (its standard deviation over
+the level), and gives {tag: (steps, values)}. `as_run` makes a Run of such columns, as a reader would; `write` a file.
 """
 
 import numpy as np
 
-from summaries import Event
-from summaries.wire.records import frame
-from summaries.wire.scalars import encode_summary_event
+from summaries.collect import Collector, Workspace
+from summaries.run import Run
+from summaries.series import Series
+from summaries.summary_writer import SummaryWriter
 
 START = 1_700_000_000.0
-POINTS = (100, 400, 2000)
-NOISES = (0.0, 0.02, 0.1, 0.25)
+SIZES = [(100, 0.0), (100, 0.05), (400, 0.02), (400, 0.15), (2000, 0.1), (2000, 0.25)]
+"""Points and noise. With a hundred points and a quarter of the level as noise, one in ten faults cannot be told."""
 
 
 def columns(values, step=None):
@@ -299,8 +300,8 @@ def validation_nan(rng, n, noise):
 
 def spike(rng, n, noise):
     """One batch."""
-    loss = noisy(rng, decay(n), noise)
-    loss[int(rng.uniform(0.3, 0.9) * n)] *= 5 + 15 * noise
+    loss, at = noisy(rng, decay(n), noise), int(rng.uniform(0.3, 0.9) * n)
+    loss[at] = decay(n)[at] * (5 + 15 * noise)
     return {"train/loss": columns(loss)}
 
 
@@ -543,8 +544,35 @@ FAULTS = [
 ]  # fmt: skip
 
 
-def wall_times(rng, steps, start=START, secs=1.0):
-    """When each step was logged: a step takes about `secs` seconds."""
-    highest = int(np.max(steps)) + 1 if len(steps) else 1
-    per_step = secs * np.exp(0.2 * rng.standard_normal(highest))
-    return start + np.cumsum(per_step)[steps]
+# Columns into runs and files
+
+
+def wall_times(rng, steps, secs=1.0):
+    """When each step was logged: a step takes about `secs` seconds, now and then a little longer."""
+    per_step = secs * np.exp(0.2 * rng.standard_normal(int(np.max(steps)) + 1))
+    return START + np.cumsum(per_step)[steps]
+
+
+def as_run(rng, run):
+    """A Run with these columns, as it would be read from one file."""
+    made = Run(Collector(Workspace(), fast=False))
+    made.files, made.versions, made.records = ("events.out.tfevents.1",), ("brain.Event:2",), (2,)
+    longest = max((step for step, _ in run.values()), key=np.max)
+    times = wall_times(rng, np.arange(int(np.max(longest)) + 1))
+    with np.errstate(over="ignore"):
+        made.scalars = {
+            tag: Series(tag, np.asarray(step, np.int64), times[step], np.float32(value).astype(float))
+            for tag, (step, value) in run.items()
+        }
+    made.tags = tuple(run)
+    made.file_starts = lambda tag: [0]
+    return made
+
+
+def write(directory, rng, run):
+    """An event file with these columns, step after step."""
+    points = [(int(s), tag, float(v)) for tag, (step, value) in run.items() for s, v in zip(step, value, strict=True)]
+    times = wall_times(rng, np.arange(max(step for step, _, _ in points) + 1))
+    with SummaryWriter(directory) as writer:
+        for step, tag, value in sorted(points, key=lambda point: point[0]):
+            writer.add_scalar(tag, value, step, walltime=times[step])

@@ -245,7 +245,7 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
 
 
 def _selected(code: str, prefixes: Iterable[str]) -> bool:
-    return any(code.startswith(prefix) for prefix in prefixes)
+    return code.startswith(tuple(prefixes))
 
 
 def _check_codes(where: str, prefixes: Iterable[str]) -> None:

@@ -70,9 +70,9 @@ def audit_run(name: str, run: Run, config: Config, baseline: Sequence[Run] = ())
 
 
 def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
-    for code in config.codes(signals.name):
-        rule = RULES[code]
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # a run's values may be anything
+        for code in config.codes(signals.name):
+            rule = RULES[code]
             for hit in rule.check(signals, config.limits(code)):
                 severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
                 yield Finding(

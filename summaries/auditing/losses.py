@@ -168,19 +168,16 @@ def _stands_out_of_ratios(values: Floats, cut: Blocks, level: Floats) -> NDArray
 
 def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
     """For each block, the level that its neighbours tell, and the noise there, given that within the blocks."""
-    k = len(cut.median)
-    pad = np.full(_NEIGHBOURS, np.nan)
-    window = np.lib.stride_tricks.sliding_window_view
-    padded = window(np.concatenate([pad, cut.median, pad]), _NEIGHBOURS)
-    before, after = _nan_medians(padded[:k]), _nan_medians(padded[_NEIGHBOURS + 1 : _NEIGHBOURS + 1 + k])
+    k, side = len(cut.median), _NEIGHBOURS
+    pad = np.full(side, np.nan)
+    rows = np.concatenate([pad, cut.median, pad])[np.arange(k + side + 1)[:, None] + np.arange(side)]
+    before, after = _nan_medians(rows[:k]), _nan_medians(rows[side + 1 :])
     before[0] = np.inf  # nothing came before the first block: how high it should be, nobody can tell
     level = np.fmax(before, after)
-    around = 2 * _NEIGHBOURS + 1
-    bends = np.abs(np.diff(cut.median, 2)) / math.sqrt(6) if k > 2 else np.zeros(1)  # noqa: PLR2004
-    bends = np.pad(bends, (k - len(bends)) // 2 + 1, mode="edge")[:k]
-    wander, within = (
-        np.median(window(np.pad(part, _NEIGHBOURS, mode="edge"), around), axis=1) for part in (NORMAL * bends, sigmas)
-    )
+    bends = np.abs(np.diff(cut.median, 2)) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
+    around = np.clip(np.arange(k)[:, None] + np.arange(-side, side + 1), 0, k - 1)
+    wander = np.sort(bends[np.clip(around - 1, 0, len(bends) - 1)], axis=1)[:, side]
+    within = np.sort(sigmas[around], axis=1)[:, side]
     return level, np.hypot(wander, within)
 
 

@@ -50,8 +50,8 @@ def blocks(values: Floats, count: int) -> Blocks:
     n = len(values)
     count = max(1, min(count, n))
     length = -(-n // count)
-    start = np.linspace(0, n - length, count).round().astype(np.int64)
-    table = np.lib.stride_tricks.sliding_window_view(values, length)[start]
+    start = (np.arange(count) * (n - length) * 2 + count - 1) // (2 * max(count - 1, 1))
+    table = values[start[:, None] + np.arange(length)]
     middle = _row_medians(np.sort(table, axis=1))
     spread = _row_medians(np.sort(np.abs(table - middle[:, None]), axis=1))
     return Blocks(start, length, middle, NORMAL * spread)

@@ -16,9 +16,18 @@ if TYPE_CHECKING:
 
 __all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable"]
 
-_ANY = r"(?:.*[/_.:-])?"  # whatever stands before, up to a separator
+_ANY = r"(?:.*[/_.: -])?"  # whatever stands before, up to a separator
 _VAL = r"(?:val|valid|validation|eval|evaluation|test|dev|heldout|held_out)"
 _VARIABLE = r"(?P<variable>.+)"
+_GRADIENT = r"(?:grad|gradient)s?"
+_LOSS = r"(?:(?:lm|ce|nll|bce|mse|cross_?entropy|train|total)[_ ]?)?loss|nll|cross_?entropy|objective|negative_elbo"
+_OVER = r"(?:[_/ -](?:epoch|step|iter|iteration|batch|train|training|total|avg|mean|raw))?(?: vs samples)?"
+# Losses that are not minimized alone: of actors and critics, of generators, of regularizers and routers.
+_PARTS = (
+    r"(?:policy|value|actor|critic|(?<!cross[_ -])entropy|kl|approx_kl|vf|pg|q|qf\d*|ent_coef|policy_gradient|alpha|clip|"
+    r"generator|discriminator|gen|disc|adv|adversarial|g|d|gradient_penalty|gp|"
+    r"z|aux|auxiliary|load_balanc\w*|router|reg|regularization|l1|l2|weight_decay|commitment|vq|perceptual)"
+)
 
 PATTERNS: tuple[tuple[str, str], ...] = (
     # ours, as DESIGN.md fixes them; `global_norm/…` is tf.contrib's optimize_loss
@@ -39,7 +48,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("slot_min", rf"slots/(?P<slot>[^/]+)/min/{_VARIABLE}"),
     ("steps_per_second", r"(?:.*/)?(?:global_step|steps?|iters?|iterations?|batches)[_-]?(?:/|per_?)(?:sec|second|s)"),
     # clipping: OLMo's optim/clipping_rate, metaseq's clip, fairseq's
-    ("clipped_fraction", rf"{_ANY}(?:clipping_rate|clip_rate|clip_fraction_of_steps|clipped_fraction|clip_frac)"),
+    ("clipped_fraction", rf"{_ANY}(?:clipping_rate|clip_rate|clipped_fraction|clip_frac)"),
     ("clip_norm", rf"{_ANY}(?:clip_norm|max_grad_norm|clip_grad_norm|clip_threshold)"),
     # loss scaling of mixed precision: its overflows are no fault
     ("loss_scale", rf"{_ANY}(?:loss[_-]scale|loss scale|grad[_-]scale|scaler)"),
@@ -61,47 +70,20 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("weight_norm", rf"(?:.*/)?(?:param|weight)_?norms?/{_VARIABLE}"),
     ("update_norm", rf"(?:.*/)?update_?norms?/{_VARIABLE}"),
     ("update_ratio", rf"(?:.*/)?(?:update_ratios?|update_to_weight|weight_update_ratio|update:weight)/{_VARIABLE}"),
-    # the norm of all gradients: Hugging Face train/grad_norm, Megatron grad-norm, OLMo optim/total_grad_norm, metaseq gnorm
-    (
-        "clipped_global_norm",
-        rf"{_ANY}(?:(?:clipped|post_?clip)[_-](?:total_|global_)?(?:grad|gradient)s?[_-]norm|(?:grad|gradient)[_-]norm[_-](?:clipped|post_clip|after_clip\w*))",
-    ),
-    (
-        "global_norm",
-        rf"{_ANY}(?:(?:total|global|pre_?clip|unclipped)[_-])?(?:grad|gradient|grads|gradients)[_-]?norm(?: vs samples)?"
-        rf"|{_ANY}(?:gnorm|global_norm|(?:grad|gradient)[_-]norm[_-](?:total|global|unclipped|pre_clip|before_clip\w*))"
-        rf"|(?:.*/)?global_norm/gradient_norm",
-    ),
+    # the norm of all gradients: Hugging Face train/grad_norm, Megatron grad-norm, OLMo optim/total_grad_norm, metaseq
+    ("clipped_global_norm", rf"{_ANY}(?:clipped|post_?clip)[_-](?:total_|global_)?{_GRADIENT}[_-]norm"),
+    ("clipped_global_norm", rf"{_ANY}{_GRADIENT}[_-]norm[_-](?:clipped|post_clip|after_clip\w*)"),
+    ("global_norm", rf"{_ANY}(?:(?:total|global|pre_?clip|unclipped)[_-])?{_GRADIENT}[_-]?norm(?: vs samples)?"),
+    ("global_norm", rf"{_ANY}{_GRADIENT}[_-]norm[_-](?:total|global|unclipped|pre_clip|before_clip\w*)"),
+    ("global_norm", rf"{_ANY}(?:gnorm|global_norm)|(?:.*/)?global_norm/gradient_norm"),
     ("learning_rate", rf"{_ANY}(?:learning[_ -]?rate|lr)(?: vs samples)?(?:[/_-](?:pg|group|param_group)?_?\d+)?"),
     ("learning_rate", r"(?:optim/)?lr[ _-]?\(?group[ _]?\d+\)?|(?:lr|learning_rate)-\w+(?:/pg\d+)?(?:-\w+)?"),
     ("learning_rate", r"(?:optim|optimizer|train|training|lr)/(?:learning_rate|lr)[/_]\w+"),
-    # losses that say what they are measured on
-    (
-        "validation_loss",
-        rf"(?:.*[/_. -])?{_VAL}(?:_?(?:set|epoch))?[/_. -](?:.*[/_. -])?(?:loss|nll|cross_?entropy|ce_loss|perplexity_loss)(?:_epoch|_step)?",
-    ),
-    ("validation_loss", rf"(?:.*[/_. -])?(?:lm )?loss[/_. -]{_VAL}(?:idation)?|lm loss {_VAL}\w*(?: vs samples)?"),
-    ("validation_loss", r"evaluation_loss_vs_(?:epochs|iterations)|eval_loss_vs_\w+"),
-    # parts of a loss, and losses that are not minimized alone (actors and critics, generators, regularizers)
-    (
-        "",
-        r"(?:.*[/_. -])?(?:policy|value|actor|critic|entropy|kl|vf|pg|q|qf\d*|ent_coef|policy_gradient|approx_kl|clip|"
-        r"generator|discriminator|gen|disc|adv|adversarial|g|d|z|aux|auxiliary|load_balanc\w*|router|reg|regularization|"
-        r"l1|l2|weight_decay|commitment|vq|perceptual|gradient_penalty|gp|alpha)[_ -]?loss(?:[_/].*)?",
-    ),
-    (
-        "",
-        r"(?:.*[/_. -])?loss[/_](?:g|d|gen|disc|generator|discriminator|policy|value|actor|critic|entropy|kl)(?:[_/].*)?",
-    ),
-    (
-        "loss",
-        rf"{_ANY}(?:loss|lm loss|nll|nll_loss|ce_loss|celoss|cross_?entropy(?:_loss)?|train_?loss|total_loss|objective|elbo_loss|negative_elbo)"
-        r"(?: vs samples)?(?:[_/-](?:epoch|step|iter|iteration|batch|train|training|total|avg|mean|raw))?",
-    ),
-    (
-        "loss",
-        r"loss_vs_(?:iterations|epochs)|(?:lm[ _]loss)(?: vs samples)?|loss_\d+|lm-loss-training/lm loss(?: vs samples)?",
-    ),
+    # losses, and what they are measured on
+    ("validation_loss", rf"{_ANY}{_VAL}(?:_?(?:set|epoch))?[/_. -]{_ANY}(?:{_LOSS})(?:_epoch|_step)?"),
+    ("validation_loss", rf"{_ANY}loss[/_. -]{_VAL}(?: vs samples)?|(?:eval|evaluation)_loss_vs_\w+"),
+    ("", rf"{_ANY}{_PARTS}[_ -]?loss(?:[_/].*)?|{_ANY}loss[/_]{_PARTS}(?:[_/].*)?"),
+    ("loss", rf"{_ANY}(?:{_LOSS}){_OVER}|{_ANY}loss/train(?:ing)?/total|loss_\d+|loss_vs_(?:iterations|epochs)"),
 )
 ROLES = frozenset(role for role, _ in PATTERNS if role)
 """Every role that a tag can have."""

@@ -21,7 +21,7 @@ __all__ = ["watch"]
 
 POLL_SECS = 1.0
 _SHARE = 0.2  # of the time goes into auditing, at most, however many runs grow
-_GROWING = "GL101"  # a file that is being written may end inside a record
+_GROWING = frozenset({"GL101", "GL107"})  # a file that is being written may end inside a record, or be empty so far
 
 
 def watch(
@@ -46,7 +46,7 @@ def watch(
 
     Yields:
         (the run as it is now, a finding): one that is new, or worse than it was. A truncated
-        tail is told of no run, because its writer may be about to go on.
+        tail, or that nothing was logged, is told of no run: its writer may be about to go on.
 
     Raises:
         OSError: a file is there and cannot be read.
@@ -98,7 +98,7 @@ def _new(report: RunReport, told: dict[tuple[str, str, str], Severity]) -> Seque
     found = []
     for finding in report.findings:
         key = finding.run, finding.code, finding.tag
-        if finding.code != _GROWING and told.get(key, Severity.INFO - 1) < finding.severity:
+        if finding.code not in _GROWING and told.get(key, Severity.INFO - 1) < finding.severity:
             told[key] = finding.severity
             found.append(finding)
     return found

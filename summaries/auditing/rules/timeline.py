@@ -10,7 +10,6 @@ from summaries.auditing.finding import Severity
 from summaries.auditing.robust import median, sigma
 from summaries.auditing.rule import Hit, Ruleset
 from summaries.errors import FaultKind
-from summaries.wire.pb import SessionLog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +55,8 @@ def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
     step = signal.series.step
     before, after = int(step[at[0] - 1]), int(step[at[0]])
     yield Hit(
-        f"{signal.tag}: the step goes back from {before} to {after} without a restart mark{_times(len(at))}{_in_tags(tags)}",
+        f"{signal.tag}: the step goes back from {before} to {after} without a restart mark"
+        f"{_times(len(at))}{_in_tags(tags)}",
         signal.tag,
         (int(step[at].min()), int(step[at - 1].max())),
         {"from": before, "to": after, "tags": tags},
@@ -71,7 +71,7 @@ def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
     if not back.any():
         return np.zeros(0, np.int64)
     at = np.flatnonzero(back) + 1
-    marks = {before: start for before, start in signal.series.restarts}
+    marks = dict(signal.series.restarts)
     marked = [index for index in at.tolist() if index in marks and marks[index] <= step[index]]
     concurrent = run.sessions(signal) if run.concurrent_files else np.zeros(0, np.int64)
     explained = {*marked, *(cut for cut in concurrent.tolist() if cut not in marks)}
@@ -246,22 +246,22 @@ def _missing(signal: Signal, limit: Limits) -> NDArray[np.int64]:
 @RULES.add("GL206", "restart", Severity.INFO)
 def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The run was restarted: by a session start, or by another file that goes on."""
-    starts = [(step, wall) for step, wall, log in run.run.session_logs if log.status == SessionLog.START]
     signal = run.longest
     if signal is None:
         return
-    marks = [(before, start) for before, start in signal.series.restarts if 0 < before]
-    resumed = [cut for cut in signal.file_starts if 0 < cut < len(signal) and cut not in dict(marks)]
-    resumed = [cut for cut in dict.fromkeys(resumed) if not run.concurrent_files]
+    # A writer may say it twice in a row, because TensorBoard's Python reader does not heed a run's first start.
+    marks = dict(mark for mark in signal.series.restarts if mark[0] > 0)
+    files = dict.fromkeys(cut for cut in signal.file_starts if 0 < cut < len(signal) and not run.concurrent_files)
+    resumed = [cut for cut in files if cut not in marks]
     if not marks and not resumed:
         return
     step = signal.series.step
     superseded = len(signal) - len(signal.latest)
-    places = [start for _, start in marks] + [int(step[cut]) for cut in resumed]
+    places = [*marks.values(), *(int(step[cut]) for cut in resumed)]
     yield Hit(
         f"restarted at step {places[0]}{_times(len(places))}; {superseded} points of {signal.tag} were superseded",
         signal.tag,
         (min(places), max(places)),
-        {"superseded": superseded, "marked": len(marks), "session starts": len(starts)},
+        {"superseded": superseded, "marked": len(marks)},
         len(places),
     )
