@@ -271,8 +271,9 @@ def telemetry(rng, n, noise):
 
 HEALTHY = [
     plain, fast_convergence, slow_convergence, late_plateau, lognormal_noise, heavy_tails, additive_noise, to_zero,
-    negative_log_likelihood, large_scale, small_scale, bfloat16, epochs_only, short, fine_tuning, converged, resumed_flat,
-    step_decay, cosine, linear_to_zero, warm_restarts, one_cycle, plateau_rate, gan, reinforcement, validation_follows,
+    negative_log_likelihood, large_scale, small_scale, bfloat16, epochs_only, short, fine_tuning, converged,
+    resumed_flat, step_decay, cosine,
+    linear_to_zero, warm_restarts, one_cycle, plateau_rate, gan, reinforcement, validation_follows,
     validation_plateaus, norms, norm_warms_up, norm_falls_with_loss, half_precision, telemetry,
 ]  # fmt: skip
 
@@ -565,7 +566,7 @@ def as_run(rng, run):
             for tag, (step, value) in run.items()
         }
     made.tags = tuple(run)
-    made.file_starts = lambda tag: [0]
+    made.file_starts = lambda _: [0]
     return made
 
 

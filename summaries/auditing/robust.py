@@ -79,8 +79,9 @@ def tail_reach(residuals: Floats) -> float:
     """How far above the level noise alone may reach, in all but a few of a thousand runs like this one.
 
     The upper tail is taken for Weibull's, ``P(x) = exp(-(x / a)^c)``, which fits normal and log-normal noise, with its
-    shape between the 80 % and the 95 % quantile, or of few values lower ones: a few spikes do not reach down to these. From 2,000 values on, the
-    lower tail, which has no spikes, also tells, between the 1 % and the 0.1 % quantile, whether tails are heavier.
+    shape between the 80 % and the 95 % quantile, or lower ones where values are few: a few spikes do not reach down to
+    these. From 2,000 values on, the lower tail, which has no spikes, also tells, between the 1 % and the 0.1 %
+    quantile, whether tails are heavier.
 
     Args:
         residuals: float64[n], about the level, over the standard deviation.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.tags import Meaning, TagTable
 from summaries.series import Series
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from summaries.auditing.tags import Meaning, TagTable
     from summaries.run import Run
 
 __all__ = ["Signal", "Signals"]
@@ -132,7 +133,7 @@ class Signals:
     def file_ranges(self, signal: Signal) -> list[tuple[int, int]]:
         """For each file, which of the signal's points it has: start and stop."""
         starts = [*signal.file_starts, len(signal)]
-        return list(zip(starts[:-1], starts[1:], strict=True))
+        return list(pairwise(starts))
 
     @cached_property
     def concurrent_files(self) -> list[tuple[int, int]]:

@@ -24,8 +24,8 @@ _LOSS = r"(?:(?:lm|ce|nll|bce|mse|cross_?entropy|train|total)[_ ]?)?loss|nll|cro
 _OVER = r"(?:[_/ -](?:epoch|step|iter|iteration|batch|train|training|total|avg|mean|raw))?(?: vs samples)?"
 # Losses that are not minimized alone: of actors and critics, of generators, of regularizers and routers.
 _PARTS = (
-    r"(?:policy|value|actor|critic|(?<!cross[_ -])entropy|kl|approx_kl|vf|pg|q|qf\d*|ent_coef|policy_gradient|alpha|clip|"
-    r"generator|discriminator|gen|disc|adv|adversarial|g|d|gradient_penalty|gp|"
+    r"(?:policy|value|actor|critic|(?<!cross[_ -])entropy|kl|approx_kl|vf|pg|q|qf\d*|ent_coef|policy_gradient|alpha|"
+    r"clip|generator|discriminator|gen|disc|adv|adversarial|g|d|gradient_penalty|gp|"
     r"z|aux|auxiliary|load_balanc\w*|router|reg|regularization|l1|l2|weight_decay|commitment|vq|perceptual)"
 )
 

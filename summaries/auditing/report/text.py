@@ -71,10 +71,10 @@ def steps_text(finding: Finding) -> str:
 
 
 def printable(text: str) -> str:
-    """The text, with what a terminal would obey rather than show as an escape sequence.
+    r"""The text, with what a terminal would obey rather than show as an escape sequence.
 
     >>> printable("a\x1b[31mred")
-    'a\\\\x1b[31mred'
+    'a\\x1b[31mred'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 

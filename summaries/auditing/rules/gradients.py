@@ -197,12 +197,14 @@ def _clipping(run: Signals) -> Iterator[_Clipping]:
             yield _Clipping(norm.tag, step[fine], (x[fine] > y[fine] * (1 + 1e-5)).astype(np.float64))
 
 
-@RULES.add("GL404", "clipping-saturated", Severity.WARNING, fraction=0.9, min_points=20)
+@RULES.add("GL404", "clipping-saturated", Severity.WARNING, fraction=0.9, min_points=100, min_shares=20)
 def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nearly every step is clipped: the bound sets the length of the steps, the gradient only their direction."""
     for tag, step, share in _clipping(run):
         late = share[len(share) // 2 :]
-        if len(share) < limit["min_points"] or not late.mean() >= limit["fraction"]:
+        steps = np.isin(share, (0.0, 1.0)).all() and run.all[tag].meaning.role != "clipped_fraction"
+        enough = limit["min_points"] if steps else limit["min_shares"]  # a share is of many steps
+        if len(share) < enough or not late.mean() >= limit["fraction"]:
             continue
         start = int(step[len(step) // 2])
         yield Hit(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_WARM_UP_POINTS = 3
 _SLOT_ROLES = ("slot_mean", "slot_norm", "slot_max", "slot_min")
 _SECOND_MOMENT = re.compile(
     r"(.*[_/.])?(v|v_?hat|vhat|nu|exp_avg_sqs?|max_exp_avg_sq|second_moment(_sqrt)?|accum(ulator)?|accum_update|rms|"
@@ -178,7 +179,7 @@ def _jumps(value: Floats, jump: float) -> NDArray[np.int64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
     up = np.flatnonzero(ratio > jump) + 1
-    up = up[up >= 3]  # the first points may be a warm-up's
+    up = up[up >= _WARM_UP_POINTS]
     down = np.flatnonzero(ratio < 1 / jump) + 1
     if len(up) + len(down) > max(6, 0.1 * len(value)):
         return up[:0]  # such changes are this schedule's way

@@ -14,7 +14,8 @@ WRONG = [
     ({"fail-on": "fatal"}, "fail-on must be one of \"error\", \"warning\", \"info\", \"never\", got 'fatal'"),
     ({"severity": {"GL404": "bad"}}, "severity.GL404 must be one of \"error\", \"warning\", \"info\", got 'bad'"),
     ({"severity": {"GL40": "error"}}, "severity: unknown code 'GL40'; did you mean"),
-    ({"thresholds": {"GL404": {"fracton": 1}}}, "thresholds.GL404: unknown threshold 'fracton'; did you mean 'fraction'?"),
+    ({"thresholds": {"GL404": {"fracton": 1}}},
+     "thresholds.GL404: unknown threshold 'fracton'; did you mean 'fraction'?"),
     ({"thresholds": {"GL404": {"fraction": "1"}}}, "thresholds.GL404.fraction must be a number, got '1'"),
     ({"thresholds": {"GL404": {"fraction": True}}}, "thresholds.GL404.fraction must be a number, got True"),
     ({"thresholds": {"GL404": 1}}, "thresholds.GL404 must be a table, got 1"),
@@ -22,7 +23,8 @@ WRONG = [
     ({"per-run-ignores": {"a": "GL4"}}, "per-run-ignores.\"a\" must be a list of strings, got 'GL4'"),
     ({"per-run-ignores": {"a": ["XX"]}}, 'per-run-ignores."a": unknown code \'XX\'; there are GL101, '),
     ({"tags": {"los": ["x"]}}, "tags: unknown role 'los'; did you mean 'loss'?"),
-    ({"tags": {"loss": ["("]}}, "tags.loss: '(' is no regular expression: missing ), unterminated subpattern at position 0"),
+    ({"tags": {"loss": ["("]}},
+     "tags.loss: '(' is no regular expression: missing ), unterminated subpattern at position 0"),
 ]  # fmt: skip
 
 
@@ -42,14 +44,16 @@ def test_read():
     config = from_table(table)
     assert config.codes("a") == ["GL401", "GL402", "GL403", "GL404", "GL406", "GL407"]
     assert "GL404" not in config.codes("debug/1")
-    assert config.limits("GL404") == {"fraction": 0.5, "min_points": 20}
+    assert config.limits("GL404") == {"fraction": 0.5, "min_points": 100, "min_shares": 20}
     assert not config.fails(Severity.ERROR)
     assert config.tags == (("loss", "objective"), ("", "noise"))
 
 
 @pytest.mark.parametrize(
     ("fail_on", "failing"),
-    [(Severity.ERROR, {"ERROR"}), (Severity.WARNING, {"ERROR", "WARNING"}), (Severity.INFO, {"ERROR", "WARNING", "INFO"}), (None, set())],
+    [(Severity.ERROR, {"ERROR"}),
+     (Severity.WARNING, {"ERROR", "WARNING"}), (Severity.INFO, {"ERROR", "WARNING", "INFO"}),
+     (None, set())],
 )  # fmt: skip
 def test_fail_on(fail_on, failing):
     config = Config(fail_on=fail_on)
@@ -77,7 +81,7 @@ def test_errors_name_the_file(tmp_path):
     with pytest.raises(ConfigError, match=r"no table \[tool.gradledger.audit\]"):
         load(path)
     path.write_text("[tool")
-    with pytest.raises(ConfigError, match="audit.toml: "):
+    with pytest.raises(ConfigError, match=r"audit\.toml: "):
         load(path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nowhere.toml")

@@ -100,7 +100,8 @@ def test_sarif_of_nothing():
 
 @pytest.mark.parametrize(
     ("values", "line"),
-    [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"), ([-1e300, 1e300], "▁█")],
+    [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"),
+     ([-1e300, 1e300], "▁█")],
 )  # fmt: skip
 def test_sparkline(values, line):
     assert text.sparkline(np.array(values, float)) == line

@@ -12,8 +12,9 @@ TAGS = {
         "loss_vs_iterations", "losses/cross_entropy_loss", "train/loss_epoch", "lm-loss-training/lm loss", "total_loss",
     ],
     "validation_loss": [
-        "validation/loss", "val_loss", "eval/loss", "eval_loss", "epoch_val_loss", "Loss/val", "Loss/test", "valid/loss",
-        "test/loss", "val/loss_epoch", "lm loss validation", "validation_loss", "loss/validation", "eval/lm/CE loss",
+        "validation/loss", "val_loss", "eval/loss", "eval_loss", "epoch_val_loss", "Loss/val", "Loss/test",
+        "valid/loss", "test/loss",
+        "val/loss_epoch", "lm loss validation", "validation_loss", "loss/validation", "eval/lm/CE loss",
         "evaluation_loss_vs_iterations", "val/cross_entropy", "loss_val", "valid/nll",
     ],
     "learning_rate": [
@@ -23,18 +24,22 @@ TAGS = {
     ],
     "global_norm": [
         "gradients/global_norm", "train/grad_norm", "grad-norm", "grad_norm", "optim/total_grad_norm", "gnorm",
-        "train_inner/gnorm", "grad_2.0_norm_total", "global_norm/gradient_norm", "OptimizeLoss/global_norm/gradient_norm",
+        "train_inner/gnorm", "grad_2.0_norm_total", "global_norm/gradient_norm",
+        "OptimizeLoss/global_norm/gradient_norm",
         "l2_norm/grad/global", "grad-norm vs samples", "gradient_norm", "train/global_grad_norm", "optim/grad_norm",
         "global_grad_norm",
     ],
-    "clipped_global_norm": ["gradients/clipped_global_norm", "global_norm/clipped_gradient_norm", "train/grad_norm_clipped"],
+    "clipped_global_norm": [
+        "gradients/clipped_global_norm", "global_norm/clipped_gradient_norm", "train/grad_norm_clipped",
+    ],
     "clip_norm": ["gradients/clip_norm", "optim/max_grad_norm", "train/clip_norm"],
     "clipped": ["gradients/clipped"],
     "clipped_fraction": ["gradients/clipped_fraction", "optim/clipping_rate", "train/clip_frac"],
     "nonfinite": ["gradients/nonfinite"],
     "loss_scale": ["loss-scale", "train/loss_scale", "loss scale", "loss-scale"],
     "gradient_norm": [
-        "gradients/norm/layer1/kernel", "grad_2.0_norm/layer1.weight", "grad_norm/layer1.weight", "grad_2.0_norm_layer1",
+        "gradients/norm/layer1/kernel", "grad_2.0_norm/layer1.weight", "grad_norm/layer1.weight",
+        "grad_2.0_norm_layer1",
         "l2_norm/grad/model.layers.0.weight", "grad/blocks.0.weight.norm", "gradient_norm/dense/kernel:0",
         "OptimizeLoss/gradient_norm/dense/kernel",
     ],
@@ -48,7 +53,8 @@ TAGS = {
     "slot_min": ["exp_avg_sq/w.min"],
     "steps_per_second": ["train/global_step_per_sec", "global_step/sec", "steps_per_second"],
     "": [
-        "accuracy", "train/policy_loss", "train/value_loss", "loss_G", "loss_D", "generator_loss", "kl_loss", "entropy_loss",
+        "accuracy", "train/policy_loss", "train/value_loss", "loss_G", "loss_D", "generator_loss", "kl_loss",
+        "entropy_loss",
         "rollout/ep_rew_mean", "histogram", "train/epoch", "throughput/tokens_per_sec", "lossless", "glossary", "color",
         "train/z_loss", "load_balancing_loss", "iteration-time", "perplexity", "loss/kl", "train/aux_loss",
     ],
