@@ -52,16 +52,17 @@ class Course:
         early, late = (_clipped_mean(part, noise) for part in (values[:third], values[-third:]))
         return Course(values, median(values), cut, noise, early, late)
 
-    def error_of_difference(self, i: int, j: int) -> float:
-        """Standard error of the difference of two blocks' medians.
+    def error_of_rise(self, best: int, tail: int) -> float:
+        """Standard error of the difference between a block's median and the median of the last `tail` blocks'.
 
         From the noise of all, or from that around these two, whichever is less: the one is too large where another
         part is much noisier, the other where a block has a slope.
         """
-        a, b = (float(self.blocks.sigma[max(k - 1, 0) : k + 2].max()) for k in (i, j))  # one alone is too uncertain
+        sigmas = self.blocks.sigma  # one block's alone is too uncertain
+        a, b = sigmas[max(best - 1, 0) : best + 2].max(), sigmas[-2:].max()
         noise = min(math.hypot(a, b), math.sqrt(2) * self.noise)
         within = 1.2533 * noise / math.sqrt(self.blocks.length)
-        return max(within, math.sqrt(2) * 0.6 * bend(self.blocks.median))
+        return max(within, 0.6 * bend(self.blocks.median) * math.sqrt(1 + 1 / tail))
 
     @property
     def error_of_thirds(self) -> float:

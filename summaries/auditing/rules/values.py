@@ -14,6 +14,8 @@ from summaries.auditing.rule import Hit, Ruleset
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from summaries.auditing.rule import Limits
     from summaries.auditing.signals import Signal, Signals
     from summaries.series import Series
@@ -120,20 +122,13 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     course = Course.of(series.value, count)
     level = course.blocks.median
     best = int(np.argmin(level))
-    end, lowest = float(level[-1]), float(level[best])
-    rise = end - lowest
-    error = course.error_of_difference(best, len(level) - 1)
-    if best == len(level) - 1 or rise <= limit["sigmas"] * error:
-        return None
-    undone = rise / max(float(level[: best + 1].max()) - lowest, 1e-300)
-    top = float(level[best:].max()) - lowest
-    if (
-        undone < limit["min_undone"]
-        or rise < limit["min_rise"] * abs(lowest)
-        or rise < (0.8 if undone < 1 else 0.5) * top  # it is on its way back
-        or _came_back(level[best:] - lowest, rise)
-        or rise < 2 * _earlier_rise(level[: best + 1])
-    ):
+    lowest, since = float(level[best]), len(level) - 1 - best
+    # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
+    for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
+        end, error = median(level[-tail:]), course.error_of_rise(best, tail)
+        if end - lowest > limit["sigmas"] * error and _stays(level, best, end, limit):
+            break
+    else:
         return None
     start = int(course.blocks.start[best])
     if explained_by_rate(run, series, start, start + 2 * course.blocks.length):
@@ -142,17 +137,31 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
         signal.tag,
         (int(series.step[start]), int(series.step[-1])),
-        {"best": lowest, "end": end, "sigmas": rise / max(error, 1e-300)},
+        {"best": lowest, "end": end, "sigmas": (end - lowest) / max(error, 1e-300)},
     )
 
 
-def _came_back(above: np.ndarray[tuple[int], np.dtype[np.float64]], rise: float) -> bool:
+def _stays(level: NDArray[np.float64], best: int, end: float, limit: Limits) -> bool:
+    """Whether a rise from the best level to the end is large, and not one of several that were come back from."""
+    lowest = float(level[best])
+    rise, top = end - lowest, float(level[best:].max()) - lowest
+    undone = rise / max(float(level[: best + 1].max()) - lowest, 1e-300)
+    return bool(
+        undone >= limit["min_undone"]
+        and rise >= limit["min_rise"] * abs(lowest)
+        and rise >= (0.8 if undone < 1 else 0.5) * top  # else it is on its way back
+        and not _came_back(level[best:] - lowest, rise)
+        and rise >= 2 * _earlier_rise(level[: best + 1])
+    )
+
+
+def _came_back(above: NDArray[np.float64], rise: float) -> bool:
     """Whether it was as high before, and then low again: it wanders."""
     up = np.flatnonzero(above > 0.6 * rise)
     return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
 
 
-def _earlier_rise(level: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+def _earlier_rise(level: NDArray[np.float64]) -> float:
     """The largest rise before the best level that was come back from: as large a one is this loss's way."""
     if len(level) < 2:  # noqa: PLR2004 - a rise takes two
         return 0.0
