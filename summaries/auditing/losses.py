@@ -157,6 +157,20 @@ class Excursions:
         open_end = [peak for peak in peaks if peak.last >= n - 2]
         return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
 
+    @staticmethod
+    def of_stretches(values: Floats, sigmas: float, min_rise: float) -> Excursions:
+        """What stands out for longer: the same of the medians of 400 stretches of n ≥ 400 values."""
+        cut = blocks(values, 400)
+        found = Excursions.of(cut.median, sigmas, min_rise)
+
+        def whole(peak: Peak) -> Peak:
+            first, last = int(cut.start[peak.first]), int(cut.start[peak.last]) + cut.length - 1
+            top = first + int(np.argmax(values[first : last + 1]))
+            return Peak(first, last, top, last + 1 - first, peak.level, peak.sigmas)
+
+        unreturned = whole(found.unreturned) if found.unreturned else None
+        return Excursions([whole(peak) for peak in found.returned], unreturned, found.reach * cut.length)
+
 
 def _stands_out_of_ratios(values: Floats, cut: Blocks, level: Floats) -> NDArray[np.bool_]:
     """Whether values stand out on a logarithmic scale too, where noise in ratios is symmetric; if all are positive."""

@@ -131,7 +131,7 @@ def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, limit: 
     )
 
 
-@RULES.add("GL403", "vanishing-gradient", Severity.WARNING, ratio=1e-4, fall=1e-3, floor=1e-7, min_points=20)
+@RULES.add("GL403", "vanishing-gradient", Severity.WARNING, ratio=3e-4, fall=1e-3, floor=1e-7, min_points=20)
 def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A variable's gradient is next to nothing beside the others'."""
     norms = {
@@ -148,8 +148,8 @@ def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
         if variable in dead:
             continue
         others = [late[other] for other in norms if other != variable]
-        usual = float(np.quantile(others, 0.75, method="higher"))
-        began = float(np.quantile([early[other] for other in norms if other != variable], 0.75, method="higher"))
+        usual = float(np.quantile(others, 0.75, method="lower"))
+        began = float(np.quantile([early[other] for other in norms if other != variable], 0.75, method="lower"))
         if usual <= 0 or began <= 0:
             continue
         ratio = late[variable] / usual

@@ -178,29 +178,34 @@ def _jumps(value: Floats, jump: float) -> NDArray[np.int64]:
     """Where the rate jumps beyond all that it was, to where no restart leads, or away and back."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
-    up = np.flatnonzero(ratio > jump) + 1
-    up = up[up >= _WARM_UP_POINTS]
-    down = np.flatnonzero(ratio < 1 / jump) + 1
-    if len(up) + len(down) > max(6, 0.1 * len(value)):
-        return up[:0]  # such changes are this schedule's way
-    found = []
-    for at in up.tolist():
-        earlier = value[:at]
-        peak_before = _last_peak(earlier)
-        usual = np.max(ratio[max(at - 9, 0) : at - 1], initial=1.0)
-        beyond = value[at] > jump * earlier.max()
-        astray = value[at] < 0.45 * peak_before
-        if (beyond or astray) and ratio[at - 1] > 1.5 * usual:
-            found.append(at)
-    for at in down.tolist():  # away and back within three points
-        back = value[at + 1 : at + 4]
-        if at >= 3 and len(back) and (np.abs(back / value[at - 1] - 1) < 0.3).any():  # noqa: PLR2004
-            found.append(at)
-    for at in up.tolist():
-        back = value[at + 1 : at + 4]
-        if len(back) and (np.abs(back / value[at - 1] - 1) < 0.3).any():  # noqa: PLR2004
-            found.append(at)
-    return np.array(sorted(set(found)), np.int64)
+    changed = np.flatnonzero((ratio > jump) | (ratio < 1 / jump)) + 1
+    changed = changed[changed >= _WARM_UP_POINTS]
+    if len(changed) > max(6, 0.1 * len(value)):
+        return changed[:0]  # such changes are this schedule's way
+    found = [
+        at for at in changed.tolist() if _abrupt(value, at) and (_astray(value, at, jump) or _comes_back(value, at))
+    ]
+    return np.array(found, np.int64)
+
+
+def _abrupt(value: Floats, at: int) -> bool:
+    """Whether the rate changes more at a point than around it: the foot of a ramp does not."""
+    around = np.abs(np.diff(value[max(at - 6, 0) : at + 6]))
+    return bool(abs(value[at] - value[at - 1]) > 4 * median(around))
+
+
+def _astray(value: Floats, at: int, jump: float) -> bool:
+    """Whether the rate rises beyond all that it was, or to a height that no cycle had."""
+    if value[at] <= value[at - 1]:
+        return False
+    beyond = value[at] > jump * value[:at].max()
+    return bool(beyond or value[at] < 0.45 * _last_peak(value[:at]))
+
+
+def _comes_back(value: Floats, at: int) -> bool:
+    """Whether the rate is back within three points."""
+    back = value[at + 1 : at + 4]
+    return bool(len(back) and (np.abs(back / value[at - 1] - 1) < 0.3).any())  # noqa: PLR2004
 
 
 def _last_peak(value: Floats) -> float:

@@ -53,6 +53,8 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         if len(series) < limit["min_points"]:
             continue
         found = Excursions.of(series.value, limit["sigmas"], limit["min_rise"])
+        if not found.returned and len(series) >= 1000:  # noqa: PLR2004
+            found = Excursions.of_stretches(series.value, limit["sigmas"], max(limit["min_rise"], 0.25))
         peaks = [
             peak for peak in found.returned if not explained_by_rate(run, series, peak.first - found.reach, peak.top)
         ]
@@ -146,8 +148,9 @@ def _stays(level: NDArray[np.float64], best: int, end: float, limit: Limits) -> 
     lowest = float(level[best])
     rise, top = end - lowest, float(level[best:].max()) - lowest
     undone = rise / max(float(level[: best + 1].max()) - lowest, 1e-300)
+    much = undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(lowest))
     return bool(
-        undone >= limit["min_undone"]
+        much
         and rise >= limit["min_rise"] * abs(lowest)
         and rise >= (0.8 if undone < 1 else 0.5) * top  # else it is on its way back
         and not _came_back(level[best:] - lowest, rise)
@@ -186,7 +189,7 @@ def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     )
 
 
-@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.1)
+@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.07)
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
     losses = [signal for signal in run.of("loss") if len(signal.finite) >= limit["min_points"]]
