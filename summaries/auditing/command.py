@@ -64,7 +64,8 @@ def audit(
     works = engine.runs_below(options.logdir)
     baseline = engine.runs_below(options.baseline) if options.baseline else []
     with progress(len(works)) as advance:
-        report = engine.audit_works(works, config, baseline, jobs=options.jobs, advance=advance)
+        stretches = _STRETCHES.get(options.format)
+        report = engine.audit_works(works, config, baseline, jobs=options.jobs, stretches=stretches, advance=advance)
     _write(report, options)
     return int(config.fails(report.worst))
 
@@ -109,12 +110,15 @@ def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None
         text.show(report, text.console(file))
     elif options.format == "html":
         page = import_module("summaries.auditing.report.html")  # when it is asked for: it brings what draws
-        file.write(page.html(report, baseline=options.baseline))
+        codes = sorted({finding.code for finding in report.findings})
+        pages = {code: handbook.page(code) for code in codes}
+        file.write(page.html(report, baseline=options.baseline, pages=pages))
     else:
         file.write(_RENDERERS[options.format](report))
 
 
 _RENDERERS: dict[str, Callable[[Report], str]] = {"json": json.json, "github": github.github, "sarif": sarif.sarif}
+_STRETCHES = {"text": 50, "json": 1, "github": 1, "sarif": 1}  # a sparkline is short; the others draw nothing
 _FORMATS = ("text", *_RENDERERS, "html")
 
 

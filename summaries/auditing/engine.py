@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing import thin
-from summaries.auditing.finding import Finding, Report, RunReport
+from summaries.auditing.finding import Curve, Finding, Report, RunReport
 from summaries.auditing.rules import RULES
-from summaries.auditing.signals import Signals
+from summaries.auditing.signals import Signal, Signals
 from summaries.auditing.tags import TagTable
+from summaries.auditing.thin import STRETCHES, means, thin
 from summaries.logdir import run_directories
 from summaries.run import read_files
 
@@ -37,7 +37,9 @@ class Work(NamedTuple):
     size: int
 
 
-def audit_run(name: str, run: Run, config: Config, baseline: Sequence[Run] = ()) -> RunReport:
+def audit_run(
+    name: str, run: Run, config: Config, baseline: Sequence[Run] = (), stretches: int = STRETCHES
+) -> RunReport:
     """What was found in one run: a pure function of its columns and faults.
 
     Args:
@@ -45,6 +47,7 @@ def audit_run(name: str, run: Run, config: Config, baseline: Sequence[Run] = ())
         run: the run.
         config: what to look for.
         baseline: the runs that it is compared with.
+        stretches: how finely its curves are to be drawn; see `thin`.
     """
     table = TagTable(config.tags)
     signals = Signals(name, run, table, [Signals(name, other, table) for other in baseline])
@@ -62,11 +65,23 @@ def audit_run(name: str, run: Run, config: Config, baseline: Sequence[Run] = ())
         name,
         run.files,
         tuple(findings),
-        tuple(thin.curve(signal) for signal in signals.all.values()),
+        tuple(_curve(signal, stretches) for signal in signals.all.values()),
         sum(map(len, run.scalars.values())),
         steps,
         wall_times,
     )
+
+
+def _curve(signal: Signal, stretches: int) -> Curve:
+    """One tag's points that stand, thinned; whether steps were clipped, as a share, where there are too many."""
+    series, meaning = signal.standing, signal.meaning
+    if meaning.role == "clipped" and len(series) > 2 * stretches:
+        kept, value = means(series.value)
+    else:
+        kept = thin(series.value, stretches)
+        value = series.value[kept]
+    columns = series.step[kept], series.wall_time[kept], value
+    return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series))
 
 
 def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
@@ -80,20 +95,20 @@ def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
                 )
 
 
-def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), *, fast: bool | None = None) -> RunReport:
+def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), stretches: int = STRETCHES) -> RunReport:
     """The unit of work: the files of one run → what was found in it.
 
     Args:
         work: the run's name and files.
         config: what to look for.
         baseline: the runs that it is compared with.
-        fast: as in `summaries.read_run`.
+        stretches: how finely its curves are to be drawn; see `thin`.
 
     Raises:
         OSError: a file cannot be read.
     """
-    others = [read_files(list(other.files), other.size, fast=fast) for other in baseline]
-    return audit_run(work.name, read_files(list(work.files), work.size, fast=fast), config, others)
+    others = [read_files(list(other.files), other.size) for other in baseline]
+    return audit_run(work.name, read_files(list(work.files), work.size), config, others, stretches)
 
 
 def runs_below(path: str | os.PathLike[str]) -> list[Work]:
@@ -133,6 +148,7 @@ def audit_works(
     baseline: Sequence[Work] = (),
     *,
     jobs: int | None = None,
+    stretches: int | None = None,
     advance: Callable[[str], object] = len,
 ) -> Report:
     """What was found in many runs.
@@ -142,16 +158,19 @@ def audit_works(
         config: what to look for.
         baseline: the runs that they are compared with.
         jobs: how many processes; None decides by how much there is to do.
+        stretches: how finely curves are to be drawn; None: finely, but so that the curves of many runs fit into memory.
         advance: called with each run's name when it is done.
     """
+    if stretches is None:
+        stretches = max(50, min(STRETCHES, 100_000 // max(len(works), 1)))
     reports: dict[str, RunReport] = {}
-    for report in _audited(works, config, baseline, jobs):
+    for report in _audited(works, _Task(config, baseline, stretches), jobs):
         reports[report.name] = report
         advance(report.name)
     return Report(tuple(reports[work.name] for work in works))
 
 
-def _audited(works: Sequence[Work], config: Config, baseline: Sequence[Work], jobs: int | None) -> Iterator[RunReport]:
+def _audited(works: Sequence[Work], task: _Task, jobs: int | None) -> Iterator[RunReport]:
     total = sum(work.size for work in works)
     if jobs is None:
         enough = total >= _PARALLEL_BYTES or len(works) >= _PARALLEL_RUNS
@@ -161,21 +180,20 @@ def _audited(works: Sequence[Work], config: Config, baseline: Sequence[Work], jo
     jobs = min(jobs, len(works))
     if jobs <= 1:
         for work in works:
-            yield audit_files(work, config, baseline)
+            yield task(work)
         return
     context = multiprocessing.get_context("spawn")  # forked, a child would inherit locks that nobody there can open
     with ProcessPoolExecutor(jobs, context) as pool:
         chunk = max(1, min(32, len(works) // (4 * jobs)))
         ordered = sorted(works, key=lambda work: -work.size)  # the largest first, so that none is left for the end
-        yield from pool.map(_Task(config, baseline), ordered, chunksize=chunk)
+        yield from pool.map(task, ordered, chunksize=chunk)
 
 
 class _Task:
     """`audit_files` with its other arguments, for a process."""
 
-    def __init__(self, config: Config, baseline: Sequence[Work]) -> None:
-        self._config = config
-        self._baseline = baseline
+    def __init__(self, config: Config, baseline: Sequence[Work], stretches: int) -> None:
+        self._arguments = config, baseline, stretches
 
     def __call__(self, work: Work) -> RunReport:
-        return audit_files(work, self._config, self._baseline)
+        return audit_files(work, *self._arguments)

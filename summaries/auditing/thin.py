@@ -1,55 +1,100 @@
-"""Curves for drawing: of each stretch of points, the least and the largest stay. Never for judging."""
+"""A long series thinned for drawing: few points, and none of its extremes lost. Never used for judging.
+
+Pure NumPy (no I/O). The points are cut into stretches of equal length, in the order that they come in, and each
+stretch keeps its least and its largest finite value: what a plot a few hundred pixels wide would show of it. Stretches
+of points rather than of steps, because one odd step (1e12 after a bug) would put all others into one stretch.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.auditing.finding import Curve
-
 if TYPE_CHECKING:
-    from summaries.auditing.signals import Signal
+    from numpy.typing import NDArray
 
-__all__ = ["MAX_POINTS", "curve"]
+__all__ = ["STRETCHES", "means", "thin"]
 
-MAX_POINTS = 2000  # more than a screen has columns for
+STRETCHES = 1000  # two points each: about one a pixel on a wide screen, and still enough when zoomed in fourfold
+_FEWEST_TO_AVERAGE = 20
+_MOST_MEANS = 200
 
 
-def curve(signal: Signal, max_points: int = MAX_POINTS) -> Curve:
-    """One tag's points that stand, thinned to about `max_points`.
+def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.intp]:
+    """Which points to draw: the first, the last, and of each stretch the least, the largest and what is not finite.
 
-    A value that is not finite stays where it is the first, the last or the only one of its stretch; a stretch's first
-    point that is not finite always does.
+    A series of at most `2 * stretches` points is kept whole. Of a stretch's non-finite points the first and the last
+    stay, so that a single NaN among millions of points is never lost, and a run that is NaN to its end stays small.
+    The work is linear: about 20 ms for two million points.
+
+    Args:
+        value: float64[n], in the order to be drawn.
+        stretches: into how many stretches to cut, at least 1.
+
+    Returns:
+        intp[m], rising: indices of the points that stay; m is at most `4 * stretches + 2`.
+
+    Raises:
+        ValueError: there is less than one stretch.
+
+    Example:
+        >>> value = np.array([0, 1, 9, 1, 0, 1, np.nan, 1, 0, -9, 0, 1.0])
+        >>> thin(value, stretches=2)
+        array([ 0,  2,  6,  7,  9, 11])
     """
-    series = signal.standing
-    n = len(series)
-    keep = np.arange(n) if n <= max_points else _extremes(series.value, max_points // 3)
-    meaning = signal.meaning
-    return Curve(
-        signal.tag, meaning.role, meaning.variable, series.step[keep], series.wall_time[keep], series.value[keep], n
-    )
-
-
-def _extremes(
-    value: np.ndarray[tuple[int], np.dtype[np.float64]], stretches: int
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The indices, sorted, of each stretch's least and largest value, and of its first that is not finite."""
-    n = len(value)
-    start = np.linspace(0, n, stretches, endpoint=False).astype(np.int64)
+    if stretches < 1:
+        raise ValueError(f"stretches must be at least 1, got {stretches}")
+    count = len(value)
+    if count <= 2 * stretches:
+        return np.arange(count)
+    width = -(-count // stretches)  # points a stretch, the last one's may be fewer
     finite = np.isfinite(value)
-    places = [np.array([0, n - 1])]
-    width = int(np.diff(start, append=n).max())
-    index = start[:, None] + np.arange(width)
-    inside = index < np.append(start[1:], n)[:, None]
-    index = np.minimum(index, n - 1)
-    table, fine = value[index], finite[index] & inside
-    rows = np.arange(stretches)
-    for fill, pick in ((np.inf, np.argmin), (-np.inf, np.argmax)):
-        place = index[rows, pick(np.where(fine, table, fill), axis=1)]
-        places.append(place[fine.any(axis=1)])
-    bad = inside & ~fine
-    if bad.any():
-        places.append(index[rows, np.argmax(bad, axis=1)][bad.any(axis=1)])
-    found: np.ndarray[tuple[int], np.dtype[np.int64]] = np.unique(np.concatenate(places))
-    return found
+    starts = np.arange(0, count, width)
+    # A stretch without finite values gives its first point twice, which is one of its non-finite ones anyway.
+    least = starts + np.argmin(_rows(np.where(finite, value, np.inf), width, np.inf), axis=1)
+    largest = starts + np.argmax(_rows(np.where(finite, value, -np.inf), width, -np.inf), axis=1)
+    kept = [least, largest, [0, count - 1]]
+    if not finite.all():
+        odd = _rows(~finite, width, fill=False)
+        some = odd.any(axis=1)
+        first = starts + np.argmax(odd, axis=1)
+        last = starts + width - 1 - np.argmax(odd[:, ::-1], axis=1)
+        kept += [first[some], last[some]]
+    return np.unique(np.concatenate(kept))
+
+
+def means(value: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """A series of zeros and ones, as whether a step was clipped, as the share of ones in each stretch.
+
+    Its extremes say nothing: they are 0 and 1 everywhere.
+
+    Args:
+        value: float64[n], in the order to be drawn.
+
+    Returns:
+        last: intp[m], the index of the last point of each stretch; m is at most 200, and no stretch has under 20 points
+            but the last one.
+        share: float64[m], the mean of each stretch; NaN where a value in it is.
+
+    Example:
+        >>> last, share = means(np.repeat([1.0, 0.0, 0.5], 20))
+        >>> last, share
+        (array([19, 39, 59]), array([1. , 0. , 0.5]))
+    """
+    count = len(value)
+    if count == 0:
+        return np.empty(0, np.intp), np.empty(0)
+    width = max(_FEWEST_TO_AVERAGE, -(-count // _MOST_MEANS))
+    starts = np.arange(0, count, width)
+    last = np.minimum(starts + width, count) - 1
+    with np.errstate(invalid="ignore"):
+        return last, np.add.reduceat(value, starts) / (last - starts + 1)
+
+
+def _rows(values: NDArray[Any], width: int, fill: float) -> NDArray[Any]:
+    """[rows, width], a stretch a row; `fill` where the last stretch has no points."""
+    rows = -(-len(values) // width)
+    padded = np.full(rows * width, fill, values.dtype)
+    padded[: len(values)] = values
+    return padded.reshape(rows, width)
