@@ -118,12 +118,12 @@ def runs_below(path: str | os.PathLike[str]) -> list[Work]:
         FileNotFoundError: there is no such path, or no event file below it.
     """
     path = os.fspath(path)
-    if os.path.isdir(path):
-        runs = run_directories(path)
-    elif os.path.exists(path):
+    if os.path.isfile(path):  # asked first, because a directory may come into being between two questions
         runs = {os.path.basename(path): [path]}
-    else:
+    elif not os.path.exists(path):
         raise FileNotFoundError(f"no such file or directory: {path}")
+    else:
+        runs = run_directories(path)
     return [Work(name, tuple(files), sum(map(_size, files))) for name, files in runs.items()]
 
 
