@@ -37,7 +37,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning", "info", "never"),
-        help="the least severity that makes the exit status 1",
+        help="the least severity that makes the exit status 1 (default: error; warnings are told, and pass)",
     )
     parser.add_argument("--baseline", metavar="RUN", help="a run, or a directory of runs, to compare with")
     parser.add_argument("--jobs", type=int, metavar="N", help="how many processes audit (default: one for each core)")
