@@ -12,13 +12,13 @@ import numpy as np
 from summaries.auditing.finding import Curve, Finding, Report, RunReport
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals import Signal, Signals
-from summaries.auditing.tags import TagTable
+from summaries.auditing.tags import TagTable, is_validation
 from summaries.auditing.thin import STRETCHES, means, thin
 from summaries.logdir import run_directories
 from summaries.run import read_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from summaries.auditing.config import Config
     from summaries.run import Run
@@ -30,15 +30,24 @@ _PARALLEL_RUNS = 400
 
 
 class Work(NamedTuple):
-    """One run to audit: its name, its files in reading order, and how many bytes they have."""
+    """One run to audit: its name, its files in reading order, and how many bytes they have.
+
+    `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it.
+    """
 
     name: str
     files: tuple[str, ...]
     size: int
+    training: tuple[str, ...] = ()
 
 
 def audit_run(
-    name: str, run: Run, config: Config, baseline: Sequence[Run] = (), stretches: int = STRETCHES
+    name: str,
+    run: Run,
+    config: Config,
+    baseline: Sequence[Run] = (),
+    stretches: int = STRETCHES,
+    training: Run | None = None,
 ) -> RunReport:
     """What was found in one run: a pure function of its columns and faults.
 
@@ -48,9 +57,12 @@ def audit_run(
         config: what to look for.
         baseline: the runs that it is compared with.
         stretches: how finely its curves are to be drawn; see `thin`.
+        training: the run whose model this one validates, where that is another.
     """
     table = TagTable(config.tags)
     signals = Signals(name, run, table, [Signals(name, other, table) for other in baseline])
+    if training is not None:
+        signals.training = Signals("", training, table)
     findings = list(_findings(signals, config))
     findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
     longest = signals.longest
@@ -108,7 +120,9 @@ def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), stret
         OSError: a file cannot be read.
     """
     others = [read_files(list(other.files), other.size) for other in baseline]
-    return audit_run(work.name, read_files(list(work.files), work.size), config, others, stretches)
+    run = read_files(list(work.files), work.size)
+    training = read_files(list(work.training), sum(map(os.path.getsize, work.training))) if work.training else None
+    return audit_run(work.name, run, config, others, stretches, training)
 
 
 def runs_below(path: str | os.PathLike[str]) -> list[Work]:
@@ -124,11 +138,19 @@ def runs_below(path: str | os.PathLike[str]) -> list[Work]:
         raise FileNotFoundError(f"no such file or directory: {path}")
     else:
         runs = run_directories(path)
-    return [Work(name, tuple(files), sum(map(_size, files))) for name, files in runs.items()]
+    return [
+        Work(name, tuple(files), sum(map(os.path.getsize, files)), tuple(_training(name, runs)))
+        for name, files in runs.items()
+    ]
 
 
-def _size(path: str) -> int:
-    return os.path.getsize(path)
+def _training(name: str, runs: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The files of the run that a run called `…/validation` validates: `…/train` beside it, or the one above it."""
+    above, _, last = name.rpartition("/")
+    if not is_validation(last):
+        return ()
+    beside = (f"{above}/{other}" if above else other for other in ("train", "training"))
+    return next((runs[other] for other in (*beside, above or ".") if other in runs), ())
 
 
 def audit_logdir(

@@ -88,12 +88,14 @@ class Signals:
         run: its columns and faults.
         all: every tag's signal, by tag.
         baseline: the runs that it is compared with.
+        training: the run whose model this one validates, where that is another.
     """
 
     def __init__(self, name: str, run: Run, table: TagTable, baseline: Sequence[Signals] = ()) -> None:
         self.name = name
         self.run = run
         self.baseline = baseline
+        self.training: Signals | None = None
         self.all: dict[str, Signal] = {}
         self._by_role: dict[str, list[Signal]] = defaultdict(list)
         for tag, series in run.scalars.items():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable"]
+__all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation"]
 
 _ANY = r"(?:.*[/_.: -])?"  # whatever stands before, up to a separator
 _VAL = r"(?:val|valid|validation|eval|evaluation|test|dev|heldout|held_out)"
@@ -127,9 +127,14 @@ class TagTable:
             if match := pattern.fullmatch(tag):
                 return _meaning(role, match)
         found = _meaning_of(tag)
-        if found.role == "loss" and _VALIDATION_RUN.fullmatch(run):
+        if found.role == "loss" and is_validation(run):
             return Meaning("validation_loss")
         return found
+
+
+def is_validation(run: str) -> bool:
+    """Whether a run's name says that it validates a model."""
+    return _VALIDATION_RUN.fullmatch(run) is not None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -192,7 +192,8 @@ def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
 @RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.07)
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
-    losses = [signal for signal in run.of("loss") if len(signal.finite) >= limit["min_points"]]
+    of_training = run.of("loss") or (run.training.of("loss") if run.training else [])
+    losses = [signal for signal in of_training if len(signal.finite) >= limit["min_points"]]
     if not losses:
         return
     loss = max(losses, key=len)
