@@ -35,7 +35,8 @@ def audit(
             the current directory or the nearest above it that has such a table.
         baseline: a run's directory, or an event file, that the runs are compared with; or a directory of several such
             runs, whose spread is then known.
-        jobs: how many processes audit, each a run at a time; None takes one for each core where there is enough to do.
+        jobs: how many threads audit, each a run at a time; None takes one for each core where there is enough to do.
+            The command line takes processes.
 
     Raises:
         FileNotFoundError: there is no such path, or no event file below it.

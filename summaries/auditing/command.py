@@ -65,7 +65,9 @@ def audit(
     baseline = engine.runs_below(options.baseline) if options.baseline else []
     with progress(len(works)) as advance:
         stretches = _STRETCHES.get(options.format)
-        report = engine.audit_works(works, config, baseline, jobs=options.jobs, stretches=stretches, advance=advance)
+        report = engine.audit_works(
+            works, config, baseline, jobs=options.jobs, processes=True, stretches=stretches, advance=advance
+        )
     _write(report, options)
     return int(config.fails(report.worst))
 

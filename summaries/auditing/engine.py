@@ -1,10 +1,10 @@
-"""Runs → report: one run's files to its findings, and many runs at once, each in a process of its own."""
+"""Runs → report: one run's files to its findings, and many runs at once, in processes or threads."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from summaries.run import read_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from summaries.auditing.config import Config
     from summaries.run import Run
@@ -170,6 +171,7 @@ def audit_works(
     baseline: Sequence[Work] = (),
     *,
     jobs: int | None = None,
+    processes: bool = False,
     stretches: int | None = None,
     advance: Callable[[str], object] = len,
 ) -> Report:
@@ -179,20 +181,22 @@ def audit_works(
         works: the runs.
         config: what to look for.
         baseline: the runs that they are compared with.
-        jobs: how many processes; None decides by how much there is to do.
+        jobs: how many runs at a time; None decides by how much there is to do.
+        processes: each in a process, which starts by importing the main module again, so that a caller's own must be
+            made for that; else in a thread. Scanning and NumPy leave threads alone, many small runs do not.
         stretches: how finely curves are to be drawn; None: finely, but so that the curves of many runs fit into memory.
         advance: called with each run's name when it is done.
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(works), 1)))
     reports: dict[str, RunReport] = {}
-    for report in _audited(works, _Task(config, baseline, stretches), jobs):
+    for report in _audited(works, _Task(config, baseline, stretches), jobs, processes=processes):
         reports[report.name] = report
         advance(report.name)
     return Report(tuple(reports[work.name] for work in works))
 
 
-def _audited(works: Sequence[Work], task: _Task, jobs: int | None) -> Iterator[RunReport]:
+def _audited(works: Sequence[Work], task: _Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
     total = sum(work.size for work in works)
     if jobs is None:
         enough = total >= _PARALLEL_BYTES or len(works) >= _PARALLEL_RUNS
@@ -204,8 +208,12 @@ def _audited(works: Sequence[Work], task: _Task, jobs: int | None) -> Iterator[R
         for work in works:
             yield task(work)
         return
-    context = multiprocessing.get_context("spawn")  # forked, a child would inherit locks that nobody there can open
-    with ProcessPoolExecutor(jobs, context) as pool:
+    if processes:
+        context = multiprocessing.get_context("spawn")  # forked, a child would inherit locks that nobody there can open
+        pool: Executor = ProcessPoolExecutor(jobs, context)
+    else:
+        pool = ThreadPoolExecutor(jobs)
+    with pool:
         chunk = max(1, min(32, len(works) // (4 * jobs)))
         ordered = sorted(works, key=lambda work: -work.size)  # the largest first, so that none is left for the end
         yield from pool.map(task, ordered, chunksize=chunk)

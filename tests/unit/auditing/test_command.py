@@ -7,7 +7,9 @@ import sys
 import pytest
 from helpers import ROOT, polls
 
-from summaries import SummaryWriter
+from summaries import SummaryWriter, audit
+from summaries.auditing.config import Config
+from summaries.auditing.report.json import json as as_json
 from summaries.cli import main
 
 
@@ -72,6 +74,11 @@ def test_formats_and_files(runs, format_, capsys):
     assert "GL303" in written
 
 
+def test_threads_find_the_same(runs):
+    one, two = (audit(runs / "runs", Config(), jobs=jobs) for jobs in (1, 2))
+    assert as_json(one) == as_json(two)
+
+
 def test_an_event_file(runs, capsys):
     (path,) = (runs / "runs/diverging").iterdir()
     assert main(["audit", str(path), "--format", "json"]) == 1
@@ -119,7 +126,6 @@ def test_a_run_is_followed(tmp_path):
 def test_it_waits_for_the_first_run(tmp_path):
     import threading
 
-    from summaries.auditing.config import Config
     from summaries.auditing.watch import watch
 
     stop, found = threading.Event(), []
