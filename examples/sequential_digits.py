@@ -11,7 +11,8 @@ where tanh is flat, the norms rise from about 2 to over 100, and it stays near g
 learn as well: clipping is what this rate needs.
 
 Each run writes its own event file: norms, clipping, what each step did to each variable, and histograms once an epoch.
-What is printed in the end was read back from these files.
+What is printed in the end was read back from these files, and the audit's findings are about them: the clipped run
+passes, the other fails.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 import optim
-from summaries import SummaryWriter, read_run
+from summaries import SummaryWriter, audit, read_run
+from summaries.auditing.report import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,6 +201,8 @@ def main() -> None:
     console.print(what_happened(options.logdir))
     beside = os.path.join(os.path.dirname(sys.executable), "tensorboard")
     command = os.path.relpath(beside) if os.path.exists(beside) else "tensorboard"
+    console.print("What the audit finds in them, as `gradledger audit` would print it:", markup=False)
+    text.show(audit(options.logdir), text.console(sys.stdout))
     console.print(f"To see it: [bold]{command} --logdir {os.fspath(options.logdir)}[/bold]", soft_wrap=True)
 
 

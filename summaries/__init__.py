@@ -3,12 +3,14 @@
     numbers → build.* → Summary → Event → wire.records.frame → bytes → writer → file
     file → reader → wire.records → Event
     files → collect → wire.scan (compiled) or wire.batches → Run: columns by tag
+    Run → auditing → findings → report
 
 `summary_writer` is the face of the writing side, `reader` of the reading side; `wire` holds the bytes of both and
 touches neither files nor clocks.
 """
 
 from summaries.advice import ClipAdvice, clip_advice
+from summaries.auditing import Curve, Finding, Report, RunReport, Severity, audit
 from summaries.build import (
     ScalarsTemplate,
     audio,
@@ -56,6 +58,7 @@ from summaries.writer import EventFileWriter, NonFiniteWarning
 
 __all__ = [
     "ClipAdvice",
+    "Curve",
     "DamagedLengthError",
     "DamagedPayloadError",
     "EmptyFileError",
@@ -63,6 +66,7 @@ __all__ = [
     "EventFileWriter",
     "Fault",
     "FaultKind",
+    "Finding",
     "FormatError",
     "GraphDef",
     "Items",
@@ -70,12 +74,15 @@ __all__ = [
     "NoEventFileError",
     "NonFiniteWallTimeError",
     "NonFiniteWarning",
+    "Report",
     "Run",
     "RunMetadata",
+    "RunReport",
     "Runs",
     "ScalarsTemplate",
     "Series",
     "SessionLog",
+    "Severity",
     "Standing",
     "Summary",
     "SummaryWriter",
@@ -85,6 +92,7 @@ __all__ = [
     "UnfinishedTailWarning",
     "ZeroFilledError",
     "audio",
+    "audit",
     "clip_advice",
     "custom_scalars",
     "figure",

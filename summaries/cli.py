@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from summaries import advice, export
+from summaries.auditing import command as auditing
 from summaries.logdir import event_files, run_directories
 from summaries.run import read_run
 from summaries.tools import verify
@@ -39,10 +40,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     command.add_argument("--tag", default=advice.NORM_TAG, help="where the norms before clipping are (%(default)s)")
     command.add_argument("--bound", type=float, action="append", help="judge this bound; may be given several times")
     command.add_argument("--last-step", type=int, help="judge by the steps up to this one: before a run diverged")
+    command = commands.add_parser("audit", help="say what went wrong in training runs")
+    auditing.add_audit(command)
+    command = commands.add_parser("rule", help="print the page of an audit's rule")
+    auditing.add_rule(command)
     options = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
     try:
+        if options.command == "audit":
+            return auditing.audit(options, _progress)
+        if options.command == "rule":
+            return auditing.rule(options)
         if options.command == "export":
             return _export(options.logdir, options.target, partitioned=options.partitioned)
         if options.command == "clip-advice":
@@ -105,6 +114,7 @@ def _progress(total: int) -> Iterator[Callable[[str], object]]:
     except ImportError:
         yield len  # anything that takes a name
         return
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("reading", total=total)
         yield lambda name: progress.update(task, advance=1, description=name)

@@ -116,6 +116,9 @@ class Collector:
         moments: events that carry no summary.
         session_logs: (step, wall_time, log) of each.
         starts: those of them that say START.
+        file_counts: for each file, how many points each tag (by number) had before it.
+        versions: for each file, the version that its first record tells, or "".
+        records: for each file, how many whole records it has.
         faults: everything that was wrong, in order.
     """
 
@@ -127,6 +130,9 @@ class Collector:
         self.moments: list[Moment] = []
         self.session_logs: list[tuple[int, float, SessionLog]] = []
         self.starts: list[SessionStart] = []
+        self.file_counts: list[list[int]] = []
+        self.versions: list[str] = []
+        self.records: list[int] = []
         self.faults: list[Fault] = []
         self._space = workspace
         self._by_number: list[Tag] = []
@@ -147,6 +153,8 @@ class Collector:
             OSError: it cannot be read.
         """
         self.files.append(path)
+        self.file_counts.append(self.points.counts)
+        self.versions.append("")
         before = len(self.faults)
         if self._scanner is None:
             end, records = self._read_plainly(path)
@@ -154,6 +162,7 @@ class Collector:
             with open_to_read(path) as file:
                 end, records = self._read_fast(file, self._scanner)
         self.flush()
+        self.records.append(records)
         found = self.faults[before:] if end else [empty_file()]
         if not records:
             found = [no_event_file(fault, end) for fault in found]
@@ -301,7 +310,10 @@ class Collector:
             self._summary(event, data, offset)
         elif what == "session_log":
             self._session_log(event, offset)
-        elif what is not None and what != "file_version":
+        elif what == "file_version":
+            if number == 0:
+                self.versions[-1] = event.file_version
+        elif what is not None:
             moment = Moment(what, event.step, event.wall_time, len(self.files) - 1, offset, len(data))
             self.moments.append(moment)
 

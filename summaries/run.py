@@ -59,6 +59,8 @@ class Run:
         metadata: each tag's first SummaryMetadata, where it has one; later ones do not count.
         scalars: tag → Series.
         session_logs: (step, wall time in seconds since the epoch, SessionLog) of each, in order.
+        versions: of each file, the version that its first record tells, or "".
+        records: of each file, how many whole records it has.
     """
 
     def __init__(self, collector: Collector) -> None:
@@ -71,6 +73,10 @@ class Run:
         self.session_logs: tuple[tuple[int, float, SessionLog], ...] = tuple(collector.session_logs)
         self._moments = collector.moments
         self._starts = collector.starts
+        self._file_counts = collector.file_counts
+        self.versions: tuple[str, ...] = tuple(collector.versions)
+        self.records: tuple[int, ...] = tuple(collector.records)
+        self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
         self._places = collector.places
         columns = collector.points.columns()
         self.scalars: dict[str, Series] = {
@@ -82,6 +88,11 @@ class Run:
     def __repr__(self) -> str:
         points = sum(map(len, self.scalars.values()))
         return f"Run({len(self.files)} files, {len(self.tags)} tags, {points} scalars, {len(self.faults)} faults)"
+
+    def file_starts(self, tag: str) -> list[int]:
+        """For each file, how many of a tag's scalars stand in the files before it."""
+        number = self._numbers[tag]
+        return [counts[number] if number < len(counts) else 0 for counts in self._file_counts]
 
     @property
     def histograms(self) -> Mapping[str, Items]:
@@ -281,12 +292,17 @@ def use_fast(size: int, wish: bool | None) -> bool:
     """
     if wish is False:
         return False
-    there = find_spec("numba") is not None
+    there = _has_numba()
     if wish and not there:
         raise ImportError("the compiled scanner needs numba: pip install 'gradledger[fast]'")
     if not there and size >= _HINT_BYTES:
         _hint()
     return bool(wish) or (there and (size >= _FAST_BYTES or "summaries.wire.scan" in sys.modules))
+
+
+@cache
+def _has_numba() -> bool:
+    return find_spec("numba") is not None
 
 
 @cache

@@ -6,7 +6,8 @@ import pytest
 from helpers import ROOT, event_files, run
 from readers import by_accumulator, by_server
 
-from summaries import read_run, summary_iterator
+from summaries import Severity, audit, read_run, summary_iterator
+from summaries.auditing.config import Config
 
 RUNS = ("clipped", "unclipped")
 
@@ -65,6 +66,14 @@ def test_both_readers_read_every_point(digits):
 
     assert by_accumulator(logdir) == expected
     assert by_server(logdir, finished) == expected
+
+
+def test_the_audit_tells_them_apart(digits):
+    logdir, out = digits
+    clipped, unclipped = audit(logdir, Config()).runs
+    assert [finding.code for finding in clipped.findings if finding.severity >= Severity.WARNING] == []
+    assert "GL304" in {finding.code for finding in unclipped.findings if finding.severity is Severity.ERROR}
+    assert "GL304 loss-diverges" in out
 
 
 def test_it_says_what_happened(digits):

@@ -1,0 +1,139 @@
+"""The commands `gradledger audit` and `gradledger rule`: options in, text and an exit status out."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from summaries.auditing import config as configuration
+from summaries.auditing import engine, handbook, watch
+from summaries.auditing.report import github, json, sarif, text
+from summaries.auditing.rules import RULES
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from typing import TextIO
+
+    from summaries.auditing.config import Config
+    from summaries.auditing.finding import Report
+
+__all__ = ["add_audit", "add_rule", "audit", "rule"]
+
+
+def add_audit(parser: argparse.ArgumentParser) -> None:
+    """The options of `gradledger audit`."""
+    parser.add_argument("logdir", help="a directory of runs, or an event file")
+    parser.add_argument("--format", choices=_FORMATS, default="text", help="what to write (default: text)")
+    parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
+    parser.add_argument(
+        "--config", metavar="FILE", help="a TOML file; default: the nearest pyproject.toml that has a table"
+    )
+    parser.add_argument("--select", metavar="CODES", help="codes, or what they begin with, with commas")
+    parser.add_argument("--ignore", metavar="CODES", help="the same, to leave out")
+    parser.add_argument(
+        "--fail-on",
+        choices=("error", "warning", "info", "never"),
+        help="the least severity that makes the exit status 1 (default: error; warnings are told, and pass)",
+    )
+    parser.add_argument("--baseline", metavar="RUN", help="a run, or a directory of runs, to compare with")
+    parser.add_argument("--jobs", type=int, metavar="N", help="how many processes audit (default: one for each core)")
+    parser.add_argument("--watch", action="store_true", help="follow the runs, and print findings as they appear")
+
+
+def add_rule(parser: argparse.ArgumentParser) -> None:
+    """The options of `gradledger rule`."""
+    parser.add_argument("code", nargs="?", help="a rule's code, as GL404; without one, all rules are listed")
+
+
+def audit(
+    options: argparse.Namespace, progress: Callable[[int], AbstractContextManager[Callable[[str], object]]]
+) -> int:
+    """Audit, and write the report; returns 1 where a finding is at or above `fail-on`, else 0.
+
+    Args:
+        options: as `add_audit` made them.
+        progress: shows how far it is, given how many runs there are.
+    """
+    config = _config(options)
+    if options.watch:
+        return _watch(options, config)
+    works = engine.runs_below(options.logdir)
+    baseline = engine.runs_below(options.baseline) if options.baseline else []
+    with progress(len(works)) as advance:
+        stretches = _STRETCHES.get(options.format)
+        report = engine.audit_works(
+            works, config, baseline, jobs=options.jobs, processes=True, stretches=stretches, advance=advance
+        )
+    _write(report, options)
+    return int(config.fails(report.worst))
+
+
+def _watch(options: argparse.Namespace, config: Config) -> int:
+    """Print findings as they appear, until interrupted; returns 1 where one was at or above `fail-on`."""
+    if options.format != "text" or options.output is not None:
+        raise ValueError("--watch prints text to standard output: it takes neither --format nor --output")
+    console = text.console(sys.stdout)
+    worst = None
+    try:
+        for run, finding in watch.watch(options.logdir, config, baseline=options.baseline):
+            worst = finding.severity if worst is None else max(worst, finding.severity)
+            console.print(text.finding_text(finding, run.name))
+    except KeyboardInterrupt:
+        pass
+    return int(config.fails(worst))
+
+
+def _config(options: argparse.Namespace) -> Config:
+    """The file's configuration, with what the command line says in its place."""
+    config = configuration.load(options.config)
+    if options.select:
+        config = replace(config, select=tuple(options.select.split(",")))
+    if options.ignore:
+        config = replace(config, ignore=config.ignore + tuple(options.ignore.split(",")))
+    if options.fail_on:
+        config = replace(config, fail_on=configuration.severity("--fail-on", options.fail_on))
+    return config
+
+
+def _write(report: Report, options: argparse.Namespace) -> None:
+    if options.output is None:
+        _write_to(sys.stdout, report, options)
+        return
+    with open(options.output, "w", encoding="utf-8", errors="backslashreplace") as file:
+        _write_to(file, report, options)
+
+
+def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None:
+    if options.format == "text":
+        text.show(report, text.console(file))
+    elif options.format == "html":
+        page = import_module("summaries.auditing.report.html")  # when it is asked for: it brings what draws
+        codes = sorted({finding.code for finding in report.findings})
+        pages = {code: handbook.page(code) for code in codes}
+        file.write(page.html(report, baseline=options.baseline, pages=pages))
+    else:
+        file.write(_RENDERERS[options.format](report))
+
+
+_RENDERERS: dict[str, Callable[[Report], str]] = {"json": json.json, "github": github.github, "sarif": sarif.sarif}
+_STRETCHES = {"text": 50, "json": 1, "github": 1, "sarif": 1}  # a sparkline is short; the others draw nothing
+_FORMATS = ("text", *_RENDERERS, "html")
+
+
+def rule(options: argparse.Namespace) -> int:
+    """Print a rule's page, or the list of rules.
+
+    Raises:
+        ConfigError: there is no such rule; the message suggests the nearest.
+    """
+    if options.code is None:
+        for known in RULES.values():
+            print(f"{known.code}  {known.severity.name.lower():<8} {known.name}")
+        return 0
+    configuration.check_code(options.code)
+    print(handbook.page(options.code), end="")
+    return 0

@@ -1,0 +1,251 @@
+"""The shape of a loss: its level by blocks, how far noise reaches, what stands out of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from summaries.auditing.robust import NORMAL, Blocks, blocks, median, sigma, tail_reach
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from summaries.auditing.signals import Signals
+    from summaries.series import Series
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Course", "Excursions", "Peak", "explained_by_rate", "level_between"]
+
+_NEIGHBOURS = 3  # blocks on each side that tell what a block's level should be
+
+
+@dataclass(frozen=True)
+class Course:
+    """Where a series starts, goes and ends.
+
+    Attributes:
+        median: of all.
+        blocks: its course.
+        noise: robust standard deviation of a point about the course.
+        early: the level of the first third.
+        late: the level of the last third.
+    """
+
+    values: Floats
+    median: float
+    blocks: Blocks
+    noise: float
+    early: float
+    late: float
+
+    @staticmethod
+    def of(values: Floats, count: int = 30) -> Course:
+        """The course of n ≥ 5 finite values, in up to `count` blocks."""
+        n = len(values)
+        cut = blocks(values, min(count, n // 5))
+        noise = max(median(cut.sigma), NORMAL * median(np.abs(np.diff(values))) / math.sqrt(2))
+        third = max(n // 3, 1)
+        early, late = (_clipped_mean(part, noise) for part in (values[:third], values[-third:]))
+        return Course(values, median(values), cut, noise, early, late)
+
+    def error_of_rise(self, best: int, tail: int) -> float:
+        """Standard error of the difference between a block's median and the median of the last `tail` blocks'.
+
+        From the noise of all, or from that around these two, whichever is less: the one is too large where another
+        part is much noisier, the other where a block has a slope.
+        """
+        sigmas = self.blocks.sigma  # one block's alone is too uncertain
+        a, b = sigmas[max(best - 1, 0) : best + 2].max(), sigmas[-2:].max()
+        noise = min(math.hypot(a, b), math.sqrt(2) * self.noise)
+        within = 1.2533 * noise / math.sqrt(self.blocks.length)
+        return max(within, 0.6 * bend(self.blocks.median) * math.sqrt(1 + 1 / tail))
+
+    @property
+    def error_of_thirds(self) -> float:
+        """Standard error of the difference of two thirds' means."""
+        return self.noise * math.sqrt(2 / max(len(self.values) // 3, 1))
+
+    @property
+    def steady(self) -> bool:
+        """Whether it varies from point to point only, and not slowly: no more than as many points of noise would."""
+        n, length = len(self.values), self.blocks.length
+        fast = NORMAL * median(np.abs(np.diff(self.values))) / math.sqrt(2)
+        slow = sigma(self.blocks.median)
+        return sigma(self.values) <= (1.25 + 3 / math.sqrt(n)) * fast and slow <= 2 * fast / math.sqrt(length)
+
+    def fell(self, sigmas: float) -> bool:
+        """Whether the start, be it one point or a third of all, is higher than the end, by more than chance."""
+        n = len(self.values)
+        last = self.noise / math.sqrt(max(n // 3, 1))
+        for points, bar in ((1, sigmas + 2), (3, sigmas + 1.5), (max(n // 20, 1), sigmas + 0.5), (n // 3, sigmas)):
+            start = _clipped_mean(self.values[:points], self.noise) if points > 1 else self.values[0]
+            if start - self.late > bar * math.hypot(self.noise / math.sqrt(points), last):
+                return True
+        return False
+
+
+def bend(values: Floats) -> float:
+    """Robust standard deviation of points about the line between their neighbours, for independent ones; 0 of < 3."""
+    return NORMAL * median(np.abs(np.diff(values, 2))) / math.sqrt(6) if len(values) > 2 else 0.0  # noqa: PLR2004
+
+
+def _clipped_mean(values: Floats, noise: float) -> float:
+    """The mean, of values no further than 4 σ from their median: as efficient as the mean, nearly as robust."""
+    middle = median(values)
+    return float(np.clip(values, middle - 4 * noise, middle + 4 * noise).mean())
+
+
+class Peak(NamedTuple):
+    """A stretch of points far above the level around it: the first, the last and the highest, by index."""
+
+    first: int
+    last: int
+    top: int
+    points: int
+    level: float
+    sigmas: float
+
+
+@dataclass(frozen=True)
+class Excursions:
+    """Where a series stands out of its own noise, upwards.
+
+    A point is compared with the higher of the levels before and after it, each the median of three blocks' medians, so
+    that neither a fall nor a lasting rise counts; and with the noise there. A single point must be further out than
+    the noise's own tail reaches (see `robust.tail_reach`); three in a row need not be so far.
+
+    Attributes:
+        returned: the stretches behind which the series is on its level again.
+        unreturned: the one that lasts to the end, if there is one.
+        reach: points in a block, times the blocks that make up a level.
+    """
+
+    returned: list[Peak]
+    unreturned: Peak | None
+    reach: int
+
+    @staticmethod
+    def of(values: Floats, sigmas: float, min_rise: float) -> Excursions:
+        """What stands out of n ≥ 20 finite values.
+
+        Args:
+            values: float64[n].
+            sigmas: how many standard deviations a point must at least be above the level.
+            min_rise: how far above, in parts of the range of the series' levels.
+        """
+        n = len(values)
+        cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
+        owner = np.minimum(np.searchsorted(cut.start, np.arange(n), "right") - 1, len(cut.start) - 1)
+        residual = values - np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
+        level, noise = _expected(cut, blocks(residual, len(cut.start)).sigma)
+        span = float(cut.median.max() - cut.median.min())
+        noise = np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
+        rise = values - level[owner]
+        deviation = rise / noise[owner]
+        enough = rise > np.maximum(min_rise * span, 0.02 * np.abs(level))[owner]
+        high = (deviation > 0.75 * sigmas) & enough
+        reach = cut.length * _NEIGHBOURS
+        if not high.any():
+            return Excursions([], None, reach)
+        bar = max(sigmas, tail_reach(residual / noise[owner]))
+        high &= _stands_out_of_ratios(values, cut, level[owner])
+        peaks = _peaks(values, deviation, high, level[owner], cut.length, bar) if high.any() else []
+        open_end = [peak for peak in peaks if peak.last >= n - 2]
+        return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
+
+    @staticmethod
+    def of_stretches(values: Floats, sigmas: float, min_rise: float) -> Excursions:
+        """What stands out for longer: the same of the medians of 400 stretches of n ≥ 400 values."""
+        cut = blocks(values, 400)
+        found = Excursions.of(cut.median, sigmas, min_rise)
+
+        def whole(peak: Peak) -> Peak:
+            first, last = int(cut.start[peak.first]), int(cut.start[peak.last]) + cut.length - 1
+            top = first + int(np.argmax(values[first : last + 1]))
+            return Peak(first, last, top, last + 1 - first, peak.level, peak.sigmas)
+
+        unreturned = whole(found.unreturned) if found.unreturned else None
+        return Excursions([whole(peak) for peak in found.returned], unreturned, found.reach * cut.length)
+
+
+def _stands_out_of_ratios(values: Floats, cut: Blocks, level: Floats) -> NDArray[np.bool_]:
+    """Whether values stand out on a logarithmic scale too, where noise in ratios is symmetric; if all are positive."""
+    if values.min() <= 0:
+        return np.ones(len(values), bool)
+    centre = cut.start + (cut.length - 1) / 2
+    noise = sigma(np.log(values) - np.interp(np.arange(len(values)), centre, np.log(cut.median)))
+    return np.asarray(np.log(values / level) > 5 * noise)
+
+
+def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
+    """For each block, the level that its neighbours tell, and the noise there, given that within the blocks."""
+    k, side = len(cut.median), _NEIGHBOURS
+    pad = np.full(side, np.nan)
+    rows = np.concatenate([pad, cut.median, pad])[np.arange(k + side + 1)[:, None] + np.arange(side)]
+    before, after = _nan_medians(rows[:k]), _nan_medians(rows[side + 1 :])
+    before[0] = np.inf  # nothing came before the first block: how high it should be, nobody can tell
+    level = np.fmax(before, after)
+    bends = np.abs(np.diff(cut.median, 2)) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
+    around = np.clip(np.arange(k)[:, None] + np.arange(-side, side + 1), 0, k - 1)
+    wander = np.sort(bends[np.clip(around - 1, 0, len(bends) - 1)], axis=1)[:, side]
+    within = np.sort(sigmas[around], axis=1)[:, side]
+    return level, np.hypot(wander, within)
+
+
+def _nan_medians(rows: Floats) -> Floats:
+    """Each row's median, without its NaNs, which stand at either end; NaN where there is nothing else."""
+    ordered = np.sort(rows, axis=1)  # NaN last
+    count = np.count_nonzero(~np.isnan(rows), axis=1)
+    index = np.arange(len(rows))
+    low = ordered[index, np.maximum(count - 1, 0) // 2]
+    high = ordered[index, np.minimum(count // 2, rows.shape[1] - 1)]
+    return np.asarray((low + np.where(np.isnan(high), low, high)) / 2)
+
+
+def _peaks(
+    values: Floats, deviation: Floats, high: NDArray[np.bool_], level: Floats, length: int, bar: float
+) -> list[Peak]:
+    """The stretches of high points: one that passes the bar, or three in a row."""
+    at = np.flatnonzero(high)
+    stretches = np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1)
+    found = []
+    for stretch in stretches:
+        top = int(stretch[np.argmax(values[stretch])])
+        in_a_row = len(stretch) >= 3 and bool((stretch[2:] - stretch[:-2] <= 3).any())  # noqa: PLR2004
+        if deviation[top] > bar or (in_a_row and deviation[top] > 0.6 * bar):
+            sigmas = float(deviation[top])
+            found.append(Peak(int(stretch[0]), int(stretch[-1]), top, len(stretch), float(level[top]), sigmas))
+    return found
+
+
+def explained_by_rate(run: Signals, series: Series, first: int, last: int) -> bool:
+    """Whether a learning rate went up while a series rose: a warm restart.
+
+    Args:
+        run: has the rates.
+        series: what rose.
+        first: index from which a restart would explain it; it may be negative.
+        last: index up to which.
+    """
+    begin, end = int(series.step[max(first, 0)]), int(series.step[min(last, len(series) - 1)])
+    for signal in run.of("learning_rate"):
+        rate = signal.finite
+        a, b = np.searchsorted(rate.step, (begin, end))
+        part = rate.value[max(a - 1, 0) : b + 1]
+        if len(part) > 1 and (part[1:] > 1.5 * part[:-1]).any() and part.min() >= 0:
+            return True
+    return False
+
+
+def level_between(series: Series, start: int, stop: int, low: float, high: float) -> tuple[float, float]:
+    """The median of a series over a part of the steps from `start` to `stop`, and its standard error; NaN if empty."""
+    a, b = start + low * (stop - start), start + high * (stop - start)
+    part = series.value[(series.step >= a) & (series.step <= b)]
+    if not len(part):
+        return math.nan, math.nan
+    middle = median(part)
+    return middle, 1.2533 * NORMAL * median(np.abs(part - middle)) / math.sqrt(len(part))

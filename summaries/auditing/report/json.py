@@ -1,0 +1,67 @@
+"""A report as JSON, as `report.schema.json` beside this module describes it."""
+
+from __future__ import annotations
+
+import json as encoder
+import math
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from summaries.auditing.finding import Finding, Report, RunReport
+
+__all__ = ["VERSION", "as_dict", "json"]
+
+VERSION = "1.0"
+"""Of the schema: the first number changes where a reader of the old one would fail."""
+
+
+def json(report: Report) -> str:
+    """The report as one JSON object, with a line break at its end."""
+    return encoder.dumps(as_dict(report), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def as_dict(report: Report) -> dict[str, Any]:
+    """The report as what JSON can hold: a number that is not finite stands as "nan", "inf" or "-inf"."""
+    return {
+        "version": VERSION,
+        "tool": {"name": "gradledger", "version": version("gradledger")},
+        "findings": [_finding(finding) for finding in report.findings],
+        "runs": [_run(run) for run in report.runs],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.name.lower(),
+        "run": finding.run,
+        "tag": finding.tag,
+        "steps": list(finding.steps) if finding.steps else None,
+        "message": finding.message,
+        "evidence": {name: _plain(value) for name, value in finding.evidence.items()},
+        "count": finding.count,
+    }
+
+
+def _run(run: RunReport) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "files": list(run.files),
+        "points": run.points,
+        "steps": list(run.steps) if run.steps else None,
+        "wall_times": list(run.wall_times) if run.wall_times else None,
+        "worst": run.worst.name.lower() if run.worst is not None else None,
+        "tags": {
+            curve.tag: {"role": curve.role, "variable": curve.variable, "points": curve.points} for curve in run.curves
+        },
+    }
+
+
+def _plain(value: float | str) -> float | int | str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if math.isfinite(value) else str(float(value))

@@ -1,0 +1,78 @@
+"""A report as SARIF 2.1.0, which code hosts and editors take in.
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.handbook import page
+from summaries.auditing.report.json import as_dict
+from summaries.auditing.report.text import printable, steps_text
+from summaries.auditing.rules import RULES
+
+if TYPE_CHECKING:
+    from summaries.auditing.finding import Finding, Report
+
+__all__ = ["sarif"]
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def sarif(report: Report) -> str:
+    """The report as one SARIF log with one run: the audit's."""
+    codes = sorted({finding.code for finding in report.findings})
+    places = {run.name: run.files for run in report.runs}
+    plain = as_dict(report)["findings"]
+    driver = {
+        "name": "gradledger",
+        "version": version("gradledger"),
+        "rules": [_rule(code) for code in codes],
+    }
+    results = [
+        _result(finding, codes.index(finding.code), places[finding.run], fields["evidence"])
+        for finding, fields in zip(report.findings, plain, strict=True)
+    ]
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    return json.dumps(log, indent=1, allow_nan=False) + "\n"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    rule = RULES[code]
+    return {
+        "id": code,
+        "name": rule.name,
+        "shortDescription": {"text": (rule.check.__doc__ or rule.name).strip()},
+        "help": {"text": page(code), "markdown": page(code)},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
+
+
+def _result(finding: Finding, index: int, files: tuple[str, ...], evidence: dict[str, Any]) -> dict[str, Any]:
+    where = f" ({steps_text(finding)})" if finding.steps else ""
+    path = str(finding.evidence.get("file", "")) or (files[0] if files else finding.run)
+    location = {
+        "physicalLocation": {"artifactLocation": {"uri": quote(path.replace("\\", "/"), errors="replace")}},
+        "logicalLocations": [
+            {
+                "name": printable(finding.tag or finding.run),
+                "fullyQualifiedName": printable(f"{finding.run}:{finding.tag}"),
+            }
+        ],
+    }
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": printable(finding.message) + where},
+        "locations": [location],
+        "occurrenceCount": finding.count,
+        "partialFingerprints": {"finding/v1": f"{finding.code}:{finding.run}:{finding.tag}"},
+        "properties": {"run": finding.run, "tag": finding.tag, "steps": finding.steps, "evidence": evidence},
+    }

@@ -1,0 +1,103 @@
+"""GL6xx: a run beside the runs of a baseline."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.robust import NORMAL, median
+from summaries.auditing.rule import Hit, Ruleset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signals
+    from summaries.series import Series
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+
+
+@RULES.add("GL601", "loss-worse-than-baseline", Severity.ERROR, sigmas=4.0, min_difference=0.05, min_points=10)
+def loss_worse_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """At the same steps, the loss is above what the baseline's runs spread over."""
+    for signal in run.of("loss", "validation_loss"):
+        others = [other.all[signal.tag].finite for other in run.baseline if signal.tag in other.all]
+        others = [other for other in others if len(other) >= limit["min_points"]]
+        own = signal.finite
+        if not others or len(own) < limit["min_points"]:
+            continue
+        last = min(int(own.step[-1]), *(int(other.step[-1]) for other in others))
+        level, error = _end(own, last)
+        ends = [_end(other, last) for other in others]
+        levels = np.array([end for end, _ in ends])
+        usual = median(levels)
+        spread = float(levels.std(ddof=1)) if len(levels) > 2 else float(np.ptp(levels))  # noqa: PLR2004
+        sigma = math.hypot(error, max(spread, float(np.median([e for _, e in ends]))))
+        if level - usual > max(limit["sigmas"] * sigma, limit["min_difference"] * abs(usual)):
+            yield Hit(
+                f"{signal.tag} is {level:.4g} up to step {last}, the baseline's {usual:.4g} ± {sigma:.2g}",
+                signal.tag,
+                (int(own.step[0]), last),
+                {"loss": level, "baseline": usual, "spread": sigma, "runs": len(others)},
+            )
+
+
+def _end(series: Series, last: int) -> tuple[float, float]:
+    """The level over the last tenth of the steps up to `last`, and its standard error."""
+    part = series.value[series.step <= last]
+    part = part[-max(len(part) // 10, 5) :]
+    if not len(part):
+        return math.nan, math.nan
+    noise = NORMAL * median(np.abs(np.diff(part))) / math.sqrt(2) if len(part) > 1 else 0.0
+    return median(part), 1.2533 * noise / math.sqrt(len(part))
+
+
+@RULES.add("GL602", "slower-than-baseline", Severity.WARNING, factor=1.2, min_points=10)
+def slower_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A step takes longer than in the baseline."""
+    own = _secs_per_step(run, limit["min_points"])
+    others = [secs for secs in (_secs_per_step(other, limit["min_points"]) for other in run.baseline) if secs]
+    if not own or not others or own <= limit["factor"] * max(others):
+        return
+    usual = float(np.median(others))
+    yield Hit(
+        f"a step takes {own:.3g} s, in the baseline {usual:.3g} s",
+        run.longest.tag if run.longest else "",
+        evidence={"seconds": own, "baseline seconds": usual, "factor": own / usual},
+    )
+
+
+def _secs_per_step(run: Signals, min_points: float) -> float | None:
+    """The usual time between two steps, in seconds; None where the wall times do not tell."""
+    signal = run.longest
+    if signal is None or len(signal) < min_points:
+        return None
+    series = signal.latest
+    steps, secs = np.diff(series.step), np.diff(series.wall_time)
+    fine = (steps > 0) & np.isfinite(secs) & (secs > 0)
+    return median(secs[fine] / steps[fine]) if np.count_nonzero(fine) >= min_points // 2 else None
+
+
+@RULES.add("GL603", "missing-tags", Severity.WARNING)
+def missing_tags(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Tags that every run of the baseline has are not there."""
+    if not run.baseline:
+        return
+    common = set.intersection(*(set(other.run.tags) for other in run.baseline))
+    missing = sorted(common - set(run.run.tags))
+    if missing:
+        several = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        yield Hit(
+            f"{missing[0]}{several} of the baseline's tags are missing"
+            if several
+            else f"the tag {missing[0]} is missing",
+            missing[0],
+            evidence={"tags": ", ".join(missing), "missing": len(missing)},
+            count=len(missing),
+        )

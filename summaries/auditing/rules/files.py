@@ -1,0 +1,126 @@
+"""GL1xx: what is wrong with the event files themselves."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.rule import Hit, Ruleset
+from summaries.errors import Fault, FaultKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signals
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+
+
+@RULES.add("GL101", "truncated-tail", Severity.WARNING)
+def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A file ends inside a record."""
+    for path, faults in _faults(run, FaultKind.UNFINISHED_TAIL).items():
+        fault = faults[-1]
+        yield Hit(
+            f"{path} ends inside a record: {fault.got} of {fault.want}; it was cut short, or is still being written",
+            evidence={"file": path, "offset": fault.offset, "bytes": fault.length},
+        )
+
+
+@RULES.add("GL102", "damaged-payload", Severity.ERROR)
+def damaged_payload(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The data of a record does not match its checksum."""
+    for path, faults in _faults(run, FaultKind.DAMAGED_PAYLOAD).items():
+        yield _damage(path, faults, "the data of", "not matching its checksum")
+
+
+@RULES.add("GL103", "damaged-length", Severity.ERROR)
+def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """No record starts where one should."""
+    kinds = FaultKind.DAMAGED_LENGTH, FaultKind.ZERO_FILLED, FaultKind.NO_EVENT_FILE
+    for path, faults in _faults(run, *kinds).items():
+        yield _damage(path, faults, "the length of", f"not to be trusted ({faults[0].reason})")
+
+
+@RULES.add("GL104", "undecodable-record", Severity.ERROR)
+def undecodable_record(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A record is whole and no event, or its tag is no text."""
+    for path, faults in _faults(run, FaultKind.UNDECODABLE, FaultKind.UNDECODABLE_TEXT).items():
+        yield _damage(path, faults, "the message in", f"whole but not readable ({faults[0].reason})")
+
+
+@RULES.add("GL105", "no-file-version", Severity.INFO)
+def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A file does not begin with its version."""
+    damaged = {fault.path for fault in run.run.faults if not fault.record}  # the version may have stood there
+    files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
+    missing = [path for path, version, records in files if records and not version and path not in damaged]
+    if missing:
+        message = f"{missing[0]} does not begin with a file version, as an event file should"
+        yield Hit(message, evidence={"file": missing[0]}, count=len(missing))
+
+
+@RULES.add("GL106", "two-writers", Severity.WARNING)
+def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Two files of a run were written at the same time."""
+    files = run.run.files
+    for i, j in run.concurrent_files:
+        shared = [
+            signal
+            for signal in run.all.values()
+            if all(start < stop for start, stop in (run.file_ranges(signal)[i], run.file_ranges(signal)[j]))
+        ]
+        steps = [
+            int(step)
+            for signal in shared
+            for start, stop in (run.file_ranges(signal)[i], run.file_ranges(signal)[j])
+            for step in (signal.series.step[start:stop].min(), signal.series.step[start:stop].max())
+        ]
+        what = f"{len(shared)} tags in both" if shared else "no tag in both"
+        yield Hit(
+            f"{files[i]} and {files[j]} were written at the same time, with {what}",
+            tag=shared[0].tag if shared else "",
+            steps=(min(steps), max(steps)) if steps else None,
+            evidence={"first file": files[i], "second file": files[j], "shared tags": len(shared)},
+            severity=None if shared else Severity.INFO,  # as where each process of a job logs its own tags
+        )
+
+
+@RULES.add("GL107", "no-events", Severity.INFO)
+def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A file has nothing that was logged."""
+    damaged = {fault.path for fault in run.run.faults if fault.kind.loses}
+    files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
+    empty = [path for path, version, records in files if records == bool(version) and path not in damaged]
+    if empty:
+        yield Hit(f"nothing was logged to {empty[0]}", evidence={"file": empty[0]}, count=len(empty))
+
+
+def _faults(run: Signals, *kinds: FaultKind) -> dict[str, list[Fault]]:
+    """The run's faults of these kinds, by file."""
+    found = defaultdict(list)
+    for fault in run.run.faults:
+        if fault.kind in kinds:
+            found[fault.path].append(fault)
+    return found
+
+
+def _damage(path: str, faults: list[Fault], what: str, how: str) -> Hit:
+    first = faults[0]
+    several = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+    return Hit(
+        f"{path}: {what} record {first.record}, at offset {first.offset}, is {how}{several}",
+        evidence={
+            "file": path,
+            "record": first.record,
+            "offset": first.offset,
+            "bytes": sum(fault.length for fault in faults),
+            "got": first.got,
+            "want": first.want,
+        },
+        count=len(faults),
+    )

@@ -1,0 +1,279 @@
+"""GL4xx: gradients and clipping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.losses import Excursions
+from summaries.auditing.robust import blocks, median
+from summaries.auditing.rule import Hit, Ruleset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signal, Signals
+    from summaries.series import Series
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["RULES", "dead_variables"]
+
+RULES = Ruleset()
+
+
+@RULES.add("GL401", "non-finite-gradient", Severity.ERROR, max_overflows=0.02)
+def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Gradients have elements that are NaN or infinite."""
+    found = [(signal, signal.standing, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm")]
+    if not any(len(at) for _, _, at in found):
+        found = [(signal, signal.standing, _non_finite(signal)) for signal in run.of("gradient_norm")]
+    found = [entry for entry in found if len(entry[2])]
+    if not found:
+        return
+    signal, series, at = max(found, key=lambda entry: len(entry[2]))
+    tags = len(found)
+    step = series.step[at]
+    lone = len(at) <= max(1.0, limit["max_overflows"] * len(series)) and at[-1] < len(series) - 1
+    scaled = lone and bool(run.of("loss_scale"))  # a scale that is too high overflows now and then, by design
+    yield Hit(
+        f"{signal.tag}: gradients are not finite at {len(at)} of {len(series)} points, first at step {step[0]}"
+        f"{'; the loss is scaled, and such steps are skipped' if scaled else ''}",
+        signal.tag,
+        (int(step[0]), int(step[-1])),
+        {"points": len(at), "of": len(series), "tags": tags},
+        len(at),
+        Severity.INFO if scaled else None,
+    )
+
+
+def _non_finite(signal: Signal) -> NDArray[np.int64]:
+    value = signal.standing.value
+    bad = ~np.isfinite(value)
+    if signal.meaning.role == "nonfinite":
+        bad |= value > 0
+    return np.flatnonzero(bad)
+
+
+@RULES.add("GL402", "exploding-norm", Severity.ERROR, factor=10.0, sigmas=8.0, warm_up=0.05, min_points=30)
+def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The norm of the gradients climbs to many times what it was."""
+    for signal in run.of("global_norm") or run.of("gradient_norm"):
+        series = signal.finite
+        positive = series.value > 0
+        if np.count_nonzero(positive) < limit["min_points"]:
+            continue
+        step, log = series.step[positive], np.log10(series.value[positive])
+        hit = _climb(signal.tag, step, log, limit) or _burst(run, signal.tag, step, log, limit)
+        if hit is not None:
+            yield hit
+
+
+def _climb(tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit | None:
+    """A rise that lasts: blocks whose median is far above an earlier one's, and above all that came before that."""
+    cut = blocks(log, min(60, len(log) // 5))
+    level = cut.median
+    first = max(1, int(np.ceil(limit["warm_up"] * len(level))))
+    after = level[first:]
+    if len(after) < 3:  # noqa: PLR2004 - a trough, and two above it
+        return None
+    lowest = np.minimum.accumulate(after)
+    trough = np.maximum.accumulate(np.where(after == lowest, np.arange(len(after)), 0))
+    before_lowest = np.maximum.accumulate(level)[first + trough]
+    noise = float(np.median(cut.error)) * np.sqrt(2)
+    wanted = np.maximum(lowest + max(np.log10(limit["factor"]), limit["sigmas"] * noise), before_lowest + np.log10(3))
+    high = after > wanted
+    lasting = np.flatnonzero(high[:-1] & high[1:])
+    if not len(lasting):
+        return None
+    k = int(lasting[0])
+    top = int(np.argmax(after))
+    low, peak = 10 ** float(lowest[k]), 10 ** float(after[top])
+    start = int(cut.start[first + k])
+    stop = int(np.flatnonzero(high)[-1]) + first
+    return Hit(
+        f"{tag} climbs from {low:.4g} to {peak:.4g}, from step {step[start]} on",
+        tag,
+        (int(step[start]), int(step[min(cut.start[stop] + cut.length, len(step)) - 1])),
+        {"level before": low, "peak level": peak, "factor": peak / low},
+    )
+
+
+def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit | None:
+    """Single steps, or a few, whose norm is far above every level that the run had."""
+    found = Excursions.of(log, limit["sigmas"], 0.0)
+    cut = blocks(log, min(60, len(log) // 5))
+    highest = np.maximum.accumulate(cut.median)
+    begin = limit["warm_up"] * len(log)
+    peaks = []
+    for peak in [*found.returned, *([found.unreturned] if found.unreturned else [])]:
+        block = max(int(np.searchsorted(cut.start, peak.first, "right")) - 2, 0)
+        usual = max(float(highest[block]), peak.level)
+        if peak.first >= begin and log[peak.top] >= usual + np.log10(limit["factor"]):
+            peaks.append((peak, usual))
+    if not peaks:
+        return None
+    peak, usual = max(peaks, key=lambda pair: float(log[pair[0].top]))
+    clips = bool(run.of("clipped", "clipped_fraction", "clip_norm", "clipped_global_norm"))
+    return Hit(
+        f"{tag} jumps to {10 ** log[peak.top]:.4g} at step {step[peak.top]}, usually at most {10**usual:.4g}"
+        f"{'' if len(peaks) == 1 else f'; {len(peaks)} such jumps'}{'; clipping bounds what it does' if clips else ''}",
+        tag,
+        (int(step[peaks[0][0].first]), int(step[peaks[-1][0].last])),
+        {"peak": float(10 ** log[peak.top]), "usual": 10**usual, "sigmas": peak.sigmas},
+        len(peaks),
+        Severity.INFO if clips else None,
+    )
+
+
+@RULES.add("GL403", "vanishing-gradient", Severity.WARNING, ratio=3e-4, fall=1e-3, floor=1e-7, min_points=20)
+def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A variable's gradient is next to nothing beside the others'."""
+    norms = {
+        variable: signal
+        for variable, signal in run.for_variable("gradient_norm").items()
+        if len(signal.finite) >= limit["min_points"]
+    }
+    if len(norms) < 2:  # noqa: PLR2004 - beside the others
+        return
+    early = {variable: _level(signal.finite, 0.0, 1 / 3) for variable, signal in norms.items()}
+    late = {variable: _level(signal.finite, 2 / 3, 1.0) for variable, signal in norms.items()}
+    dead = dead_variables(run, 1)
+    for variable, signal in norms.items():
+        if variable in dead:
+            continue
+        others = [late[other] for other in norms if other != variable]
+        usual = float(np.quantile(others, 0.75, method="lower"))
+        began = float(np.quantile([early[other] for other in norms if other != variable], 0.75, method="lower"))
+        if usual <= 0 or began <= 0:
+            continue
+        ratio = late[variable] / usual
+        fall = ratio / (early[variable] / began) if early[variable] > 0 else 1.0
+        tiny = late[variable] < limit["floor"] and ratio < 10 * limit["ratio"]
+        if ratio < limit["ratio"] or (fall < limit["fall"] and ratio < 100 * limit["ratio"]) or tiny:
+            step = signal.finite.step
+            yield Hit(
+                f"the gradient of {variable} has norm {late[variable]:.3g} where others have {usual:.3g}",
+                signal.tag,
+                (int(step[-len(step) // 3]), int(step[-1])),
+                {"norm": late[variable], "norm of others": usual, "ratio": ratio, "norm at first": early[variable]},
+            )
+
+
+def _level(series: Series, low: float, high: float) -> float:
+    n = len(series)
+    part = series.value[int(low * n) : max(int(high * n), int(low * n) + 1)]
+    return median(part) if len(part) else 0.0
+
+
+class _Clipping(NamedTuple):
+    """At which steps gradients were clipped, or in which share of steps: float64[n], 0 to 1."""
+
+    tag: str
+    step: NDArray[np.int64]
+    share: Floats
+
+
+def _clipping(run: Signals) -> Iterator[_Clipping]:
+    """What the run tells of its clipping: the most direct of what it logs."""
+    for role in ("clipped", "clipped_fraction"):
+        signals = [signal for signal in run.of(role) if len(signal.finite)]
+        if signals:
+            for signal in signals:
+                yield _Clipping(signal.tag, signal.finite.step, signal.finite.value)
+            return
+    norms, bounds, after = (run.of(role) for role in ("global_norm", "clip_norm", "clipped_global_norm"))
+    for norm in norms[:1]:
+        for other in (*bounds, *after)[:1]:
+            a, b = norm.latest, other.latest
+            step, i, j = np.intersect1d(a.step, b.step, assume_unique=False, return_indices=True)
+            x, y = a.value[i], b.value[j]
+            fine = np.isfinite(x) & np.isfinite(y) & (y > 0)
+            yield _Clipping(norm.tag, step[fine], (x[fine] > y[fine] * (1 + 1e-5)).astype(np.float64))
+
+
+@RULES.add("GL404", "clipping-saturated", Severity.WARNING, fraction=0.9, min_points=100, min_shares=20)
+def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Nearly every step is clipped: the bound sets the length of the steps, the gradient only their direction."""
+    for tag, step, share in _clipping(run):
+        late = share[len(share) // 2 :]
+        steps = np.isin(share, (0.0, 1.0)).all() and run.all[tag].meaning.role != "clipped_fraction"
+        enough = limit["min_points"] if steps else limit["min_shares"]  # a share is of many steps
+        if len(share) < enough or not late.mean() >= limit["fraction"]:
+            continue
+        start = int(step[len(step) // 2])
+        yield Hit(
+            f"{late.mean():.1%} of the steps since step {start} were clipped",
+            tag,
+            (start, int(step[-1])),
+            {"fraction": float(late.mean()), "fraction in all": float(share.mean()), "points": len(share)},
+        )
+
+
+@RULES.add("GL405", "clipping-never-acts", Severity.INFO, min_points=50)
+def clipping_never_acts(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Clipping is on, and no step was clipped."""
+    for tag, step, share in _clipping(run):
+        if len(share) >= limit["min_points"] and not share.any():
+            steps = int(step[0]), int(step[-1])
+            yield Hit(f"none of {len(share)} steps was clipped", tag, steps, {"points": len(share)})
+
+
+def dead_variables(run: Signals, min_points: float) -> dict[str, Signal]:
+    """The variables whose gradient, or update, was zero throughout, with the signal that shows it."""
+    found: dict[str, Signal] = {}
+    roles = (("gradient_norm", 0.0), ("zero_fraction", 1.0), ("update_norm", 0.0), ("update_ratio", 0.0))
+    for role, dead in roles:
+        variables = run.for_variable(role)
+        gone = {
+            variable: signal
+            for variable, signal in variables.items()
+            if len(signal.standing) >= min_points and bool((signal.standing.value == dead).all())
+        }
+        if role.startswith("update") and len(gone) == len(variables):
+            continue  # nothing moves at all: a learning rate of zero, not a variable
+        for variable, signal in gone.items():
+            found.setdefault(variable, signal)
+    return found
+
+
+@RULES.add("GL406", "dead-variable", Severity.WARNING, min_points=10)
+def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A variable's gradient, or its update, is zero throughout."""
+    for variable, signal in dead_variables(run, limit["min_points"]).items():
+        step = signal.standing.step
+        what = "update" if signal.meaning.role.startswith("update") else "gradient"
+        yield Hit(
+            f"the {what} of {variable} is zero at all {len(step)} points",
+            signal.tag,
+            (int(step.min()), int(step.max())),
+            {"points": len(step)},
+        )
+
+
+@RULES.add("GL407", "dominating-layer", Severity.INFO, share=0.9, min_points=20, min_variables=3)
+def dominating_layer(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Nearly all of the global norm is one variable's."""
+    norms = {
+        variable: signal.finite
+        for variable, signal in run.for_variable("gradient_norm").items()
+        if len(signal.finite) >= limit["min_points"]
+    }
+    if len(norms) < limit["min_variables"]:
+        return
+    squares = {variable: median(series.value) ** 2 for variable, series in norms.items()}
+    total = sum(squares.values())
+    for variable, square in squares.items():
+        if total > 0 and np.isfinite(total) and square / total >= limit["share"]:
+            step = norms[variable].step
+            yield Hit(
+                f"{square / total:.0%} of the squared norm of all gradients is that of {variable}",
+                run.for_variable("gradient_norm")[variable].tag,
+                (int(step[0]), int(step[-1])),
+                {"share": square / total, "variables": len(norms)},
+            )

@@ -1,0 +1,267 @@
+"""GL2xx: steps and wall times, and how a run was interrupted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.robust import median, sigma
+from summaries.auditing.rule import Hit, Ruleset
+from summaries.errors import FaultKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signal, Signals
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+_WARM_UP_GAPS = 2  # the first gaps of a session hold compilation and the filling of queues
+
+
+class _Worst(NamedTuple):
+    """The tag that shows something most often: its signal, and where; and how many tags show it."""
+
+    signal: Signal
+    at: NDArray[np.int64]
+    tags: int
+
+
+def _worst(found: list[tuple[Signal, NDArray[np.int64]]]) -> _Worst | None:
+    shown = [(signal, at) for signal, at in found if len(at)]
+    if not shown:
+        return None
+    signal, at = max(shown, key=lambda pair: len(pair[1]))
+    return _Worst(signal, at, len(shown))
+
+
+def _in_tags(count: int) -> str:
+    return "" if count == 1 else f", in {count} tags"
+
+
+@RULES.add("GL201", "steps-go-back", Severity.WARNING)
+def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Steps go back, and no session start says that the run was restarted there."""
+    worst = _worst([(signal, _unmarked_drops(run, signal)) for signal in run.all.values()])
+    if worst is None:
+        return
+    signal, at, tags = worst
+    step = signal.series.step
+    before, after = int(step[at[0] - 1]), int(step[at[0]])
+    yield Hit(
+        f"{signal.tag}: the step goes back from {before} to {after} without a restart mark"
+        f"{_times(len(at))}{_in_tags(tags)}",
+        signal.tag,
+        (int(step[at].min()), int(step[at - 1].max())),
+        {"from": before, "to": after, "tags": tags},
+        len(at),
+    )
+
+
+def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
+    """Where a tag's step is lower than the one before, within a session."""
+    step = signal.series.step
+    back = step[1:] < step[:-1]
+    if not back.any():
+        return np.zeros(0, np.int64)
+    at = np.flatnonzero(back) + 1
+    marks = dict(signal.series.restarts)
+    marked = [index for index in at.tolist() if index in marks and marks[index] <= step[index]]
+    concurrent = run.sessions(signal) if run.concurrent_files else np.zeros(0, np.int64)
+    explained = {*marked, *(cut for cut in concurrent.tolist() if cut not in marks)}
+    return np.array([index for index in at.tolist() if index not in explained], np.int64)
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else f", {count} times"
+
+
+@RULES.add("GL202", "conflicting-steps", Severity.WARNING, tolerance=1e-6)
+def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A step has several values, that differ, within a session."""
+    found = [(signal, _conflicts(run, signal, limit["tolerance"])) for signal in run.all.values()]
+    worst = _worst(found)
+    if worst is None:
+        return
+    signal, at, tags = worst
+    steps = np.unique(signal.series.step[at])
+    yield Hit(
+        f"{signal.tag}: step {steps[0]} was logged more than once, with different values"
+        f"{'' if len(steps) == 1 else f', as were {len(steps) - 1} other steps'}{_in_tags(tags)}",
+        signal.tag,
+        (int(steps[0]), int(steps[-1])),
+        {"steps": len(steps), "value": float(signal.series.value[at[0]]), "tags": tags},
+        len(steps),
+    )
+
+
+def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int64]:
+    """Where a value stands that differs from an earlier one of its step, within a session."""
+    step, value = signal.series.step, signal.series.value
+    if (step[1:] > step[:-1]).all():
+        return np.zeros(0, np.int64)
+    cuts = run.sessions(signal)
+    session = np.zeros(len(step), np.int64)
+    session[cuts] = 1
+    order = np.lexsort((np.arange(len(step)), step, np.cumsum(session)))
+    group = np.cumsum(session)[order]
+    same = (step[order][1:] == step[order][:-1]) & (group[1:] == group[:-1])
+    a, b = value[order][1:], value[order][:-1]
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b)))
+    at: NDArray[np.int64] = np.sort(order[1:][same & ~near])
+    return at
+
+
+@RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, tolerance_secs=0.128)
+def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The clock went back, or a wall time is no moment."""
+    worst = _worst([(signal, _clock_drops(run, signal, limit["tolerance_secs"])) for signal in run.all.values()])
+    if worst is not None:
+        signal, at, tags = worst
+        times, step = signal.series.wall_time, signal.series.step
+        secs = float((times[at - 1] - times[at]).max())
+        yield Hit(
+            f"{signal.tag}: the wall time goes back by {secs:,.3g} s{_times(len(at))}{_in_tags(tags)}",
+            signal.tag,
+            (int(step[at].min()), int(step[at].max())),
+            {"seconds": secs, "tags": tags},
+            len(at),
+        )
+    faults = [fault for fault in run.run.faults if fault.kind is FaultKind.NON_FINITE_WALL_TIME]
+    if faults:
+        yield Hit(
+            f"{len(faults)} events have a wall time that is no moment: {faults[0].got}",
+            evidence={"got": faults[0].got, "file": faults[0].path, "record": faults[0].record},
+            count=len(faults),
+        )
+
+
+def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray[np.int64]:
+    times = signal.series.wall_time
+    with np.errstate(invalid="ignore"):
+        back = times[1:] - times[:-1] < -tolerance_secs
+    if not back.any():
+        return np.zeros(0, np.int64)
+    at = np.flatnonzero(back) + 1
+    if run.concurrent_files:
+        at = at[~np.isin(at, run.sessions(signal))]
+    return at
+
+
+@RULES.add("GL204", "stall", Severity.WARNING, factor=20.0, min_secs=10.0, log_sigmas=8.0, min_points=10)
+def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Between two steps passed far more time than usual."""
+    signal = run.longest
+    if signal is None or len(signal) < limit["min_points"]:
+        return
+    gaps, usual, at = _stalls(run, signal, limit)
+    if not len(at):
+        return
+    step = signal.series.step
+    worst = int(at[np.argmax(gaps[at])])
+    yield Hit(
+        f"{gaps[worst]:,.4g} s passed between steps {step[worst]} and {step[worst + 1]}, usually {usual:,.3g} s"
+        f"{'' if len(at) == 1 else f'; {len(at)} such gaps'}",
+        signal.tag,
+        (int(step[at[0]]), int(step[at[-1] + 1])),
+        {"seconds": float(gaps[worst]), "usual seconds": usual, "lost seconds": float(gaps[at].sum())},
+        len(at),
+    )
+
+
+def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.float64], float, NDArray[np.int64]]:
+    """The gaps between a tag's points, the usual one, and which of them (by number) are stalls; in seconds."""
+    times, step = signal.series.wall_time, signal.series.step
+    with np.errstate(invalid="ignore"):
+        gaps = np.diff(times)
+    inside = np.isfinite(gaps) & (gaps > 0) & (np.diff(step) >= 0)
+    for cut in (0, *run.sessions(signal).tolist(), *signal.file_starts):
+        inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session into the next
+    where = np.flatnonzero(inside)
+    none = gaps, 0.0, where[:0]
+    if len(where) < limit["min_points"]:
+        return none
+    own = gaps[where]
+    usual = median(own)
+    # Where steps are missing, time for them is no stall.
+    per_step = median(own / np.maximum(np.diff(step)[where], 1))
+    expected = np.maximum(usual, per_step * np.diff(step)[where])
+    bound = max(limit["factor"] * usual, limit["min_secs"])
+    long = (own > bound) & (own > limit["factor"] * expected)
+    if not long.any():
+        return none
+    upper = np.partition(own, -1 - max(3, len(own) // 50))[-1 - max(3, len(own) // 50)]
+    spread = np.exp(min(limit["log_sigmas"] * sigma(np.log(own)), 50.0))
+    at = where[long & (own > 5 * upper) & (own > usual * spread)]
+    return (gaps, usual, at) if not _regular(at) else none
+
+
+def _regular(at: NDArray[np.int64]) -> bool:
+    """Whether gaps come every so many points, as where checkpoints are written or a model is evaluated."""
+    if len(at) < 3:  # noqa: PLR2004 - two spacings
+        return False
+    spacing = np.diff(at)
+    return bool(np.max(spacing) - np.min(spacing) <= max(2, 0.02 * np.median(spacing)))
+
+
+@RULES.add("GL205", "missing-steps", Severity.INFO, min_share=0.8, min_points=10)
+def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Steps are logged at an even distance, and some are not there."""
+    found = [(signal, _missing(signal, limit)) for signal in run.all.values() if len(signal) >= limit["min_points"]]
+    worst = _worst(found)
+    if worst is None:
+        return
+    signal, at, tags = worst
+    step = signal.latest.step
+    usual = int(np.median(np.diff(step)))
+    missing = int((np.diff(step)[at] // usual - 1).sum())
+    yield Hit(
+        f"{signal.tag}: {missing} of the steps that are logged every {usual} are missing, first after"
+        f" step {step[at[0]]}{_in_tags(tags)}",
+        signal.tag,
+        (int(step[at[0]]) + usual, int(step[at[-1] + 1]) - usual),
+        {"missing": missing, "usual distance": usual, "tags": tags},
+        len(at),
+    )
+
+
+def _missing(signal: Signal, limit: Limits) -> NDArray[np.int64]:
+    distance = np.diff(signal.latest.step)
+    if not len(distance):
+        return np.zeros(0, np.int64)
+    usual = int(np.median(distance))
+    longer = distance >= 2 * usual
+    if usual < 1 or not longer.any() or np.mean(distance == usual) < limit["min_share"]:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(longer)
+
+
+@RULES.add("GL206", "restart", Severity.INFO)
+def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The run was restarted: by a session start, or by another file that goes on."""
+    signal = run.longest
+    if signal is None:
+        return
+    # A writer may say it twice in a row, because TensorBoard's Python reader does not heed a run's first start.
+    marks = dict(mark for mark in signal.series.restarts if mark[0] > 0)
+    files = dict.fromkeys(cut for cut in signal.file_starts if 0 < cut < len(signal) and not run.concurrent_files)
+    resumed = [cut for cut in files if cut not in marks]
+    if not marks and not resumed:
+        return
+    step = signal.series.step
+    superseded = len(signal) - len(signal.latest)
+    places = [*marks.values(), *(int(step[cut]) for cut in resumed)]
+    yield Hit(
+        f"restarted at step {places[0]}{_times(len(places))}; {superseded} points of {signal.tag} were superseded",
+        signal.tag,
+        (min(places), max(places)),
+        {"superseded": superseded, "marked": len(marks)},
+        len(places),
+    )

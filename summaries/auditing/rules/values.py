@@ -1,0 +1,234 @@
+"""GL3xx: losses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.losses import Course, Excursions, bend, explained_by_rate, level_between
+from summaries.auditing.robust import blocks, median
+from summaries.auditing.rule import Hit, Ruleset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signal, Signals
+    from summaries.series import Series
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+
+
+@RULES.add("GL301", "non-finite-loss", Severity.ERROR)
+def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A loss is NaN or infinite."""
+    for signal in run.of("loss", "validation_loss"):
+        series = signal.standing
+        if len(signal.finite) == len(series):
+            continue
+        at = np.flatnonzero(~np.isfinite(series.value))
+        first, last = int(series.step[at[0]]), int(series.step[at[-1]])
+        ends = len(at) == len(series) - at[0]
+        how = "and stays so to the end" if ends else f"at {len(at)} of {len(series)} points"
+        yield Hit(
+            f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}",
+            signal.tag,
+            (first, last),
+            {"points": len(at), "of": len(series), "first value": str(series.value[at[0]])},
+            len(at),
+        )
+
+
+@RULES.add("GL302", "loss-spike", Severity.WARNING, sigmas=8.0, min_rise=0.1, min_points=30)
+def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The loss jumps far above its level, and comes back."""
+    for signal in run.of("loss"):
+        series = signal.finite
+        if len(series) < limit["min_points"]:
+            continue
+        found = Excursions.of(series.value, limit["sigmas"], limit["min_rise"])
+        if not found.returned and len(series) >= 1000:  # noqa: PLR2004
+            found = Excursions.of_stretches(series.value, limit["sigmas"], max(limit["min_rise"], 0.25))
+        peaks = [
+            peak for peak in found.returned if not explained_by_rate(run, series, peak.first - found.reach, peak.top)
+        ]
+        if not peaks:
+            continue
+        worst = max(peaks, key=lambda peak: peak.sigmas)
+        step, value = series.step, series.value
+        yield Hit(
+            f"{signal.tag} jumps from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]},"
+            f" {worst.sigmas:.0f} times its noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
+            signal.tag,
+            (int(step[peaks[0].first]), int(step[peaks[-1].last])),
+            {
+                "peak": float(value[worst.top]),
+                "level": worst.level,
+                "sigmas": worst.sigmas,
+                "step": int(step[worst.top]),
+            },
+            len(peaks),
+        )
+
+
+@RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, min_points=50, sigmas=3.0, max_decline=0.25, low_level=0.1)
+def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Over the whole run, the loss does not go down."""
+    for signal in run.of("loss"):
+        series = signal.finite
+        n = len(series)
+        if n < limit["min_points"] or series.step[0] > 0.1 * series.step[-1]:
+            continue  # the beginning was not seen: what there was to learn may have been learnt
+        course = Course.of(series.value)
+        level = abs(course.median)
+        if level < limit["low_level"] or not course.steady or course.fell(limit["sigmas"]):
+            continue
+        error = course.error_of_thirds
+        most = abs(course.early - course.late) + 2 * error
+        if most > limit["max_decline"] * level or course.late - course.early > 5 * error:
+            continue  # too noisy to tell, or rising, which GL304 judges
+        yield Hit(
+            f"{signal.tag} does not decrease over {n} points: {course.early:.4g} in the first third,"
+            f" {course.late:.4g} in the last",
+            signal.tag,
+            (int(series.step[0]), int(series.step[-1])),
+            {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
+        )
+
+
+@RULES.add("GL304", "loss-diverges", Severity.ERROR, min_points=20, sigmas=6.0, min_rise=0.2, min_undone=0.25)
+def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The loss rises far above the best that it had, and stays there."""
+    for signal in run.of("loss"):
+        series = signal.finite
+        if len(series) < limit["min_points"]:
+            continue
+        # Of a short run, few blocks: a median of five points is too noisy. Of a long one they would hide its turns.
+        for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
+            hit = _divergence(run, signal, series, count, limit)
+            if hit is not None:
+                break
+        hit = hit or _breaking_away(signal, series, limit)
+        if hit is not None:
+            yield hit
+
+
+def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
+    """A rise that takes a good part of the run: seen in the medians of blocks."""
+    course = Course.of(series.value, count)
+    level = course.blocks.median
+    best = int(np.argmin(level))
+    lowest, since = float(level[best]), len(level) - 1 - best
+    # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
+    for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
+        end, error = median(level[-tail:]), course.error_of_rise(best, tail)
+        if end - lowest > limit["sigmas"] * error and _stays(level, best, end, limit):
+            break
+    else:
+        return None
+    start = int(course.blocks.start[best])
+    if explained_by_rate(run, series, start, start + 2 * course.blocks.length):
+        return None
+    return Hit(
+        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
+        signal.tag,
+        (int(series.step[start]), int(series.step[-1])),
+        {"best": lowest, "end": end, "sigmas": (end - lowest) / max(error, 1e-300)},
+    )
+
+
+def _stays(level: NDArray[np.float64], best: int, end: float, limit: Limits) -> bool:
+    """Whether a rise from the best level to the end is large, and not one of several that were come back from."""
+    lowest = float(level[best])
+    rise, top = end - lowest, float(level[best:].max()) - lowest
+    undone = rise / max(float(level[: best + 1].max()) - lowest, 1e-300)
+    much = undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(lowest))
+    return bool(
+        much
+        and rise >= limit["min_rise"] * abs(lowest)
+        and rise >= (0.8 if undone < 1 else 0.5) * top  # else it is on its way back
+        and not _came_back(level[best:] - lowest, rise)
+        and rise >= 2 * _earlier_rise(level[: best + 1])
+    )
+
+
+def _came_back(above: NDArray[np.float64], rise: float) -> bool:
+    """Whether it was as high before, and then low again: it wanders."""
+    up = np.flatnonzero(above > 0.6 * rise)
+    return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
+
+
+def _earlier_rise(level: NDArray[np.float64]) -> float:
+    """The largest rise before the best level that was come back from: as large a one is this loss's way."""
+    if len(level) < 2:  # noqa: PLR2004 - a rise takes two
+        return 0.0
+    return float((level - np.minimum.accumulate(level)).max())
+
+
+def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """A rise in the last points, too short for a block's median."""
+    peak = Excursions.of(series.value, limit["sigmas"] + 2, 0.5).unreturned
+    if peak is None or peak.points < 5:  # noqa: PLR2004 - fewer could still be a spike
+        return None
+    earlier = blocks(series.value[: peak.first], 30).median if peak.first else series.value[:1]
+    end = float(series.value[-1])
+    if end - peak.level < 2 * _earlier_rise(earlier):
+        return None
+    first, last = int(series.step[peak.first]), int(series.step[-1])
+    return Hit(
+        f"{signal.tag} rises from {peak.level:.4g} to {end:.4g} in its last {peak.points} points",
+        signal.tag,
+        (first, last),
+        {"best": peak.level, "end": end, "sigmas": peak.sigmas},
+    )
+
+
+@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.07)
+def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The validation loss rises while the training loss falls."""
+    of_training = run.of("loss") or (run.training.of("loss") if run.training else [])
+    losses = [signal for signal in of_training if len(signal.finite) >= limit["min_points"]]
+    if not losses:
+        return
+    loss = max(losses, key=len)
+    for signal in run.of("validation_loss"):
+        series = signal.finite
+        if len(series) < limit["min_points"]:
+            continue
+        hit = _overfits(signal, series, loss.finite, limit)
+        if hit is not None:
+            yield hit
+
+
+def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
+    cut = blocks(series.value, 20)
+    level = cut.median
+    best = int(np.argmin(level))
+    tail = max(1, len(level) // 5)
+    if best >= len(level) - max(2, tail):
+        return None
+    end, lowest = median(level[-tail:]), float(level[best])
+    noise = bend(level[best:]) or bend(level)  # where it rises; its fall is steep
+    rise = end - lowest
+    enough = min(limit["min_rise"] * abs(lowest), 0.25 * (float(level[0]) - lowest)) if best else np.inf
+    if rise < limit["sigmas"] * noise or rise < enough or rise < limit["min_rise"] * abs(lowest) * 0.5:
+        return None
+    start = int(series.step[cut.start[best] + cut.length // 2])
+    stop = int(series.step[-1])
+    before, error = level_between(loss, start, stop, 0.0, 0.2)
+    after, other = level_between(loss, start, stop, 0.8, 1.0)
+    if not before - after > 2 * np.hypot(error, other):
+        return None
+    return Hit(
+        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} falls from"
+        f" {before:.4g} to {after:.4g}",
+        signal.tag,
+        (start, stop),
+        {"best": lowest, "end": end, "training then": before, "training at the end": after},
+    )

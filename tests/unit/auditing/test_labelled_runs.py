@@ -1,0 +1,56 @@
+"""The rules against labelled runs: every fault is found, and healthy runs are left alone, at twenty seeds."""
+
+import labelled_runs as labelled
+import numpy as np
+import pytest
+
+from summaries import Severity, audit
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
+
+SEEDS = range(20)
+
+
+def makings(maker):
+    """Runs of a kind, of every size and seed: (what it is, the run)."""
+    for points, noise in labelled.SIZES:
+        for seed in SEEDS:
+            rng = np.random.default_rng(seed)
+            yield f"{points} points, noise {noise}, seed {seed}", labelled.as_run(rng, maker(rng, points, noise))
+
+
+@pytest.mark.parametrize("maker", labelled.HEALTHY, ids=lambda maker: maker.__name__)
+def test_a_healthy_run_is_left_alone(maker):
+    found = [
+        (what, finding.code, finding.message)
+        for what, run in makings(maker)
+        for finding in audit_run("run", run, Config()).findings
+        if finding.severity >= Severity.WARNING
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(("code", "maker"), labelled.FAULTS, ids=lambda value: getattr(value, "__name__", value))
+def test_a_fault_is_found(code, maker):
+    config = Config(select=(code,))
+    missed = [what for what, run in makings(maker) if not audit_run("run", run, config).findings]
+    assert missed == []
+
+
+def test_every_rule_of_values_has_a_labelled_fault():
+    from summaries.auditing.rules import RULES
+
+    assert {code for code, _ in labelled.FAULTS} == {code for code in RULES if code[2] in "345"}
+
+
+@pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
+@pytest.mark.parametrize("maker", [labelled.telemetry, labelled.nan_at_the_end, labelled.norm_explodes])
+def test_a_run_read_from_a_file_is_judged_alike(maker, tmp_path):
+    rng = np.random.default_rng(1)
+    columns = maker(rng, 400, 0.05)
+    labelled.write(tmp_path, np.random.default_rng(2), columns)
+    read = audit(tmp_path, Config()).findings
+    made = audit_run(".", labelled.as_run(np.random.default_rng(2), columns), Config()).findings
+    assert [(f.code, f.tag, f.steps, f.message, f.count) for f in read] == [
+        (f.code, f.tag, f.steps, f.message, f.count) for f in made
+    ]

@@ -1,0 +1,28 @@
+"""A validation loss in a run of its own, beside or below the run that trains: Keras's way, and TF1's."""
+
+import pytest
+
+from summaries import SummaryWriter, audit
+from summaries.auditing.config import Config
+
+
+def log(directory, tag, value, points=60):
+    with SummaryWriter(directory) as writer:
+        for step in range(points):
+            writer.add_scalar(tag, value(step), step, walltime=1e9 + step)
+
+
+@pytest.mark.parametrize(
+    ("train", "validate"), [("a/train", "a/validation"), ("a", "a/eval"), ("train", "val"), (".", "eval")]
+)
+@pytest.mark.parametrize("rise", [0.0, 0.01])
+def test_overfitting_across_two_runs(tmp_path, train, validate, rise):
+    log(tmp_path / train, "epoch_loss", lambda step: 2 * 0.9**step)
+    log(tmp_path / validate, "epoch_loss", lambda step: 0.5 + 2 * 0.85**step + rise * max(step - 20, 0))
+    found = [(finding.run, finding.code) for finding in audit(tmp_path, Config()).findings]
+    assert found == ([(validate, "GL305")] if rise else [])
+
+
+def test_a_validation_alone_is_not_judged(tmp_path):
+    log(tmp_path / "validation", "epoch_loss", lambda step: 0.5 + 2 * 0.85**step + 0.01 * step)
+    assert audit(tmp_path, Config()).findings == ()
