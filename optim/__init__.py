@@ -12,6 +12,8 @@ the user's cache directory. A kernel is compiled once a machine, when it is firs
 """
 
 from optim.adam import AdamWOptimizer, NAdamOptimizer
+from optim.autodiff import GradientTape, gradients, stop_gradient
+from optim.backward import AggregationMethod
 from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from optim.compiled import compile_kernels
 from optim.lion import LionOptimizer

@@ -150,6 +150,8 @@ class Optimizer:
             finally:  # an update that could not be reported was made all the same
                 if step.applied:
                     self._steps += 1
+                    for variable in variables:
+                        variable.version += 1
                     if global_step is not None:
                         global_step.value[...] = number
 
