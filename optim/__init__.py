@@ -27,8 +27,10 @@ from optim.optimizers import (
     MomentumOptimizer,
     RMSPropOptimizer,
 )
+from optim.recording import name_scope
 from optim.report import SlotReport, StepReport, VariableReport
 from optim.threads import get_num_threads, set_num_threads
+from optim.trace import trace_graph, trace_run
 from optim.variable import IndexedSlices, Variable, global_step
 from optim.wrappers import (
     clip_gradients_by_norm,
@@ -43,8 +45,10 @@ __all__ = [
     "AdagradOptimizer",
     "AdamOptimizer",
     "AdamWOptimizer",
+    "AggregationMethod",
     "FtrlOptimizer",
     "GradientDescentOptimizer",
+    "GradientTape",
     "IndexedSlices",
     "LionOptimizer",
     "MomentumOptimizer",
@@ -66,7 +70,12 @@ __all__ = [
     "get_num_threads",
     "global_norm",
     "global_step",
+    "gradients",
+    "name_scope",
     "set_num_threads",
     "skip_nonfinite_steps",
+    "stop_gradient",
+    "trace_graph",
+    "trace_run",
     "with_summaries",
 ]

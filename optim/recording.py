@@ -14,7 +14,6 @@ from __future__ import annotations
 import operator
 import re
 import threading
-import time
 from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -184,6 +183,9 @@ class Box(ArrayInterface):
 class Recording:
     """What a thread has recorded so far.
 
+    Args:
+        clock: the time in ns; where there is one, every call is kept and timed, and no gradients are expected.
+
     Attributes:
         watched: the Variables whose gradients may be asked for although they are not trainable.
         automatic: whether all trainable Variables that are read are watched.
@@ -191,10 +193,11 @@ class Recording:
         reads: the Variables read, and their versions at that time.
     """
 
-    def __init__(self, *, traced: bool = False) -> None:
+    def __init__(self, clock: Callable[[], int] | None = None) -> None:
         self.watched: set[Any] = set()
-        self.automatic = not traced
-        self.traced = traced
+        self.automatic = clock is None
+        self.traced = clock is not None
+        self.clock = clock or (lambda: 0)
         self.reads: dict[Any, int] = {}
         self.nodes: list[Node] = []
         self.scope = ""
@@ -338,9 +341,9 @@ def _run(
             f"use the function's result instead of out=, +=, or assignment in place"
         )
     if active.traced:
-        started = time.perf_counter_ns()
+        started = active.clock()
         result = function(*values, **plain_kwargs)
-        times = started, time.perf_counter_ns()
+        times = started, active.clock()
     else:
         result = function(*values, **plain_kwargs)
         if not connected:
