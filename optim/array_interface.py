@@ -110,12 +110,12 @@ class ArrayInterface(NDArrayOperatorsMixin):
     @property
     def real(self) -> Any:
         """The real part."""
-        return np.real(self)  # type: ignore[call-overload]
+        return np.real(self)
 
     @property
     def imag(self) -> Any:
         """The imaginary part."""
-        return np.imag(self)  # type: ignore[call-overload]
+        return np.imag(self)
 
     def reshape(self, *shape: Any, order: Any = "C") -> Any:
         """The same elements in another shape, which may come as one tuple or as several numbers."""

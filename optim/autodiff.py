@@ -15,13 +15,11 @@ from optim.recording import Box, Recording, call, current, recorded, recording, 
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
     from types import TracebackType
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
-
-    from optim.recording import Node
 
     Gradient = NDArray[Any] | IndexedSlices | None
 
@@ -54,8 +52,8 @@ def gradients(
         aggregation_method: how terms are added up; by default ADD_N.
 
     Returns:
-        For each x an array of its shape and dtype; IndexedSlices, where nothing but rows of a large table were picked
-        (by `table[rows]` or `np.take(table, rows, axis=0)`), fewer than half of its rows; None, where no y depends on x.
+        For each x an array of its shape and dtype; None, where no y depends on it; IndexedSlices, where nothing but
+        rows of a large table were picked, fewer than half of them, by `table[rows]` or `np.take(table, rows, axis=0)`.
 
     Raises:
         TypeError: an x is no Variable and no recorded value, or of integers; a y is nothing recorded.
@@ -101,7 +99,7 @@ def gradients_of_loss(
         if not variables:
             raise ValueError("no variables to train: the loss read no trainable Variable of floating dtype")
     slopes = _gradients(found, variables, grad_loss, aggregation_method)
-    value = float(sum(np.sum(y._plain()) if isinstance(y, Box) else np.sum(y) for y in found))  # noqa: SLF001
+    value = float(sum(np.sum(y._plain()) if isinstance(y, Box) else np.sum(y) for y in found))
     return list(zip(slopes, variables, strict=True)), value
 
 
@@ -258,14 +256,18 @@ def _recorded_values(ys: list[Any], *, of_callable: bool = False) -> list[Any]:
     """The ys, each a Box, or, from a callable, a number that depends on no Variable."""
     for y in ys:
         if not isinstance(y, Box) and not (of_callable and isinstance(y, np.ndarray | np.generic | int | float)):
-            wanted = "a loss must return an array or number" if of_callable else "a y must be a recorded value or a loss"
+            wanted = (
+                "a loss must return an array or number" if of_callable else "a y must be a recorded value or a loss"
+            )
             raise TypeError(f"{wanted}, got {type(y).__name__}: {y!r}")
-        if np.asarray(y._plain() if isinstance(y, Box) else y).dtype.kind not in "fiubcV":  # noqa: SLF001 - our own
+        if np.asarray(y._plain() if isinstance(y, Box) else y).dtype.kind not in "fiubcV":
             raise TypeError("a loss must be of numbers, got an array of objects")
     return ys
 
 
-def _gradients(ys: list[Any], xs: Sequence[Any], grad_ys: Any, method: AggregationMethod | int | None) -> list[Gradient]:
+def _gradients(
+    ys: list[Any], xs: Sequence[Any], grad_ys: Any, method: AggregationMethod | int | None
+) -> list[Gradient]:
     try:
         method = AggregationMethod(AggregationMethod.DEFAULT if method is None else method)
     except ValueError:
@@ -279,7 +281,7 @@ def _gradients(ys: list[Any], xs: Sequence[Any], grad_ys: Any, method: Aggregati
 
 def _seed(y: Box, weight: Any) -> Any:
     """The gradient to begin with: the weights of a y's elements."""
-    value = np.asarray(y._plain())  # noqa: SLF001 - our own
+    value = np.asarray(y._plain())
     if value.dtype.kind == "c":
         raise TypeError(f"a loss must be real, got {value.dtype}: take np.real or np.abs of it")
     if weight is None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import heapq
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,26 +207,29 @@ class _Walk:
                 self._arrive(box, _fitted(term, box))
         except np.linalg.LinAlgError:
             raise
-        except (NotImplementedError, AssertionError, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+        except (
+            NotImplementedError,
+            AssertionError,
+            TypeError,
+            ValueError,
+            KeyError,
+            IndexError,
+            AttributeError,
+        ) as error:
             raise LookupError(f"no gradient of np.{node.name} with these arguments is known: {error}") from error
 
     def _places(self, node: Node) -> Iterator[tuple[Any, Box]]:
-        """Where a call's arguments have boxes whose gradients are wanted: a position, or a name."""
-        for i, arg in enumerate(node.args):
+        """Where a call's arguments have boxes whose gradients are wanted: a position, two for a list's, or a name."""
+        for place, arg in chain(enumerate(node.args), node.kwargs.items()):
             if type(arg) is Box:
                 if arg.node in self._between:
-                    yield i, arg
+                    yield place, arg
             elif type(arg) in (list, tuple):
                 for j, part in enumerate(arg):
-                    if type(part) is Box and part.node in self._between:
-                        yield (i, j), part
-                    elif type(part) in (list, tuple) and any(box.node in self._between for box in boxes_in(part)):
-                        raise LookupError(f"no gradient of np.{node.name} of lists within lists is known")
-        for key, value in node.kwargs.items():
-            if type(value) is Box and value.node in self._between:
-                yield key, value
-            elif any(box.node in self._between for box in boxes_in([value])):
-                raise LookupError(f"no gradient of np.{node.name} of a list given by name is known")
+                    if any(box.node in self._between for box in boxes_in([part])):
+                        if type(part) is not Box or isinstance(place, str):
+                            raise LookupError(f"no gradient of np.{node.name} of lists like this one is known")
+                        yield (place, j), part
 
 
 def _number(node: Node) -> int:
@@ -244,7 +248,7 @@ def _are_arrays(*terms: Any) -> bool:
 
 def _fitted(term: Any, box: Box) -> Any:
     """The gradient in its value's dtype, and checked to be of its shape."""
-    value = box._plain()  # noqa: SLF001 - our own
+    value = box._plain()
     dtype = np.result_type(value)
     if isinstance(term, Scattered):
         if term.values.dtype != dtype:

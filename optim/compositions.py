@@ -14,7 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["COMPOSITIONS", "METHODS"]
+__all__ = ["COMPOSITIONS", "METHODS", "NO_VALUE"]
+
+NO_VALUE: Any = np._NoValue  # noqa: SLF001 - what NumPy passes on for "not given"
 
 
 def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
@@ -80,9 +82,9 @@ def _vecdot(a: Any, b: Any, /, *, axis: int = -1) -> Any:
 
 
 def _diff(
-    a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue  # type: ignore[attr-defined]  # noqa: SLF001 - NumPy's own default
+    a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> Any:  # fmt: skip
-    if n < 1 or prepend is not np._NoValue or append is not np._NoValue:  # type: ignore[attr-defined]  # noqa: SLF001
+    if n < 1 or prepend is not NO_VALUE or append is not NO_VALUE:
         return NotImplemented
     a = np.moveaxis(a, axis, -1)
     for _ in range(n):
@@ -91,7 +93,7 @@ def _diff(
 
 
 def _atleast(least: int) -> Callable[..., Any]:
-    shapes = {
+    shapes: dict[int, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
         1: lambda shape: shape or (1,),
         2: lambda shape: shape if len(shape) >= 2 else (1, *(shape or (1,))),  # noqa: PLR2004
         3: lambda shape: {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}.get(len(shape), shape),

@@ -1,9 +1,9 @@
 """The derivative of each NumPy function: how a gradient of its result becomes gradients of its arguments.
 
-HIPS autograd's table is what this starts from. Its entries ignore some arguments (`where`, `initial`, `correction`,
-`keepdims` of a norm), and some are undefined where the derivative is not (a product with a zero in it, sinc at 0). Those
-have entries of our own here, and what moves elements about has them in `movement`. Arguments that an entry does not take
-are an error, never ignored.
+HIPS autograd's table is what this starts from. Some of its entries ignore arguments (`where`, `initial`, `correction`,
+`keepdims` of a norm), and some are undefined where the derivative is not (a product with a zero in it, sinc at 0).
+Those have entries of our own here, and what moves elements about has them in `movement`. Arguments that an entry does
+not take are an error, never ignored.
 
 An entry is `entry(positions, ans, args, kwargs)` → function of the gradient g → the gradients at these positions.
 Positions count positional arguments; (i, j) is the j-th of a list that stands at i.
@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optim.compositions import NO_VALUE
 from optim.movement import MOVEMENTS
 from optim.recording import name_of, stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
 
     Gradient = Any
     Position = int | tuple[int, int]
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["derivative", "expanded", "unbroadcast"]
 
-_NO_VALUE = np._NoValue  # type: ignore[attr-defined]  # noqa: SLF001 - what NumPy passes for "not given"
 # Keyword arguments that change the dtype of the result at most: gradients are cast to their argument's dtype anyway.
 _HARMLESS = {"dtype", "casting", "order", "subok", "optimize", "like", "kind", "out"}
 
@@ -50,9 +48,6 @@ def derivative(function: Callable[..., Any]) -> Entry:
 
 @cache
 def _table() -> dict[Any, Entry]:
-    import autograd.numpy  # noqa: F401, PLC0415 - fills its table; here, because it takes a while, and not all need it
-    import autograd.numpy.fft  # noqa: PLC0415
-    import autograd.numpy.linalg  # noqa: PLC0415
     from autograd.core import primitive_vjps  # noqa: PLC0415
     from autograd.tracer import trace_primitives_map  # noqa: PLC0415
 
@@ -76,12 +71,12 @@ def _of_autograd(maker: Callable[..., Any]) -> Entry:
 
 
 def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., Any] | None]) -> Entry:
-    """An entry of one maker for each argument: maker(ans, *args, **kwargs) → function of g → the argument's gradient."""
+    """An entry of one maker for each argument: maker(ans, *args, **kwargs) → (g → the argument's gradient)."""
     names = [] if isinstance(function, np.ufunc) else list(inspect.signature(function).parameters)
 
     def entry(positions: Sequence[Any], ans: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         if names:
-            kwargs = {key: value for key, value in kwargs.items() if value is not _NO_VALUE}
+            kwargs = {key: value for key, value in kwargs.items() if value is not NO_VALUE}
         elif kwargs:
             kwargs = {key: value for key, value in kwargs.items() if key not in _HARMLESS}
         found = []
@@ -110,7 +105,7 @@ def unbroadcast(g: Gradient, target: Any) -> Gradient:
 
 def expanded(g: Gradient, shape: tuple[int, ...], axis: Any, keepdims: Any) -> Gradient:
     """What a reduction made, with the reduced axes back, of length 1."""
-    if not keepdims or keepdims is _NO_VALUE:
+    if not keepdims or keepdims is NO_VALUE:
         axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         reduced = {a % len(shape) for a in axes} if shape else set()
         g = np.reshape(g, [1 if i in reduced else size for i, size in enumerate(shape)])
@@ -120,7 +115,7 @@ def expanded(g: Gradient, shape: tuple[int, ...], axis: Any, keepdims: Any) -> G
 def _spread(g: Gradient, x: Any, axis: Any, keepdims: Any, where: Any = True) -> Gradient:
     """A reduction's gradient at each element that it took in; 0 at the others."""
     g = expanded(g, np.shape(x), axis, keepdims)
-    if where is not True and where is not _NO_VALUE:
+    if where is not True and where is not NO_VALUE:
         return np.where(where, g, np.zeros((), g.dtype))
     return np.broadcast_to(g, np.shape(x))
 
@@ -138,16 +133,16 @@ def _mean(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
 
 def _count(a: Any, ans: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """How many elements each result was made of: a number, or an array of them where a mask decides."""
-    if where is True or where is _NO_VALUE:
+    if where is True or where is NO_VALUE:
         return np.size(a) // max(np.size(ans), 1)
     kept = np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=keepdims is True)
     return kept.astype(np.result_type(a))
 
 
 def _var(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False,
-         *, where: Any = True, correction: Any = _NO_VALUE) -> Any:  # fmt: skip
-    degrees = _count(a, ans, axis, keepdims, where) - (ddof if correction is _NO_VALUE else correction)
-    masked = {} if where is True or where is _NO_VALUE else {"where": where}
+         *, where: Any = True, correction: Any = NO_VALUE) -> Any:  # fmt: skip
+    degrees = _count(a, ans, axis, keepdims, where) - (ddof if correction is NO_VALUE else correction)
+    masked = {} if where is True or where is NO_VALUE else {"where": where}
 
     def vjp(g: Gradient) -> Gradient:
         centered = a - np.mean(a, axis=axis, keepdims=True, **masked)
@@ -162,7 +157,7 @@ def _std(ans: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _quotient(a: Any, b: Any) -> Any:
-    """a / b, and 0 where b is 0."""
+    """A / b, and 0 where b is 0."""
     zero = np.equal(b, 0)
     return np.where(zero, np.zeros((), np.result_type(a)), a / np.where(zero, np.ones((), np.result_type(b)), b))
 
@@ -170,23 +165,23 @@ def _quotient(a: Any, b: Any) -> Any:
 def _prod(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
           initial: Any = 1, where: Any = True) -> Any:  # fmt: skip
     def vjp(g: Gradient) -> Gradient:
-        kept = a if where is True or where is _NO_VALUE else np.where(where, a, np.ones((), np.result_type(a)))
+        kept = a if where is True or where is NO_VALUE else np.where(where, a, np.ones((), np.result_type(a)))
         zeros = np.equal(kept, 0)
         # With one zero, its own gradient is the product of the others; with two or more, all are 0.
         others = np.prod(np.where(zeros, np.ones((), np.result_type(a)), kept), axis=axis, keepdims=True)
         count = np.sum(zeros, axis=axis, keepdims=True)
         product = np.where(count == 0, _quotient(others, kept), np.where((count == 1) & zeros, others, 0 * others))
-        factor = 1 if initial is _NO_VALUE or initial is None else initial
+        factor = 1 if initial is NO_VALUE or initial is None else initial
         return _spread(g, a, axis, keepdims, where) * product * factor
 
     return vjp
 
 
-def _extreme(ans: Any, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NO_VALUE,
+def _extreme(ans: Any, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NO_VALUE,
              where: Any = True) -> Any:  # fmt: skip
     def vjp(g: Gradient) -> Gradient:
         chosen = np.equal(a, expanded(ans, np.shape(a), axis, keepdims))
-        if where is not True and where is not _NO_VALUE:
+        if where is not True and where is not NO_VALUE:
             chosen = chosen & where
         # Those that are equal share the gradient. There may be none, where `initial` was chosen.
         count = np.maximum(np.sum(chosen, axis=axis, keepdims=True), 1)
@@ -213,7 +208,7 @@ def _clip(position: int) -> Callable[..., Any]:
         bounds.pop("dtype", None)
         if bounds:
             raise NotImplementedError(f"with {', '.join(bounds)}")
-        low, high = (None if bound is _NO_VALUE else bound for bound in (low, high))
+        low, high = (None if bound is NO_VALUE else bound for bound in (low, high))
 
         def vjp(g: Gradient) -> Gradient:
             below = np.less(a, low) if low is not None else np.False_
@@ -368,7 +363,9 @@ def _nan_to_num(ans: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any
     return lambda g: g * np.isfinite(x)
 
 
-def _singular_values(ans: Any, a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any = False) -> Any:
+def _singular_values(
+    ans: Any, a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any = False
+) -> Any:
     """autograd's, and for the usual full_matrices=True as long as only the singular values are used."""
     from autograd.numpy.linalg import grad_svd  # noqa: PLC0415 - as in _table
 
@@ -403,7 +400,7 @@ def _det(ans: Any, a: Any) -> Any:
 def _eigvalsh(ans: Any, a: Any, UPLO: str = "L") -> Any:  # noqa: N803 - NumPy's
     from autograd.numpy.linalg import grad_eigh  # noqa: PLC0415 - as in _table
 
-    values, vectors = np.linalg.eigh(a, UPLO)
+    values, vectors = np.linalg.eigh(a, UPLO)  # type: ignore[call-overload]
     return lambda g: grad_eigh((values, vectors), a, UPLO)((g, np.zeros_like(vectors)))
 
 

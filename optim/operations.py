@@ -1,7 +1,7 @@
 """NumPy's functions as TensorFlow's operations: which ones, with which inputs and attributes.
 
-An entry takes a `Call` (what was called, and what may be put into the graph for it) and puts the operations in, the last
-of which gives the result. It answers False where TensorFlow has nothing of this meaning; the call is then a node of its
+An entry takes a `Call` (what was called, and what may be put into the graph for it) and puts the operations in, the
+last of which gives the result. It answers False where TensorFlow has nothing of this meaning; the call is then a node of its
 own kind, `numpy.<name>`, which TensorBoard draws like any other.
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from optim.compositions import NO_VALUE
 from optim.recording import Box, plain, stopped
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def _bound(names: str, call: Call) -> dict[str, Any] | None:
     """The arguments by name; None where there are others that matter."""
     found = dict(zip(names.split(), call.args, strict=False))
     extra = {k: v for k, v in call.kwargs.items() if k not in names.split()}
-    if any(v is not None and v is not np._NoValue for k, v in extra.items() if k not in ("dtype", "order", "copy")):  # type: ignore[attr-defined]  # noqa: SLF001
+    if any(v is not None and v is not NO_VALUE for k, v in extra.items() if k not in ("dtype", "order", "copy")):
         return None
-    return found | {k: v for k, v in call.kwargs.items() if k in names.split() and v is not np._NoValue}  # type: ignore[attr-defined]  # noqa: SLF001
+    return found | {k: v for k, v in call.kwargs.items() if k in names.split() and v is not NO_VALUE}
 
 
 def _axes(axis: Any, ndim: int) -> list[int]:
@@ -269,9 +270,13 @@ def _strided_slice(call: Call, parts: list[Any]) -> bool:
         end.append(last)
         strides.append(step)
     inputs = [call.constant(values, label) for values, label in ((begin, "begin"), (end, "end"), (strides, "strides"))]
-    attributes = {f"{name}_mask": mask for name, mask in masks.items()}
+    attributes: dict[str, Any] = {f"{name}_mask": mask for name, mask in masks.items()}
     call.add(
-        "StridedSlice", [call.input(call.args[0]), *inputs], T=_dtype(call.value), Index=np.dtype(np.int32), **attributes
+        "StridedSlice",
+        [call.input(call.args[0]), *inputs],
+        T=_dtype(call.value),
+        Index=np.dtype(np.int32),
+        **attributes,
     )
     return True
 
@@ -390,7 +395,7 @@ def _einsum(call: Call) -> bool:
 
 def _cumsum(call: Call) -> bool:
     found = _bound("a axis dtype out", call)
-    if found is None or found.get("axis") is None and np.ndim(found["a"]) != 1:
+    if found is None or (found.get("axis") is None and np.ndim(found["a"]) != 1):
         return False
     axis = call.constant((found.get("axis") or 0) % np.ndim(found["a"]), "axis")
     dtype = _dtype(call.value)

@@ -1,7 +1,7 @@
 """What a loss does to Variables, written down as it runs: a node for each NumPy call.
 
-While a thread records, reading a Variable gives a Box: the value, and the Node that made it. A NumPy call on boxes gives
-a box again, whose node holds the call; the nodes are thereby linked from results back to Variables. `autodiff` walks
+While a thread records, reading a Variable gives a Box: the value, and the Node that made it. A NumPy call on boxes
+gives a box again, whose node holds the call; the nodes are thereby linked from results back to Variables. `autodiff` walks
 these links backwards, `trace` draws them. Outside of a recording, boxes and Variables are nothing but their values.
 
 Strategy: recording does as little as it can, since it happens at every call of every step. Derivatives are looked up
@@ -146,7 +146,7 @@ class Box(ArrayInterface):
         return np.asarray(self._leave("tolist()")).tolist()
 
     def __round__(self, digits: int = 0) -> Any:
-        return np.round(self, digits)  # type: ignore[call-overload]
+        return np.round(self, digits)
 
     def __repr__(self) -> str:
         return f"Box({self._value!r})"

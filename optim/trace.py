@@ -197,8 +197,14 @@ class _Drawing:
             initial = self.constant(value, self.unique(f"{name}/initial_value"))
             self._assignments.append(
                 self.put(
-                    "Assign", self.unique(f"{name}/Assign"), [name, initial], [value], T=value.dtype, use_locking=True,
-                    validate_shape=True, _class=place,
+                    "Assign",
+                    self.unique(f"{name}/Assign"),
+                    [name, initial],
+                    [value],
+                    T=value.dtype,
+                    use_locking=True,
+                    validate_shape=True,
+                    _class=place,
                 )  # fmt: skip
             )
         return name
@@ -281,7 +287,9 @@ class _Call:
         if (name, dtype) not in self._casts:
             cast = self._drawing.unique(f"{self._name}/Cast")
             like = np.broadcast_to(np.zeros((), dtype), value.shape)
-            self._casts[name, dtype] = self._drawing.put("Cast", cast, [name], [like], SrcT=own, DstT=dtype, Truncate=False)
+            self._casts[name, dtype] = self._drawing.put(
+                "Cast", cast, [name], [like], SrcT=own, DstT=dtype, Truncate=False
+            )
         return self._casts[name, dtype]
 
     def constant(self, value: Any, label: str) -> str:

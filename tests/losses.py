@@ -99,9 +99,7 @@ LOSSES = {
     "logistic": lambda A, S, v, c, P: np.mean(np.logaddexp(0, -(A @ v + c) * np.array([1, -1, 1]))),
     "Huber": lambda A, S, v, c, P: np.sum(np.where(np.abs(A) < 0.5, 0.5 * A**2, 0.5 * np.abs(A) - 0.125)),
     "hinge": lambda A, S, v, c, P: np.sum(np.maximum(0, 1 - A @ v)),
-    "Gaussian": lambda A, S, v, c, P: (
-        np.linalg.slogdet(S @ S.T + EYE)[1] + v @ np.linalg.inv(S @ S.T + EYE) @ v
-    ),
+    "Gaussian": lambda A, S, v, c, P: np.linalg.slogdet(S @ S.T + EYE)[1] + v @ np.linalg.inv(S @ S.T + EYE) @ v,
     "Gaussian by Cholesky": lambda A, S, v, c, P: (
         np.sum(np.log(np.diag(np.linalg.cholesky(S @ S.T + EYE))))
         + np.sum(np.linalg.solve(np.linalg.cholesky(S @ S.T + EYE), v) ** 2)
