@@ -128,8 +128,90 @@ def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return np.linalg.norm(x, ord, (-2, -1), keepdims)
 
 
+def _median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    if out is not None or not (axis is None or isinstance(axis, int)):
+        return NotImplemented
+    ordered = np.sort(np.ravel(a)) if axis is None else np.moveaxis(np.sort(a, axis), axis, -1)
+    size = np.shape(ordered)[-1]
+    middle = 0.5 * (ordered[..., (size - 1) // 2] + ordered[..., size // 2])
+    if not keepdims or keepdims is NO_VALUE:
+        return middle
+    return np.reshape(middle, [1 if axis is None or i == axis % np.ndim(a) else n for i, n in enumerate(np.shape(a))])
+
+
+def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    if mode not in ("full", "same", "valid"):
+        return NotImplemented
+    a, v = (v, a) if np.size(v) > np.size(a) else (a, v)
+    n, m = np.size(a), np.size(v)
+    windows = np.arange(n + m - 1)[:, None] + np.arange(m)
+    full = np.matmul(np.pad(a, m - 1)[windows], v[::-1])
+    length = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
+    start = (n + m - 1 - length) // 2
+    return full[start : start + length]
+
+
+def _polyval(p: Any, x: Any) -> Any:
+    return functools.reduce(lambda total, coefficient: total * x + coefficient, p[1:], p[0] + 0 * x)
+
+
+def _divmod(x: Any, y: Any, /) -> Any:
+    return np.floor_divide(x, y), np.remainder(x, y)
+
+
+def _block(arrays: Any) -> Any:
+    """Lists side by side along the last axis, lists of these along the one before, and so on."""
+    depth = _depth(arrays)
+    ndim = max(depth, *(np.ndim(leaf) for leaf in _leaves(arrays)))
+
+    def joined(part: Any, level: int) -> Any:
+        if not isinstance(part, list):
+            return np.reshape(part, (1,) * (ndim - np.ndim(part)) + np.shape(part))
+        return np.concatenate([joined(each, level - 1) for each in part], axis=-level)
+
+    return joined(arrays, depth)
+
+
+def _depth(arrays: Any) -> int:
+    return 1 + max(_depth(part) for part in arrays) if isinstance(arrays, list) else 0
+
+
+def _leaves(arrays: Any) -> list[Any]:
+    return [leaf for part in arrays for leaf in _leaves(part)] if isinstance(arrays, list) else [arrays]
+
+
+def _einsum(*operands: Any, **options: Any) -> Any:
+    """A label that stands twice at one operand takes the diagonal first."""
+    equation, *arrays = operands
+    if not isinstance(equation, str) or "." in equation:
+        return NotImplemented
+    sources, arrow, output = equation.replace(" ", "").partition("->")
+    if all(len(set(labels)) == len(labels) for labels in sources.split(",")):
+        return NotImplemented
+    if not arrow:
+        output = "".join(sorted(c for c in set(sources) - {","} if sources.count(c) == 1))
+    taken = [_distinct(labels, array) for labels, array in zip(sources.split(","), arrays, strict=True)]
+    return np.einsum(f"{','.join(labels for labels, _ in taken)}->{output}", *(a for _, a in taken), **options)
+
+
+def _distinct(labels: str, array: Any) -> tuple[str, Any]:
+    for label in labels:
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            array = np.diagonal(array, axis1=first, axis2=second)
+            labels = "".join(c for i, c in enumerate(labels) if i not in (first, second)) + label
+    return labels, array
+
+
 COMPOSITIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.average: _average,
+    np.block: _block,
+    np.convolve: _convolve,
+    np.divmod: _divmod,
+    np.einsum: _einsum,
+    np.median: _median,
+    np.polyval: _polyval,
     np.ptp: _ptp,
     np.vdot: _vdot,
     np.diff: _diff,

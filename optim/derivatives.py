@@ -63,6 +63,9 @@ def _table() -> dict[Any, Entry]:
 _WRONG = {np.linalg.eig, np.linspace, np.rollaxis, np.full, np.nan_to_num}
 
 
+_SYNONYMS = {"min": 1, "max": 2}  # of np.clip: its bounds have two names each
+
+
 def _of_autograd(maker: Callable[..., Any]) -> Entry:
     def entry(positions: Sequence[Any], ans: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return maker(tuple(positions), ans, tuple(args), {k: v for k, v in kwargs.items() if k not in _HARMLESS})
@@ -81,7 +84,7 @@ def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., An
             kwargs = {key: value for key, value in kwargs.items() if key not in _HARMLESS}
         found = []
         for position in positions:
-            place = names.index(position) if isinstance(position, str) else position
+            place = _SYNONYMS.get(position) or names.index(position) if isinstance(position, str) else position
             maker = makers[place] if place < len(makers) else None
             if maker is None:
                 raise NotImplementedError(f"of argument {place + 1}")

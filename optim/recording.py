@@ -154,6 +154,9 @@ class Box(ArrayInterface):
     def __format__(self, spec: str) -> str:
         return format(self._value, spec)
 
+    def __deepcopy__(self, memo: Any) -> Box:
+        return Box(self._value, self.node, self.output)
+
     def become(self, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Box:
         """`x += y`: the box itself is the result from now on, and so are its other names.
 
@@ -369,7 +372,8 @@ def _boxed(result: Any, node: Node, boxes: list[Box], *, keep: bool) -> Any:
         if getattr(result, "base", None) is not None:
             for box in boxes:
                 box._viewed = True
-        return Box(result, node)
+        if not (node.connected and result.dtype.kind == "O"):
+            return Box(result, node)
     if isinstance(result, tuple | list) and all(isinstance(part, np.ndarray | np.generic) for part in result):
         parts = [
             Box(part, node, i) if keep or (node.connected and part.dtype.kind not in "biu") else part
@@ -378,6 +382,8 @@ def _boxed(result: Any, node: Node, boxes: list[Box], *, keep: bool) -> Any:
         for box in boxes:
             box._viewed = True
         return type(result)(parts) if type(result) in (list, tuple) else type(result)(*parts)
+    if node.connected and isinstance(result, float | complex | tuple | list | np.ndarray):
+        raise TypeError(f"np.{node.name} gives {type(result).__name__} that NumPy's gradients cannot go through")
     return result
 
 

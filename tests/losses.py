@@ -132,7 +132,7 @@ FUNCTIONS = {
     "einsum": lambda A, S, v, c, P: mixed(
         np.einsum("ij,jk->ik", A, S), np.einsum("ij,ij", A, P), np.einsum("ij->j", A), np.einsum("...j,j", A, v),
         np.einsum("i,j->ij", v, v), np.einsum("ij,kj,k->i", A, P, A[:, 0]), np.einsum(A, [0, 1], S, [1, 2], [0, 2]),
-        np.einsum("ij,jk", A, S, optimize=True),
+        np.einsum("ij,jk", A, S, optimize=True), np.einsum("ii", S), np.einsum("iij,ji->i", S[:, :, None] * v, S),
     ),
     "kron vdot cross": lambda A, S, v, c, P: mixed(np.kron(A, v), np.vdot(A, P), np.cross(A[:, :3], P[:, :3])),
     "exponentials": lambda A, S, v, c, P: mixed(np.exp(A), np.exp2(A), np.expm1(A), np.log(P), np.log2(P)),
@@ -188,6 +188,11 @@ FUNCTIONS = {
     "ufunc methods": lambda A, S, v, c, P: mixed(
         np.add.reduce(A), np.multiply.reduce(A, axis=1), np.maximum.reduce(A), np.minimum.reduce(A, axis=1),
         np.add.accumulate(A), np.multiply.outer(v, A), np.subtract.outer(v, v), np.add.reduce(A, axis=(0, 1)),
+    ),
+    "formulas": lambda A, S, v, c, P: mixed(
+        np.median(v), np.median(A, axis=1), np.median(A, 0, keepdims=True), np.convolve(v, A[0]),
+        np.convolve(v, [1.0, 2.0], "valid"), np.convolve(A[0], v[:3], mode="same"), np.polyval(v, c), np.polyval(v, A),
+        *divmod(A, 0.7), np.block([[A, P], [P, A]]), np.block([[A], [v]]), np.clip(A, min=-c * c, max=c * c + 0.5),
     ),
     "nan": lambda A, S, v, c, P: mixed(
         np.nansum(np.where(MASK, A, np.nan), axis=0), np.nanmean(np.where(MASK, A, np.nan), axis=1)
