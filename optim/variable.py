@@ -168,6 +168,13 @@ class IndexedSlices:
         """The rows' dtype."""
         return self.values.dtype
 
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if self.dense_shape is None:
+            raise ValueError("IndexedSlices without a dense_shape cannot be made a whole array")
+        whole = np.zeros(self.dense_shape, self.dtype)
+        np.add.at(whole, self.indices, self.values)
+        return whole if dtype is None else whole.astype(dtype)
+
     def __repr__(self) -> str:
         return f"IndexedSlices(values of shape {self.values.shape}, dense_shape={self.dense_shape})"
 
