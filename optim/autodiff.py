@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.backward import AggregationMethod, backward
-from optim.recording import Box, Recording, call, current, recorded, recording, stopped
+from optim.recording import Box, Recording, call, check_unchanged, current, recorded, recording, stopped
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
@@ -203,6 +203,7 @@ class GradientTape:
             raise RuntimeError("the tape has recorded nothing: compute the target inside of its with block")
         if not self._persistent:
             self._stop()
+        check_unchanged(self._recording.reads)
         flat = list(sources.values()) if isinstance(sources, dict) else _as_list(sources)
         _check_sources(flat)
         found = _gradients(_recorded_values(_as_list(target)), flat, output_gradients, None)
@@ -243,12 +244,7 @@ def _run(ys: Any, watched: Sequence[Variable]) -> tuple[list[Any], list[Variable
         read, record.reads = record.reads, {**record.reads, **before}
         record.watched -= added
         record.automatic = automatic
-    changed = [variable.name for variable, version in read.items() if variable.version != version]
-    if changed:
-        raise RuntimeError(
-            f"variables {changed} were changed after the loss had read them, and its gradients would be of neither "
-            f"state: read such a variable as stop_gradient(variable), or assign to it after the step"
-        )
+    check_unchanged(read)
     return _recorded_values(found, of_callable=any(callable(y) for y in _as_list(ys))), list(read)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from optim.derivatives import derivative
 from optim.movement import Scattered
-from optim.recording import Box, boxes_in, current, plain
+from optim.recording import Box, boxes_in, check_unchanged, current, plain
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ class _Walk:
             if node not in parents:
                 parents[node] = [box.node for box in _arguments(node) if box.node.connected]
                 waiting += parents[node]
+        check_unchanged({node.variable: node.version for node in parents if node.variable is not None})
         between = set(self._nodes.values())
         for node in sorted(parents, key=_number):
             if node.variable is not None and node.variable in variables:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Box", "Node", "Recording", "call", "call_ufunc", "current", "name_scope", "plain", "recorded", "recording"]
+__all__ = ["Box", "Node", "Recording", "call", "call_ufunc", "check_unchanged", "current", "name_scope", "plain", "recorded", "recording"]
 
 _numbers = count()
 _SCOPE = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/-]*$")  # TensorFlow's rule
@@ -60,11 +60,12 @@ class Node:
         number: rises from node to node.
         connected: whether a gradient can go through it.
         variable: the Variable that was read, or None.
+        version: the Variable's at that time.
         scope: the name scope that it was called in; "" or one that ends in "/".
         times: when it began and ended, in ns, where calls are measured.
     """
 
-    __slots__ = ("args", "connected", "function", "kwargs", "number", "scope", "times", "value", "variable")
+    __slots__ = ("args", "connected", "function", "kwargs", "number", "scope", "times", "value", "variable", "version")
 
     def __init__(self, function: Any, args: Any, kwargs: dict[str, Any], value: Any, connected: bool) -> None:
         self.function = function
@@ -74,6 +75,7 @@ class Node:
         self.number = next(_numbers)
         self.connected = connected
         self.variable: Any = None
+        self.version = 0
         self.scope = ""
         self.times = (0, 0)
 
@@ -220,7 +222,7 @@ class Recording:
         if not connected and not self.traced:
             return value
         node = Node(None, (), {}, value, connected)
-        node.variable = variable
+        node.variable, node.version = variable, variable.version
         if self.traced:
             self.nodes.append(node)
         box = self._roots[variable] = Box(value, node)
@@ -415,6 +417,20 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
     if twin is None:
         raise LookupError(f"no gradient of np.{ufunc.__name__}.{method} is known")
     return twin(ufunc, *inputs, **kwargs)
+
+
+def check_unchanged(read: dict[Any, int]) -> None:
+    """See that the Variables still have the versions that were read.
+
+    Raises:
+        RuntimeError: one has not.
+    """
+    changed = [variable.name for variable, version in read.items() if variable.version != version]
+    if changed:
+        raise RuntimeError(
+            f"variables {changed} were changed after the loss had read them, and its gradients would be of neither "
+            f"state: read such a variable as stop_gradient(variable), or assign to it after the step"
+        )
 
 
 def plain(value: Any) -> Any:
