@@ -236,6 +236,23 @@ COMPOSITIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.tensordot: lambda a, b, /, *, axes=2: np.tensordot(a, b, axes),
     np.linalg.svdvals: lambda x, /: np.linalg.svd(x, full_matrices=False, compute_uv=False),
 }
+
+
+def _of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A product of two arrays, one of which may be a list of numbers."""
+
+    def product(*args: Any, **options: Any) -> Any:
+        if not any(isinstance(arg, list) for arg in args[:2]):
+            return NotImplemented
+        return function(*(np.asarray(a) if isinstance(a, list) else a for a in args[:2]), *args[2:], **options)
+
+    return product
+
+
+COMPOSITIONS |= {
+    function: _of_arrays(function)
+    for function in (np.dot, np.inner, np.outer, np.tensordot, np.kron, np.cross, np.linalg.solve)
+}
 for _name, _twin in {"vecdot": _vecdot, "matvec": _matvec, "vecmat": _vecmat}.items():  # vecmat: NumPy 2.2
     if hasattr(np, _name):
         COMPOSITIONS[getattr(np, _name)] = _twin

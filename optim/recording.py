@@ -396,6 +396,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         TypeError: it would change a Variable, or store a recorded value in an array.
         LookupError: a method without a differentiable twin, of recorded values.
     """
+    inputs = tuple(np.asarray(value) if type(value) in (list, tuple) else value for value in inputs)
     out = kwargs.pop("out", None)
     if out is not None and any(isinstance(target, ArrayInterface) for target in out):
         if len(out) == 1 and method == "__call__" and type(out[0]) is Box and not kwargs:

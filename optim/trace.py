@@ -278,6 +278,7 @@ class _Call:
     def input(self, value: Any, dtype: Any = None) -> str:
         """See `operations.Call`."""
         if not isinstance(value, Box):
+            value = np.asarray(value) if isinstance(value, list | tuple) else value
             if dtype is not None and np.result_type(value) != dtype:
                 value = np.asarray(value, dtype) if np.ndim(value) else dtype.type(value)
             return self._drawing.source(value, self._node.scope, dtype)

@@ -104,6 +104,10 @@ def test_corners(loss, at, wanted):
     np.testing.assert_allclose(gradients(lambda: loss(x), x)[0], wanted, atol=1e-12)
 
 
+def test_lists_are_arrays(w):
+    assert lists(gradients(lambda: np.sum(w * [1, 2, 3]) + w @ [1.0, 0.0, 0.0] + np.dot([1, 1, 1], w), w)) == [[3, 3, 4]]
+
+
 def test_unconnected_is_none(w, c):
     assert lists(gradients(lambda: np.sum(w * 2), [w, c])) == [[2, 2, 2], None]
     assert gradients(lambda: np.sum(np.sign(w) + np.floor(w)), [w]) == [None]
