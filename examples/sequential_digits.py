@@ -122,6 +122,10 @@ def train(writer: SummaryWriter, clipped: bool, seed: int, epochs: int, show: Ca
         optimizer = optim.clip_gradients_by_norm(optimizer, CLIP_NORM)
     optimizer = optim.with_summaries(optimizer, writer)
 
+    graph, cost = optim.trace_run(partial(loss, parameters, train_x[:, :BATCH], train_y[:BATCH]), values=False)
+    writer.add_graph(graph)
+    writer.add_run_metadata(cost, "first batch")
+
     for _ in range(epochs):
         for batch in np.array_split(rng.permutation(len(train_y)), len(train_y) // BATCH):
             value = optimizer.minimize(partial(loss, parameters, train_x[:, batch], train_y[batch]), global_step).loss

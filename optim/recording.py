@@ -28,7 +28,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Box", "Node", "Recording", "call", "call_ufunc", "check_unchanged", "current", "name_scope", "plain", "recorded", "recording"]
+__all__ = [
+    "Box",
+    "Node",
+    "Recording",
+    "call",
+    "call_ufunc",
+    "check_unchanged",
+    "current",
+    "name_scope",
+    "plain",
+    "recorded",
+    "recording",
+]
 
 _numbers = count()
 _SCOPE = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/-]*$")  # TensorFlow's rule

@@ -105,7 +105,9 @@ def test_corners(loss, at, wanted):
 
 
 def test_lists_are_arrays(w):
-    assert lists(gradients(lambda: np.sum(w * [1, 2, 3]) + w @ [1.0, 0.0, 0.0] + np.dot([1, 1, 1], w), w)) == [[3, 3, 4]]
+    assert lists(gradients(lambda: np.sum(w * [1, 2, 3]) + w @ [1.0, 0.0, 0.0] + np.dot([1, 1, 1], w), w)) == [
+        [3, 3, 4]
+    ]
 
 
 def test_unconnected_is_none(w, c):
@@ -244,7 +246,9 @@ LOOKUPS = {
 def test_rows_of_a_large_table_stay_rows(lookup, method):
     table = Variable(np.ones((1000, 3), np.float32), name="table")
     factors = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
-    (found,) = gradients(lambda: np.sum(np.reshape(lookup(table), (2, 2, 3)) * factors), table, aggregation_method=method)
+    (found,) = gradients(
+        lambda: np.sum(np.reshape(lookup(table), (2, 2, 3)) * factors), table, aggregation_method=method
+    )
     assert isinstance(found, IndexedSlices)
     assert (found.values.dtype, found.dense_shape, len(found.indices)) == (np.float32, (1000, 3), 4)
     wanted = np.zeros((1000, 3), np.float32)

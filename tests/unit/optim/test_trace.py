@@ -72,8 +72,15 @@ def test_attributes(network):
         "transpose_b": pb.AttrValue(b=False),
     }
     assert (mean.attr["keep_dims"].b, mean.attr["Tidx"].type) == (False, pb.DT_INT32)
-    assert (variable.attr["dtype"].type, [dim.size for dim in variable.attr["shape"].shape.dim]) == (pb.DT_FLOAT, [4, 3])
-    assert [shapes(nodes[name]) for name in ("layer1/MatMul", "layer1/weights", "loss/Mean")] == [[[5, 3]], [[4, 3]], [[]]]
+    assert (variable.attr["dtype"].type, [dim.size for dim in variable.attr["shape"].shape.dim]) == (
+        pb.DT_FLOAT,
+        [4, 3],
+    )
+    assert [shapes(nodes[name]) for name in ("layer1/MatMul", "layer1/weights", "loss/Mean")] == [
+        [[5, 3]],
+        [[4, 3]],
+        [[]],
+    ]
     axes = decode_tensor(nodes["loss/Mean/reduction_indices"].attr["value"].tensor)
     assert (axes.tolist(), axes.dtype) == ([0, 1], np.int32)
 
@@ -112,7 +119,9 @@ def test_names_are_unique():
         *("a_b_0", "a_b_0/read", "a_b_0_1", "a_b_0_1/read"),
         *("step/inner/mul", "step/inner/add", "step_1/inner/mul", "step_1/inner/add"),
     ]
-    with pytest.raises(ValueError, match=r"^name must be of letters, digits, '\.', '_', '-' and '/', and begin with no"):
+    with pytest.raises(
+        ValueError, match=r"^name must be of letters, digits, '\.', '_', '-' and '/', and begin with no"
+    ):
         name_scope("two words").__enter__()
 
 
