@@ -1,9 +1,12 @@
 """TF1's training API on NumPy: gradients in, updated variables and a step report out.
 
-    gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
+    loss → gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
+      └ trace → GraphDef, RunMetadata
 
 `rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
-`optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`.
+`optimizer` checks and drives, `wrappers` compose. A loss is plain NumPy: `recording` and `boxes` write down what it
+calls, `backward` goes back through that with `derivatives`, `autodiff` is the face; `trace` draws it, with `operations`
+of TensorFlow. Only `telemetry` and `trace` know of `summaries`.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as the process has processors;
 GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below

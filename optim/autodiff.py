@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.backward import AggregationMethod, backward
-from optim.recording import Box, Recording, call, check_unchanged, current, recorded, recording, stopped
+from optim.boxes import Box, call, recorded, stopped
+from optim.recording import Recording, check_unchanged, current, recording
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optim.boxes import Box, boxes_in, plain
 from optim.derivatives import derivative
 from optim.movement import Scattered
-from optim.recording import Box, boxes_in, check_unchanged, current, plain
+from optim.recording import check_unchanged, current
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:

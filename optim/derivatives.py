@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optim.boxes import stopped
+from optim.broadcasting import expanded, quotient, unbroadcast
 from optim.compositions import NO_VALUE
+from optim.linear_derivatives import LINEAR
 from optim.movement import MOVEMENTS
-from optim.recording import name_of, stopped
+from optim.recording import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     Position = int | tuple[int, int]
     Entry = Callable[[Sequence[Position], Any, Sequence[Any], dict[str, Any]], Callable[[Gradient], Iterable[Gradient]]]
 
-__all__ = ["derivative", "expanded", "unbroadcast"]
+__all__ = ["derivative"]
 
 # Keyword arguments that change the dtype of the result at most: gradients are cast to their argument's dtype anyway.
 _HARMLESS = {"dtype", "casting", "order", "subok", "optimize", "like", "kind", "out"}
@@ -56,7 +59,9 @@ def _table() -> dict[Any, Entry]:
         for raw, twin in trace_primitives_map.items()
         if twin in primitive_vjps and raw not in _WRONG
     }
-    return table | MOVEMENTS | {function: _by_position(function, makers) for function, makers in _OURS.items()}
+    return (
+        table | MOVEMENTS | {function: _by_position(function, makers) for function, makers in (_OURS | LINEAR).items()}
+    )
 
 
 # What autograd has that is wrong for some arguments, and that we have nothing for.
@@ -92,27 +97,6 @@ def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., An
         return lambda g: [vjp(g) for vjp in found]
 
     return entry
-
-
-def unbroadcast(g: Gradient, target: Any) -> Gradient:
-    """The gradient of what was broadcast: summed over the axes that were added or stretched."""
-    shape = np.shape(target)
-    if np.shape(g) == shape:
-        return g
-    ndim = np.ndim(g)
-    lead = ndim - len(shape)
-    axes = (*range(lead), *(i + lead for i, size in enumerate(shape) if size == 1 and np.shape(g)[i + lead] != 1))
-    summed = np.sum(g, axis=axes) if axes else g
-    return np.reshape(summed, shape)
-
-
-def expanded(g: Gradient, shape: tuple[int, ...], axis: Any, keepdims: Any) -> Gradient:
-    """What a reduction made, with the reduced axes back, of length 1."""
-    if not keepdims or keepdims is NO_VALUE:
-        axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        reduced = {a % len(shape) for a in axes} if shape else set()
-        g = np.reshape(g, [1 if i in reduced else size for i, size in enumerate(shape)])
-    return g
 
 
 def _spread(g: Gradient, x: Any, axis: Any, keepdims: Any, where: Any = True) -> Gradient:
@@ -156,13 +140,7 @@ def _var(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
 
 def _std(ans: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
     # Where nothing varies there is a corner, and 0 is between its slopes.
-    return lambda g: _var(ans, a, *args, **kwargs)(_quotient(g, 2 * ans))
-
-
-def _quotient(a: Any, b: Any) -> Any:
-    """A / b, and 0 where b is 0."""
-    zero = np.equal(b, 0)
-    return np.where(zero, np.zeros((), np.result_type(a)), a / np.where(zero, np.ones((), np.result_type(b)), b))
+    return lambda g: _var(ans, a, *args, **kwargs)(quotient(g, 2 * ans))
 
 
 def _prod(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
@@ -173,7 +151,7 @@ def _prod(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
         # With one zero, its own gradient is the product of the others; with two or more, all are 0.
         others = np.prod(np.where(zeros, np.ones((), np.result_type(a)), kept), axis=axis, keepdims=True)
         count = np.sum(zeros, axis=axis, keepdims=True)
-        product = np.where(count == 0, _quotient(others, kept), np.where((count == 1) & zeros, others, 0 * others))
+        product = np.where(count == 0, quotient(others, kept), np.where((count == 1) & zeros, others, 0 * others))
         factor = 1 if initial is NO_VALUE or initial is None else initial
         return _spread(g, a, axis, keepdims, where) * product * factor
 
@@ -245,53 +223,6 @@ def _power_exponent(ans: Any, x: Any, y: Any) -> Any:
     return vjp
 
 
-def _norm(ans: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:  # noqa: A002 - NumPy's
-    axis = tuple(axis) if isinstance(axis, list) else axis
-    matrix = isinstance(axis, tuple) and len(axis) > 1 if axis is not None else np.ndim(x) > 1 and ord is not None
-    shape = np.shape(x)
-    if matrix and ord not in (None, "fro"):
-        return _matrix_norm(x, ord, axis, keepdims)
-
-    def vjp(g: Gradient) -> Gradient:
-        g, norm = expanded(g, shape, axis, keepdims), expanded(ans, shape, axis, keepdims)
-        if ord in (None, "fro", 2):
-            return g * _quotient(x, norm)  # 0 at 0, where there is a corner
-        size = np.abs(x)
-        if ord in (np.inf, -np.inf):
-            chosen = np.equal(size, norm)
-            return g * np.sign(x) * chosen / np.sum(chosen, axis=axis, keepdims=True)
-        if ord == 0:
-            return 0 * (g * x)
-        return g * np.sign(x) * _quotient(size, norm) ** (ord - 1)
-
-    return vjp
-
-
-def _matrix_norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:  # noqa: A002 - NumPy's
-    axes = (0, 1) if axis is None else axis
-
-    def vjp(g: Gradient) -> Gradient:
-        moved = np.moveaxis(x, axes, (-2, -1))
-        g = np.moveaxis(expanded(g, np.shape(x), axes, keepdims), axes, (-2, -1))
-        if ord in ("nuc", 2, -2):
-            u, s, vh = np.linalg.svd(moved, full_matrices=False)
-            weights = np.ones_like(s) if ord == "nuc" else np.equal(s, np.max(s, -1, keepdims=True))
-            if ord == -2:  # noqa: PLR2004 - the smallest singular value
-                weights = np.equal(s, np.min(s, -1, keepdims=True))
-            inner = (u * weights[..., None, :]) @ vh
-        elif ord in (1, -1, np.inf, -np.inf):
-            along = -2 if abs(ord) == 1 else -1
-            sums = np.sum(np.abs(moved), axis=along, keepdims=True)
-            pick = np.max if ord > 0 else np.min
-            chosen = np.equal(sums, pick(sums, axis=(-2, -1), keepdims=True))
-            inner = np.sign(moved) * chosen / np.sum(chosen, axis=(-2, -1), keepdims=True)
-        else:
-            raise NotImplementedError(f"with ord={ord!r}")
-        return np.moveaxis(g * inner, (-2, -1), axes)
-
-    return vjp
-
-
 def _elementwise(slope: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any]]:
     """Of a function of one argument: slope(ans, x)."""
     return (lambda ans, x: lambda g: g * slope(ans, x),)
@@ -317,41 +248,7 @@ def _share(position: int) -> Callable[..., Any]:
 
 
 def _sinc(ans: Any, x: Any) -> Any:
-    return lambda g: g * _quotient(np.cos(np.pi * x) - ans, x)
-
-
-def _matmul_left(ans: Any, a: Any, b: Any) -> Any:
-    def vjp(g: Gradient) -> Gradient:
-        if np.ndim(a) == np.ndim(b) == 2:  # noqa: PLR2004 - two matrices: nearly always so
-            return g @ b.T
-        if np.ndim(b) == 1:
-            return unbroadcast(np.expand_dims(g, -1) * b, a)
-        return unbroadcast(np.matmul(np.expand_dims(g, -2) if np.ndim(a) == 1 else g, np.swapaxes(b, -1, -2)), a)
-
-    return vjp
-
-
-def _matmul_right(ans: Any, a: Any, b: Any) -> Any:
-    def vjp(g: Gradient) -> Gradient:
-        if np.ndim(a) == np.ndim(b) == 2:  # noqa: PLR2004
-            return a.T @ g
-        if np.ndim(a) == 1:
-            rows = np.expand_dims(a, -1)
-            return unbroadcast(rows * np.expand_dims(g, -2) if np.ndim(b) > 1 else a * g, b)
-        if np.ndim(b) == 1:
-            return unbroadcast(np.sum(a * np.expand_dims(g, -1), axis=tuple(range(np.ndim(a) - 1))), b)
-        return unbroadcast(np.matmul(np.swapaxes(a, -1, -2), g), b)
-
-    return vjp
-
-
-def _outer(position: int) -> Callable[..., Any]:
-    def maker(ans: Any, a: Any, b: Any, out: Any = None) -> Any:
-        if position == 0:
-            return lambda g: np.reshape(g @ np.ravel(b), np.shape(a))
-        return lambda g: np.reshape(np.ravel(a) @ g, np.shape(b))
-
-    return maker
+    return lambda g: g * quotient(np.cos(np.pi * x) - ans, x)
 
 
 def _cumsum(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
@@ -364,61 +261,6 @@ def _cumsum(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = No
 
 def _nan_to_num(ans: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     return lambda g: g * np.isfinite(x)
-
-
-def _singular_values(
-    ans: Any, a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any = False
-) -> Any:
-    """autograd's, and for the usual full_matrices=True as long as only the singular values are used."""
-    from autograd.numpy.linalg import grad_svd  # noqa: PLC0415 - as in _table
-
-    def vjp(g: Gradient) -> Gradient:
-        if not compute_uv:
-            return grad_svd(ans, a, full_matrices=False, compute_uv=False)(g)
-        if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
-            if np.any(g[0]) or np.any(g[2]):
-                raise NotImplementedError("of singular vectors with full_matrices=True; give full_matrices=False")
-            return grad_svd(ans[1], a, full_matrices=False, compute_uv=False)(g[1])
-        return grad_svd(ans, a, full_matrices=False)(g)
-
-    return vjp
-
-
-def _slogdet(ans: Any, a: Any) -> Any:
-    return lambda g: np.reshape(g[1], (*np.shape(g[1]), 1, 1)) * np.swapaxes(np.linalg.inv(a), -1, -2)
-
-
-def _det(ans: Any, a: Any) -> Any:
-    def vjp(g: Gradient) -> Gradient:
-        # By singular values, because a singular matrix has a gradient too: the product of the others, for each.
-        u, s, vh = np.linalg.svd(a)
-        sign = np.linalg.det(u) * np.linalg.det(vh)
-        columns = np.arange(s.shape[-1])
-        others = np.stack([np.prod(s[..., columns != i], axis=-1) for i in columns], axis=-1)
-        return (g * sign)[..., None, None] * ((u * others[..., None, :]) @ vh)
-
-    return vjp
-
-
-def _eigvalsh(ans: Any, a: Any, UPLO: str = "L") -> Any:  # noqa: N803 - NumPy's
-    from autograd.numpy.linalg import grad_eigh  # noqa: PLC0415 - as in _table
-
-    values, vectors = np.linalg.eigh(a, UPLO)  # type: ignore[call-overload]
-    return lambda g: grad_eigh((values, vectors), a, UPLO)((g, np.zeros_like(vectors)))
-
-
-def _solve(position: int) -> Callable[..., Any]:
-    def maker(ans: Any, a: Any, b: Any) -> Any:
-        def vjp(g: Gradient) -> Gradient:
-            vector = np.ndim(b) == 1
-            back = np.linalg.solve(np.swapaxes(a, -1, -2), g[..., None] if vector else g)
-            if position == 1:
-                return unbroadcast(back[..., 0] if vector else back, b)
-            return unbroadcast(-back @ np.swapaxes(ans[..., None] if vector else ans, -1, -2), a)
-
-        return vjp
-
-    return maker
 
 
 _identity = (lambda ans, x, *args, **kwargs: lambda g: g,)
@@ -444,8 +286,8 @@ _OURS: dict[Any, Sequence[Callable[..., Any] | None]] = {
     np.fmin: (_share(0), _share(1)),
     np.copysign: (lambda ans, x, y: lambda g: unbroadcast(g * np.copysign(1, y) * np.copysign(1, x), x), None),
     np.hypot: (
-        lambda ans, x, y: lambda g: unbroadcast(g * _quotient(x, ans), x),
-        lambda ans, x, y: lambda g: unbroadcast(g * _quotient(y, ans), y),
+        lambda ans, x, y: lambda g: unbroadcast(g * quotient(x, ans), x),
+        lambda ans, x, y: lambda g: unbroadcast(g * quotient(y, ans), y),
     ),
     np.tanh: _elementwise(lambda ans, x: 1 - ans * ans),
     np.tan: _elementwise(lambda ans, x: 1 + ans * ans),
@@ -470,13 +312,5 @@ _OURS: dict[Any, Sequence[Callable[..., Any] | None]] = {
     np.cumsum: (_cumsum,),
     np.where: (None, _where(1), _where(2)),
     np.clip: (_clip(0), _clip(1), _clip(2)),
-    np.matmul: (_matmul_left, _matmul_right),
-    np.outer: (_outer(0), _outer(1)),
-    np.linalg.norm: (_norm,),
-    np.linalg.svd: (_singular_values,),
-    np.linalg.slogdet: (_slogdet,),
-    np.linalg.det: (_det,),
-    np.linalg.eigvalsh: (_eigvalsh,),
-    np.linalg.solve: (_solve(0), _solve(1)),
     stopped: (None,),
 }

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optim.boxes import Box, boxes_in, plain, recorded
 from optim.operations import OPERATIONS
-from optim.recording import Box, Node, Recording, boxes_in, plain, recorded, recording
+from optim.recording import Node, Recording, recording
 from summaries import graph as graphs
 from summaries.build.tensor import numeric_tensor
 from summaries.wire.pb import AttrValue, GraphDef, NodeDef, RunMetadata, TensorShapeProto, VersionDef
@@ -205,7 +206,7 @@ class _Drawing:
                     use_locking=True,
                     validate_shape=True,
                     _class=place,
-                )  # fmt: skip
+                )
             )
         return name
 
@@ -268,7 +269,7 @@ class _Call:
         return name
 
     def add(self, op: str, inputs: Sequence[str], *, like: Any = None, label: str = "", **attributes: Any) -> str:
-        """See `operations.Call`."""
+        """See `graph_call.Call`."""
         if like is not None:
             name = self._drawing.unique(f"{self._name}/{label or op}")
             return self._drawing.put(op, name, inputs, [like], **attributes)
@@ -276,7 +277,7 @@ class _Call:
         return self._drawing.put(op, self._name, inputs, results, **attributes)
 
     def input(self, value: Any, dtype: Any = None) -> str:
-        """See `operations.Call`."""
+        """See `graph_call.Call`."""
         if not isinstance(value, Box):
             value = np.asarray(value) if isinstance(value, list | tuple) else value
             if dtype is not None and np.result_type(value) != dtype:
@@ -294,7 +295,7 @@ class _Call:
         return self._casts[name, dtype]
 
     def constant(self, value: Any, label: str) -> str:
-        """See `operations.Call`."""
+        """See `graph_call.Call`."""
         return self._drawing.constant(np.asarray(value, np.int32), self._drawing.unique(f"{self._name}/{label}"))
 
 

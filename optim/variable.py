@@ -9,7 +9,8 @@ import numpy as np
 
 from optim.array_interface import ArrayInterface
 from optim.arrays import as_array
-from optim.recording import call, call_ufunc, current
+from optim.boxes import Box, call, call_ufunc
+from optim.recording import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,8 @@ class Variable(ArrayInterface):
         return self.value
 
     def _read(self, recording: Recording) -> Any:
-        return recording.read(self)
+        node = recording.read(self)
+        return self.value if node is None else Box(node.value, node)
 
     def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return call(function, args, kwargs)
@@ -112,7 +114,7 @@ class Variable(ArrayInterface):
     def _recorded(self) -> Any:
         """What stands for it in the thread's recording, if there is one."""
         active = current()
-        return self.value if active is None else active.read(self)
+        return self.value if active is None else self._read(active)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self._recorded(), dtype, copy=copy)

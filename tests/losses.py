@@ -201,7 +201,8 @@ FUNCTIONS = {
         A[0], A[-1, 2], A[:, 1], A[1:, ::-1], A[..., None], A[None, 0, 1:3], A[0][1], v[::2], A[:, [0, 0, 2]],
     ),
     "fancy indexing": lambda A, S, v, c, P: mixed(
-        A[MASK], A[ROWS], A[ROWS, ROWS], A[ROWS][:, ROWS], A[np.ix_([0, 2], [1, 1])], v[[3, 3, 3]], A[[True, False, True]],
+        A[MASK], A[ROWS], A[ROWS, ROWS], A[ROWS][:, ROWS], A[np.ix_([0, 2], [1, 1])], v[[3, 3, 3]],
+        A[[True, False, True]],
         A[:, v > 0], A[np.newaxis, ROWS, 1:], np.compress([True, False, True], A, axis=0), np.extract(MASK, A),
         np.take_along_axis(A, np.argsort(A, 1), 1), np.take(A, [1, 1]), np.take(A, [0, 3], 1), A.take(2, axis=1),
     ),
@@ -217,7 +218,8 @@ FUNCTIONS = {
     "shapes": lambda A, S, v, c, P: mixed(
         A.reshape(4, 3), np.reshape(A, (2, -1)), A.reshape((12,), order="F"), np.ravel(A), A.ravel(order="F"),
         A.flatten(), A.T, np.transpose(A, (1, 0)), np.expand_dims(A, (0, 2)), np.squeeze(A[None, :, None]),
-        PICTURES @ np.transpose(P), P.transpose((1, 0)), PICTURES.transpose(1, 0, 3, 2) @ P[:, :2], A.transpose(), np.swapaxes(A, 0, -1), S.mT,
+        PICTURES @ np.transpose(P), P.transpose((1, 0)), PICTURES.transpose(1, 0, 3, 2) @ P[:, :2],
+        A.transpose(), np.swapaxes(A, 0, -1), S.mT,
         np.moveaxis(A[None], 0, -1), np.rollaxis(A[None], 2), np.atleast_1d(c), np.atleast_2d(v), np.atleast_3d(A),
         np.squeeze(A[None], axis=0),
     ),
