@@ -109,7 +109,7 @@ class _Walk:
         between = set(self._nodes.values())
         for node in sorted(parents, key=_number):
             if node.variable is not None and node.variable in variables:
-                self._nodes[node.variable] = node
+                self._nodes.setdefault(node.variable, node)  # the earliest: what was read twice is one
                 between.add(node)
             elif not between.isdisjoint(parents[node]):
                 between.add(node)
@@ -147,6 +147,8 @@ class _Walk:
         node = box.node
         if node not in self._between:
             return
+        if node.variable is not None:
+            node = self._nodes.get(node.variable, node)
         term = gradient if box.output is None else _Part(gradient, box.output)
         terms = self._terms.get(node)
         if terms is None:

@@ -55,7 +55,7 @@ def test_the_same_loss(loss, dtype):
     variables = {name: Variable(value, name=f"layer/{name}") for name, value in values.items()}
     graph = trace_graph(lambda: loss(**variables))
     assert not [node.op for node in graph.node if node.op.startswith("numpy.")]
-    np.testing.assert_allclose(computed(tf, graph), loss(**values), rtol=1e-5 if dtype == np.float64 else 1e-4)
+    np.testing.assert_allclose(computed(tf, graph), loss(**values), rtol=1e-5, atol=1e-5)
 
 
 def main():

@@ -139,6 +139,15 @@ def test_ys_that_a_tape_recorded(w):
     assert float(loss) == pytest.approx(np.sum(np.tanh(w.value) ** 2))  # outside, it is a value like any other
 
 
+def test_ys_of_several_tapes_sum(w):
+    """Each tape has read the Variable on its own."""
+    ys = []
+    for factor in (1.0, 10.0):
+        with GradientTape():
+            ys.append(np.sum(w * factor))
+    assert lists(gradients([*ys, lambda: np.sum(w**2)], w)) == [[13, 15, 17]]
+
+
 def test_tapes(w, c):
     with GradientTape(persistent=True) as tape:
         y = np.sum(w) * c
