@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 # The matrices are small: a second BLAS thread gains nothing, and loses much where the machine is busy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import autograd.numpy as np
-from autograd import value_and_grad
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Parameters = dict[str, NDArray[Any]]
+    Parameters = dict[str, optim.Variable]
     Digits = tuple[NDArray[Any], NDArray[Any]]
 
 DATA = Path(__file__).parent / "data" / "digits.npz"
@@ -75,7 +74,7 @@ def load_digits(path: Path = DATA) -> tuple[Digits, Digits]:
 
 
 def init_parameters(rng: Any) -> Parameters:
-    """Name to float32 array; the recurrent matrix is a rotation, times 1.3 so that signals (and gradients) grow."""
+    """By name; the recurrent matrix is a rotation, times 1.3 so that signals (and gradients) grow."""
     rotation, _ = np.linalg.qr(rng.standard_normal((UNITS, UNITS)))
     parameters = {
         "recurrent/input": rng.standard_normal((PIXELS_PER_STEP, UNITS)) / np.sqrt(PIXELS_PER_STEP),
@@ -84,26 +83,29 @@ def init_parameters(rng: Any) -> Parameters:
         "readout/weights": rng.standard_normal((UNITS, CLASSES)) / np.sqrt(UNITS),
         "readout/bias": np.zeros(CLASSES),
     }
-    return {name: value.astype(np.float32) for name, value in parameters.items()}
+    return {name: optim.Variable(value, name=name, dtype=np.float32) for name, value in parameters.items()}
 
 
 def class_scores(parameters: Parameters, x: NDArray[Any]) -> NDArray[Any]:
     """The network: float32[n, 10], a score per class, from x float32[steps, n, 2]."""
     from_input, from_state = parameters["recurrent/input"], parameters["recurrent/state"]
     bias = parameters["recurrent/bias"]
-    state = np.zeros((x.shape[1], UNITS), np.float32)
+    state: Any = np.zeros((x.shape[1], UNITS), np.float32)
     for pixels in x:
-        state = np.tanh(pixels @ from_input + state @ from_state + bias)
-    scores: NDArray[Any] = state @ parameters["readout/weights"] + parameters["readout/bias"]
+        with optim.name_scope("recurrent/step"):
+            state = np.tanh(pixels @ from_input + state @ from_state + bias)
+    with optim.name_scope("readout"):
+        scores: NDArray[Any] = state @ parameters["readout/weights"] + parameters["readout/bias"]
     return scores
 
 
 def loss(parameters: Parameters, x: NDArray[Any], y: NDArray[Any]) -> Any:
     """Mean cross-entropy over the batch, in nats; guessing gives ln 10 = 2.30."""
     scores = class_scores(parameters, x)
-    scores = scores - np.max(scores, axis=1, keepdims=True)
-    log_total = np.log(np.sum(np.exp(scores), axis=1))
-    return np.mean(log_total - scores[np.arange(len(y)), y])
+    with optim.name_scope("loss"):
+        scores = scores - np.max(scores, axis=1, keepdims=True)
+        log_total = np.log(np.sum(np.exp(scores), axis=1))
+        return np.mean(log_total - scores[np.arange(len(y)), y])
 
 
 def accuracy(parameters: Parameters, x: NDArray[Any], y: NDArray[Any]) -> float:
@@ -115,8 +117,7 @@ def train(writer: SummaryWriter, clipped: bool, seed: int, epochs: int, show: Ca
     """Gradient descent from the start that `seed` gives; everything that happens goes to `writer`."""
     (train_x, train_y), test = load_digits()
     rng = np.random.default_rng(seed)
-    variables = {name: optim.Variable(value, name=name) for name, value in init_parameters(rng).items()}
-    parameters = {name: variable.value for name, variable in variables.items()}  # live: updated in place
+    parameters = init_parameters(rng)
     global_step = optim.Variable(0, trainable=False, name="global_step")
 
     optimizer: optim.Optimizer = optim.GradientDescentOptimizer(RATE)
@@ -125,16 +126,16 @@ def train(writer: SummaryWriter, clipped: bool, seed: int, epochs: int, show: Ca
     batches = len(train_y) // BATCH
     optimizer = optim.with_summaries(optimizer, writer, histograms_every_n_steps=batches)
 
-    loss_and_gradients = value_and_grad(loss)
+    graph, cost = optim.trace_run(partial(loss, parameters, train_x[:, :BATCH], train_y[:BATCH]), values=False)
+    writer.add_graph(graph)
+    writer.add_run_metadata(cost, "first batch")
+
     for _ in range(epochs):
         for batch in np.array_split(rng.permutation(len(train_y)), batches):
-            value, gradients = loss_and_gradients(parameters, train_x[:, batch], train_y[batch])
-            grads_and_vars = [(gradients[name], variable) for name, variable in variables.items()]
-            optimizer.apply_gradients(grads_and_vars, global_step)
-            writer.add_scalar("train/loss", value, global_step)
+            step = optimizer.minimize(partial(loss, parameters, train_x[:, batch], train_y[batch]), global_step)
         share = accuracy(parameters, *test)
         writer.add_scalar("test/accuracy", share, global_step)
-        show(f"loss {value:7.3f}  test accuracy {share:.3f}")
+        show(f"loss {step.loss:7.3f}  test accuracy {share:.3f}")
 
 
 def train_both(logdir: Path, seed: int, epochs: int) -> None:
@@ -154,8 +155,7 @@ def train_both(logdir: Path, seed: int, epochs: int) -> None:
             for old in (logdir / name).glob("*tfevents*"):
                 old.unlink()  # an earlier demo's, which would be drawn into the same curve
             bar = progress.add_task(name, total=epochs, status="")
-            # Where the units are driven far into tanh's flat parts, its derivative is 1 over more than float32 holds.
-            with SummaryWriter(logdir / name) as writer, np.errstate(over="ignore"):
+            with SummaryWriter(logdir / name) as writer:
                 train(writer, name == "clipped", seed, epochs, partial(advance, bar))
 
 

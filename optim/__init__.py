@@ -1,12 +1,15 @@
 """TF1's training API on NumPy: gradients in, updated variables and a step report out.
 
-    gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
-    anybody's gradients → monitor ──────────────────────────↗
+    loss → gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
+      │    anybody's gradients → monitor ───────────────────────↗
+      └ trace → GraphDef, RunMetadata
 
 `rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
-`optimizer` checks and drives, `wrappers` compose. Only `telemetry` knows of `summaries`. `schedules` and `decays` make
-rates that follow the step. `saver` writes what variables, optimizers and averages say of their `state` to `checkpoint`
-files. `coordinator` and `queue_runner` end the threads that read data, on `queues` that can be closed.
+`optimizer` checks and drives, `wrappers` compose. A loss is plain NumPy: `recording` and `boxes` write down what it
+calls, `backward` goes back through that with `derivatives`, `autodiff` is the face; `trace` draws it, with `operations`
+of TensorFlow. `schedules` and `decays` make rates that follow the step. `saver` writes what variables, optimizers and
+averages say of their `state` to `checkpoint` files. `coordinator` and `queue_runner` end the threads that read data, on
+`queues` that can be closed. Only `telemetry` and `trace` know of `summaries`.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as the process has processors;
 GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below
@@ -15,6 +18,8 @@ the user's cache directory. A kernel is compiled once a machine, when it is firs
 """
 
 from optim.adam import AdamWOptimizer, NAdamOptimizer
+from optim.autodiff import GradientTape, gradients, stop_gradient
+from optim.backward import AggregationMethod
 from optim.checkpoint import latest_checkpoint
 from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from optim.compiled import compile_kernels
@@ -44,10 +49,12 @@ from optim.optimizers import (
 )
 from optim.queue_runner import QueueRunner
 from optim.queues import Queue, ShutDown
+from optim.recording import name_scope
 from optim.report import SlotReport, StepReport, VariableReport, VariableReports
 from optim.saver import Saver
 from optim.schedules import Schedule, join_schedules, linear_warmup, piecewise_constant
 from optim.threads import get_num_threads, set_num_threads
+from optim.trace import trace_graph, trace_run
 from optim.variable import IndexedSlices, Variable, global_step
 from optim.wrappers import (
     clip_gradients_by_norm,
@@ -62,11 +69,13 @@ __all__ = [
     "AdagradOptimizer",
     "AdamOptimizer",
     "AdamWOptimizer",
+    "AggregationMethod",
     "Coordinator",
     "ExponentialMovingAverage",
     "FtrlOptimizer",
     "GradientDescentOptimizer",
     "GradientMonitor",
+    "GradientTape",
     "IndexedSlices",
     "LionOptimizer",
     "LooperThread",
@@ -98,16 +107,21 @@ __all__ = [
     "get_num_threads",
     "global_norm",
     "global_step",
+    "gradients",
     "inverse_time_decay",
     "join_schedules",
     "latest_checkpoint",
     "linear_cosine_decay",
     "linear_warmup",
+    "name_scope",
     "natural_exp_decay",
     "noisy_linear_cosine_decay",
     "piecewise_constant",
     "polynomial_decay",
     "set_num_threads",
     "skip_nonfinite_steps",
+    "stop_gradient",
+    "trace_graph",
+    "trace_run",
     "with_summaries",
 ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks, sparse
+from optim.autodiff import gradients_of_loss
 from optim.codegen import stats_width
 from optim.gradients import gradient_for
 from optim.kernels import Plan, norm_from_squares
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optim.backward import AggregationMethod
     from optim.rules import Rule
 
     Hyperparameter = float | Variable | Callable[[], float]
@@ -105,6 +107,86 @@ class Optimizer:
         """All that the optimizer remembers, sorted by name: what a checkpoint has to keep beside the model."""
         slots = [slot for of_name in self._slots.values() for slot in of_name.values()]
         return sorted([*self._other_variables(), *slots], key=lambda variable: variable.name)
+
+    def minimize(
+        self,
+        loss: Any,
+        global_step: Variable | None = None,
+        var_list: Sequence[Variable] | None = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: AggregationMethod | int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        name: str | None = None,
+        grad_loss: Any = None,
+        *,
+        report: bool = False,
+    ) -> StepReport:
+        """One step: compute_gradients, and then apply_gradients.
+
+        Args:
+            loss: as in `compute_gradients`.
+            global_step: a Variable that rises by one after the updates.
+            var_list: what to train; None means the trainable Variables that the loss read.
+            gate_gradients: as in `compute_gradients`.
+            aggregation_method: as in `compute_gradients`.
+            colocate_gradients_with_ops: accepted for TF1's sake; unused.
+            name: accepted for TF1's sake; unused.
+            grad_loss: as in `compute_gradients`.
+            report: as in `apply_gradients`.
+
+        Returns:
+            What the step did; with the loss, as it was before the update.
+
+        Raises:
+            TypeError, ValueError, LookupError: as for `compute_gradients` and `apply_gradients`. Nothing was changed.
+
+        >>> from optim import GradientDescentOptimizer
+        >>> w = Variable([1.0, 2.0], name="w")
+        >>> GradientDescentOptimizer(0.25).minimize(lambda: np.sum(w**2)).loss, w.value
+        (5.0, array([0.5, 1. ], dtype=float32))
+        """
+        _check_gate(gate_gradients)
+        pairs, value = gradients_of_loss(loss, var_list, grad_loss, aggregation_method)
+        return self._apply(pairs, global_step, report=report, loss=value)
+
+    def compute_gradients(
+        self,
+        loss: Any,
+        var_list: Sequence[Variable] | None = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: AggregationMethod | int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        grad_loss: Any = None,
+    ) -> list[tuple[NDArray[Any] | IndexedSlices | None, Variable]]:
+        """The pairs (gradient, variable) that apply_gradients takes.
+
+        Args:
+            loss: a callable of no arguments that reads Variables and returns what is to be made small; or a value that
+                a GradientTape recorded. Of several elements, the sum.
+            var_list: what to differentiate by; None means the trainable Variables that the loss read.
+            gate_gradients: GATE_NONE lets a variable be updated while gradients of others are still being computed;
+                GATE_OP waits for all gradients of an operation; GATE_GRAPH for all. Here gradients are computed one
+                after another, and all before the first update, so that each keeps GATE_GRAPH's promise: the same
+                result, bit for bit, from run to run.
+            aggregation_method: how the terms of a gradient are added up, see `AggregationMethod`.
+            colocate_gradients_with_ops: accepted for TF1's sake; unused.
+            grad_loss: the weights of the loss's elements, of its shape; None for ones.
+
+        Returns:
+            As `gradients` has them; the gradient is None where the loss does not depend on the variable.
+
+        Raises:
+            TypeError: the loss gives no number, or a variable is not of floating dtype.
+            ValueError: there are no variables, or `gate_gradients` is none of the three.
+            LookupError: an operation of the loss has no gradient.
+
+        >>> from optim import GradientDescentOptimizer
+        >>> w = Variable([1.0, 2.0], name="w")
+        >>> GradientDescentOptimizer(0.25).compute_gradients(lambda: np.sum(w**2))
+        [(array([2., 4.], dtype=float32), Variable('w', shape=(2,), dtype=float32))]
+        """
+        _check_gate(gate_gradients)
+        return gradients_of_loss(loss, var_list, grad_loss, aggregation_method)[0]
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
         """What a Saver saves or restores beside the variables: slots, counts, and what subclasses add."""
@@ -186,6 +268,8 @@ class Optimizer:
             finally:  # an update that could not be reported was made all the same
                 if step.applied:
                     self._steps += 1
+                    for variable in variables:
+                        variable.version += 1
                     if global_step is not None:
                         global_step.value[...] = number
 
@@ -277,6 +361,11 @@ class Optimizer:
         names = [variable.name for variable in step.variables]
         sizes = [variable.value.size for variable in step.variables]
         return step.report(rate, VariableReports(names, sizes, self.rule.slots, stats))
+
+
+def _check_gate(gate: int) -> None:
+    if gate not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
+        raise ValueError(f"gate_gradients must be GATE_NONE (0), GATE_OP (1) or GATE_GRAPH (2), got {gate!r}")
 
 
 def _checked(pairs: list[tuple[Any, Variable]]) -> tuple[list[NDArray[Any] | IndexedSlices], list[Variable]]:

@@ -7,18 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optim.array_interface import ArrayInterface
 from optim.arrays import as_array
+from optim.boxes import Box, call, call_ufunc
+from optim.recording import current
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from optim.recording import Recording
+
 __all__ = ["IndexedSlices", "Variable", "global_step"]
 
 
-class Variable:
+class Variable(ArrayInterface):
     """A named array that optimizers update in place.
+
+    In NumPy expressions it is used like an array. Inside of a loss whose gradients are asked for, these expressions are
+    recorded, and what would lose the gradient, such as np.asarray(variable), is an error.
 
     Args:
         initial_value: array-like, any shape; copied.
@@ -27,7 +36,9 @@ class Variable:
         dtype: the array's dtype; by default the initial value's, and float32 for Python floats, as in TensorFlow.
 
     Attributes:
-        value: the live array. It stays the same object through every update.
+        value: the live array. It stays the same object through every update. A loss that uses it, rather than the
+            Variable, treats it as a constant.
+        version: how often it was assigned to or updated.
 
     >>> w = Variable([1.0, 2.0], name="w")
     >>> np.asarray(w) * 2
@@ -73,16 +84,7 @@ class Variable:
         self.value = array
         self.trainable = trainable
         self.name = name or "Variable"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The array's shape."""
-        return self.value.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The array's dtype."""
-        return self.value.dtype
+        self.version = 0
 
     def assign(self, value: ArrayLike) -> None:
         """Write `value` into the array.
@@ -94,18 +96,48 @@ class Variable:
         if new.shape != self.shape:
             raise ValueError(f"variable {self.name!r} has shape {self.shape}, got a value of shape {new.shape}")
         self.value[...] = new
+        self.version += 1
+
+    def _plain(self) -> NDArray[Any]:
+        return self.value
+
+    def _read(self, recording: Recording) -> Any:
+        node = recording.read(self)
+        return self.value if node is None else Box(node.value, node)
+
+    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return call(function, args, kwargs)
+
+    def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return call_ufunc(ufunc, method, inputs, kwargs)
+
+    def _recorded(self) -> Any:
+        """What stands for it in the thread's recording, if there is one."""
+        active = current()
+        return self.value if active is None else self._read(active)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.value, dtype, copy=copy)
+        return np.array(self._recorded(), dtype, copy=copy)
 
     def __index__(self) -> int:
-        return operator.index(self.value.item())
+        return operator.index(self._recorded() if self.value.ndim == 0 else self._recorded().item())
 
     def __int__(self) -> int:
-        return int(self.value)
+        return int(self._recorded())
 
     def __float__(self) -> float:
-        return float(self.value)
+        return float(self._recorded())
+
+    def __complex__(self) -> complex:
+        return complex(self._recorded())
+
+    def item(self, *index: Any) -> Any:
+        """One element as a Python number."""
+        return self._recorded().item(*index)
+
+    def tolist(self) -> Any:
+        """All elements as Python numbers."""
+        return self._recorded().tolist()
 
     def __repr__(self) -> str:
         return f"Variable({self.name!r}, shape={self.shape}, dtype={self.dtype})"
@@ -137,6 +169,13 @@ class IndexedSlices:
     def dtype(self) -> np.dtype[Any]:
         """The rows' dtype."""
         return self.values.dtype
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if self.dense_shape is None:
+            raise ValueError("IndexedSlices without a dense_shape cannot be made a whole array")
+        whole = np.zeros(self.dense_shape, self.dtype)
+        np.add.at(whole, self.indices, self.values)
+        return whole if dtype is None else whole.astype(dtype)
 
     def __repr__(self) -> str:
         return f"IndexedSlices(values of shape {self.values.shape}, dense_shape={self.dense_shape})"

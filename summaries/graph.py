@@ -14,18 +14,36 @@ from summaries.values import needs, serialized
 from summaries.wire.pb import AttrValue, GraphDef, NodeDef, TensorShapeProto, VersionDef
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["graph_bytes", "is_torch_module", "read_graph", "read_onnx", "trace_torch", "write_graph"]
+__all__ = [
+    "graph_bytes",
+    "is_torch_module",
+    "read_graph",
+    "read_onnx",
+    "trace_callables_by",
+    "trace_torch",
+    "write_graph",
+]
 
 _PRODUCER = 22  # the graph version that TensorBoard's own converters write
+_tracers: list[Callable[[Callable[[], Any]], GraphDef]] = []  # the last one counts
+
+
+def trace_callables_by(tracer: Callable[[Callable[[], Any]], GraphDef]) -> None:
+    """From now on, a callable where a graph is expected stands for the graph that `tracer` makes of it.
+
+    `optim` does this when it is imported, so that a loss can be given as it is, and `summaries` need not know it.
+    """
+    _tracers.append(tracer)
 
 
 def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
     """Write a GraphDef to a file of its own, as TF1's function of that name does.
 
     Args:
-        graph_def: our GraphDef, anybody's with the same wire format, its bytes, or something with `as_graph_def()`.
+        graph_def: our GraphDef, anybody's with the same wire format, its bytes, something with `as_graph_def()`, or,
+            where `optim` is imported, a loss, whose graph is drawn without its arrays.
         logdir: the directory; made where it is missing.
         name: the file's name, usually ending in .pbtxt, or in .pb where it is not text.
         as_text: protobuf's text format; binary otherwise.
@@ -80,6 +98,10 @@ def graph_bytes(graph: Any) -> bytes:
         ValueError: the bytes are no GraphDef.
     """
     message = graph.as_graph_def() if hasattr(graph, "as_graph_def") else graph
+    if callable(message):
+        if not _tracers:
+            raise TypeError("graph is a callable: to have a loss traced, import optim")
+        message = _tracers[-1](message)
     data = serialized(message, "graph")
     try:
         GraphDef.FromString(data)

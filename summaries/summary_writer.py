@@ -143,8 +143,8 @@ class SummaryWriter(EventFileWriter):
         """Log a graph for TensorBoard's graph dashboard.
 
         Args:
-            graph: a GraphDef of anybody's, its bytes, something with `as_graph_def()` such as a TensorFlow graph, or
-                a torch module.
+            graph: a GraphDef of anybody's, its bytes, something with `as_graph_def()` such as a TensorFlow graph; a
+                loss, where `optim` is imported, which is called once and drawn without its arrays; or a torch module.
             global_step: as in `add_scalar`; for a torch module, as in torch: the inputs to trace it with.
             graph_def: another name for `graph`.
             torch_options: `input_to_model`, `verbose` and `use_strict_trace`, for a torch module.

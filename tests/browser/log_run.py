@@ -2,13 +2,14 @@
 
 PYTHONPATH=tests python -m browser.log_run DIRECTORY     logs them
 
-    sgd, momentum     a sweep: scalars, hyperparameters, metrics
+    sgd, momentum     a sweep: scalars, hyperparameters, metrics; sgd with a graph, traced from the example's loss
     nesterov          the same, and everything else
     resumed           a run that diverged, and was taken up again from an earlier step
 """
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from browser.graph import graph_def, run_metadata
 from browser.training import TRAIN, Network, Settings
 from matplotlib.figure import Figure
 
+from optim import trace_run
 from summaries import SummaryWriter
 
 STEPS = 31
@@ -32,6 +34,7 @@ SWEEP = {
     "nesterov": Settings(learning_rate=0.2, momentum=0.9, nesterov=True),
 }
 COMPLETE = "nesterov"
+TRACED = "sgd"  # the run that has this graph
 RESUMED_AT, DIVERGED = 20, 1000.0
 TEST = slice(TRAIN, None)
 NOTE = """### Handwritten digits
@@ -53,6 +56,25 @@ def log_all(root):
     return metrics
 
 
+def example():
+    """The module of the example."""
+    path = Path(__file__).parents[2] / "examples" / "sequential_digits.py"
+    spec = importlib.util.spec_from_file_location("sequential_digits", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def log_traced(writer):
+    """Log the graph of the example's loss, and what a batch costs."""
+    digits = example()
+    parameters = digits.init_parameters(np.random.default_rng(0))
+    (x, y), _ = digits.load_digits()
+    graph, cost = trace_run(lambda: digits.loss(parameters, x[:, :64], y[:64]), values=False)
+    writer.add_graph(graph)
+    writer.add_run_metadata(cost, "first batch")
+
+
 def log_training(directory, settings):
     """Train and log a run; its final metrics, which go into the same directory."""
     network = Network(settings)
@@ -66,6 +88,8 @@ def log_training(directory, settings):
                 log_distributions(writer, network, step)
                 if step % 10 == 0:
                     log_media(writer, network, step)
+        if directory.name == TRACED:
+            log_traced(writer)
         if directory.name == COMPLETE:
             log_once(writer, network, filters)
         log_layout(writer, directory.name)

@@ -4,7 +4,7 @@ import io
 
 import pytest
 from browser.graph import NODES
-from browser.log_run import COMPLETE, DIVERGED, NOTE, STEPS, SWEEP
+from browser.log_run import COMPLETE, DIVERGED, NOTE, STEPS, SWEEP, TRACED
 from PIL import Image
 
 BOTH = pytest.mark.parametrize("loader", ["python", "rust"], indirect=True)
@@ -102,6 +102,22 @@ def test_graphs(dashboard):
     inside = sum(micros for name, *_, micros in NODES if name.startswith("hidden/"))
     dashboard.wait_for_text("tf-node-info", f"{inside} µs")
     dashboard.wait_until_still(dashboard.wait_for_text("g.node g.node", "Tanh"))
+
+
+def test_traced_graph(dashboard):
+    """The example's network, drawn from its loss: a box for each scope, and what each call took."""
+    dashboard.open("graphs")
+    dashboard.wait_for("tf-graph-controls paper-dropdown-menu", 2).nth(0).click()
+    dashboard.wait_for_text("tf-graph-controls paper-item", TRACED).click()
+    for scope in ("recurrent", "readout", "loss"):
+        dashboard.wait_for_text("g.node", scope)
+    dashboard.wait_for("tf-graph-controls paper-dropdown-menu", 2).nth(1).click()
+    dashboard.wait_for_text("tf-graph-controls paper-item", "first batch").click()
+    dashboard.wait_for_text("tf-graph-controls paper-radio-button", "Compute time").click()
+    dashboard.wait_for_text("tf-graph-controls", "µs")
+    dashboard.wait_for_text("g.node", "readout").dblclick()
+    dashboard.wait_for_text("tf-node-info", "µs")
+    dashboard.wait_until_still(dashboard.wait_for_text("g.node g.node", "MatMul"))
 
 
 @BOTH

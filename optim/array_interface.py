@@ -1,0 +1,168 @@
+"""ArrayInterface: NumPy's operators, methods and attributes, for objects that stand for an array and are none.
+
+Every operator and method is the NumPy function of that meaning, and every NumPy function comes back by NumPy's two
+protocols (`__array_ufunc__`, NEP 13; `__array_function__`, NEP 18) to one place: `_call`. What would change the array
+in place, or make a plain array of it where NumPy asks nobody, is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["ArrayInterface"]
+
+
+def _method(function: Callable[..., Any]) -> Any:
+    """The NumPy function as a method."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    method.__name__ = function.__name__
+    method.__doc__ = f"See numpy.{function.__name__}."
+    return method
+
+
+class ArrayInterface(NDArrayOperatorsMixin):
+    """What behaves like an array in NumPy expressions."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__  # == goes element by element; as a key, an object is itself
+
+    @abstractmethod
+    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a function gives for arguments, this object among them."""
+
+    @abstractmethod
+    def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a ufunc, or one of its methods, gives for inputs, this object among them."""
+
+    @abstractmethod
+    def _plain(self) -> NDArray[Any]:
+        """The array as it is now, for questions that have no gradient: its shape, its dtype, its truth."""
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return self._ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return self._call(function, args, kwargs)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The array's shape."""
+        return self._plain().shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return self._plain().ndim
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+        return self._plain().size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The array's dtype."""
+        return self._plain().dtype
+
+    def __len__(self) -> int:
+        return len(self._plain())
+
+    def __bool__(self) -> bool:
+        return bool(self._plain())
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._call(operator.getitem, (self, index), {})
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            f"{type(self).__name__} does not support assignment to its elements: "
+            f"build the array with np.where, np.concatenate or np.stack"
+        )
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - NumPy's name
+        """The array, its axes in reverse order."""
+        return np.transpose(self)  # type: ignore[call-overload]
+
+    @property
+    def mT(self) -> Any:  # noqa: N802 - NumPy's name
+        """The array, its last two axes exchanged."""
+        return np.swapaxes(self, -1, -2)  # type: ignore[call-overload]
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return np.real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return np.imag(self)
+
+    def reshape(self, *shape: Any, order: Any = "C") -> Any:
+        """The same elements in another shape, which may come as one tuple or as several numbers."""
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[call-overload]
+
+    def transpose(self, *axes: Any) -> Any:
+        """The array with its axes in another order, which may come as one tuple or as several numbers."""
+        return np.transpose(self, (axes[0] if len(axes) == 1 else axes) if axes else None)  # type: ignore[call-overload]
+
+    def flatten(self, order: Any = "C") -> Any:
+        """All elements along one axis."""
+        return np.ravel(self, order=order)  # type: ignore[call-overload]
+
+    def compress(self, condition: Any, axis: Any = None) -> Any:
+        """The slices along an axis for which the condition holds."""
+        return np.compress(condition, self, axis=axis)  # type: ignore[call-overload]
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        """The array in another dtype."""
+        return self._call(np.ndarray.astype, (self, dtype, *args), kwargs)
+
+    all = _method(np.all)
+    any = _method(np.any)
+    argmax = _method(np.argmax)
+    argmin = _method(np.argmin)
+    argpartition = _method(np.argpartition)
+    argsort = _method(np.argsort)
+    clip = _method(np.clip)
+    conj = _method(np.conj)
+    copy = _method(np.copy)
+    cumprod = _method(np.cumprod)
+    cumsum = _method(np.cumsum)
+    diagonal = _method(np.diagonal)
+    dot = _method(np.dot)
+    max = _method(np.max)
+    mean = _method(np.mean)
+    min = _method(np.min)
+    nonzero = _method(np.nonzero)
+    prod = _method(np.prod)
+    ravel = _method(np.ravel)
+    repeat = _method(np.repeat)
+    round = _method(np.round)
+    searchsorted = _method(np.searchsorted)
+    squeeze = _method(np.squeeze)
+    std = _method(np.std)
+    sum = _method(np.sum)
+    swapaxes = _method(np.swapaxes)
+    take = _method(np.take)
+    trace = _method(np.trace)
+    var = _method(np.var)
