@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from optim.telemetry import log_checkpoint
 from optim.variable import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from numpy.typing import NDArray
 
@@ -180,10 +180,9 @@ def _sorted_out(
             if not isinstance(name, str) or not isinstance(variable, Variable):
                 raise TypeError(f"{wanted}, got {name!r}: {type(variable).__name__}")
     else:
-        try:
-            given = list(var_list)
-        except TypeError:
-            raise TypeError(f"{wanted}, got {type(var_list).__name__}") from None
+        if isinstance(var_list, Variable) or not isinstance(var_list, Iterable):
+            raise TypeError(f"{wanted}, got {type(var_list).__name__}")
+        given = list(var_list)
         pairs = [(part.name, part) for part in given if isinstance(part, Variable)]
         stateful = [part for part in given if not isinstance(part, Variable)]
         for part in stateful:

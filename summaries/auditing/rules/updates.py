@@ -27,6 +27,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset()
 _WARM_UP_POINTS = 3
+_SETTLING = 0.6  # a ratio that falls as one over the step is 0.43 of what it was, from the second quarter to the last
 _SLOT_ROLES = ("slot_mean", "slot_norm", "slot_max", "slot_min")
 _SECOND_MOMENT = re.compile(
     r"(.*[_/.])?(v|v_?hat|vhat|nu|exp_avg_sqs?|max_exp_avg_sq|second_moment(_sqrt)?|accum(ulator)?|accum_update|rms|"
@@ -42,11 +43,13 @@ def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
     for variable, (tag, step, ratio) in _ratios(run).items():
         if len(ratio) < limit["min_points"] or variable in dead:
             continue
-        late = median(ratio[len(ratio) // 2 :])
+        quarter = len(ratio) // 4
+        early, late = median(ratio[quarter : 2 * quarter]), median(ratio[-quarter:])
         cut = blocks(ratio, 10)
         # A schedule brings the rate down to nothing in the end: too small is what never was enough.
         largest = float(cut.median.max())
-        if late > limit["high"]:
+        # Weights that start at zero, as biases do, grow, and their ratios fall as one over the step: that passes.
+        if late > limit["high"] and late > _SETTLING * early:
             value, bound, how = late, limit["high"], "more than"
         elif 0 < largest < limit["low"]:
             value, bound, how = largest, limit["low"], "never as much as"
@@ -55,7 +58,7 @@ def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
         yield Hit(
             f"the updates of {variable} are {value:.3g} of its weights, {how} {bound:g}",
             tag,
-            (int(step[len(step) // 2]) if how == "more than" else int(step[0]), int(step[-1])),
+            (int(step[-quarter]) if how == "more than" else int(step[0]), int(step[-1])),
             {"ratio": value, "bound": bound, "points": len(ratio)},
         )
 
