@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from summaries import advice, export
 from summaries.auditing import command as auditing
+from summaries.auditing.tags import TagTable
 from summaries.logdir import event_files, run_directories
 from summaries.run import read_run
 from summaries.tools import verify
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     command.add_argument("--partitioned", action="store_true", help="a Parquet dataset with a directory for each run")
     command = commands.add_parser("clip-advice", help="suggest a bound for gradient clipping, by recorded norms")
     command.add_argument("run", metavar="RUN", help="a run's directory, or an event file")
-    command.add_argument("--tag", default=advice.NORM_TAG, help="where the norms before clipping are (%(default)s)")
+    command.add_argument("--tag", help="where the norms before clipping are; by default, what the audit takes for them")
     command.add_argument("--bound", type=float, action="append", help="judge this bound; may be given several times")
     command.add_argument("--last-step", type=int, help="judge by the steps up to this one: before a run diverged")
     command = commands.add_parser("audit", help="say what went wrong in training runs")
@@ -57,20 +58,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.command == "clip-advice":
             return _advise(options.run, options.tag, options.bound or advice.BOUNDS, options.last_step)
         return _verify(options.paths)
+    except BrokenPipeError:  # who read our output has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
     except (OSError, ImportError, LookupError, ValueError) as error:
         print(f"gradledger: {error}", file=sys.stderr)
         return 2
 
 
 def _verify(paths: list[str]) -> int:
-    damaged = False
-    for path in event_files(paths):
-        verdict = verify(path)
-        print(f"{path}: {verdict.events} events, {len(verdict.faults)} faults")
-        for fault in verdict.faults:
-            print(f"  {fault}")
-        damaged |= verdict.damaged
-    return 1 if damaged else 0
+    damaged = failed = False
+    for given in paths:
+        try:
+            for path in event_files([given]):
+                verdict = verify(path)
+                print(f"{path}: {_count(verdict.events, 'event')}, {_count(len(verdict.faults), 'fault')}")
+                for fault in verdict.faults:
+                    print(f"  {fault}")
+                damaged |= verdict.damaged
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # the other paths are looked at all the same
+            print(f"gradledger: {error}", file=sys.stderr)
+            failed = True
+    return 2 if failed else int(damaged)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _export(logdir: str, target: str, *, partitioned: bool) -> int:
@@ -97,8 +112,11 @@ def _export(logdir: str, target: str, *, partitioned: bool) -> int:
     return 1 if damaged else 0
 
 
-def _advise(path: str, tag: str, bounds: Iterable[float], last_step: int | None) -> int:
+def _advise(path: str, tag: str | None, bounds: Iterable[float], last_step: int | None) -> int:
     run = read_run(path)
+    if tag is None:
+        norms = [name for name in run.scalars if TagTable().meaning(name).role == "global_norm"]
+        tag = advice.NORM_TAG if advice.NORM_TAG in norms or not norms else norms[0]
     for fault in run.faults:
         print(f"gradledger: {fault}", file=sys.stderr)
     print(advice.clip_advice(run, tag, bounds, last_step))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -63,7 +64,9 @@ class Projector:
         size = None
         if label_img is not None:
             files["sprite.png"], size = _sprite(label_img, len(points))
-        directory = str(step).zfill(5), quote(tag, safe=" ")
+        if metadata_header is not None and metadata is None:
+            raise ValueError(f"metadata_header names the columns of metadata, got {list(metadata_header)} without any")
+        directory = str(step).zfill(5), quote(tag, safe=" ").replace(".", "%2E")
         for name, data in files.items():
             write_file(join(self._logdir, *directory, name), data)
         self._list(f"{tag}:{str(step).zfill(5)}", "/".join(directory), files, size)
@@ -89,14 +92,21 @@ class Projector:
 
 
 def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int) -> str:
+    if isinstance(metadata, str) or not isinstance(metadata, Iterable):
+        raise TypeError(f"metadata must be a list of labels, got {type(metadata).__name__}: {metadata!r}")
+    metadata = list(metadata)
     if len(metadata) != count:
         raise ValueError(f"metadata must be one label for each of the {count} points, got {len(metadata)}")
     if header is None:
         return _tsv([label] for label in metadata)
-    wrong = [len(row) for row in metadata if len(row) != len(header)]
+    for label in metadata:
+        if isinstance(label, str) or not isinstance(label, Iterable):
+            raise TypeError(f"with metadata_header, each label must be a list of its columns, got {label!r}")
+    rows = [list(label) for label in metadata]
+    wrong = [len(row) for row in rows if len(row) != len(header)]
     if wrong:
         raise ValueError(f"each label must have the {len(header)} columns of metadata_header, got one of {wrong[0]}")
-    return _tsv([header, *metadata])
+    return _tsv([header, *rows])
 
 
 def _tsv(rows: Any) -> str:

@@ -138,7 +138,15 @@ class SummaryWriter(EventFileWriter):
         self._run_metadata_tags.add(tag)
 
     def add_graph(
-        self, graph: Any = None, global_step: Any = None, graph_def: Any = None, **torch_options: Any
+        self,
+        graph: Any = None,
+        global_step: Any = None,
+        graph_def: Any = None,
+        use_strict_trace: bool = True,
+        *,
+        model: Any = None,
+        input_to_model: Any = None,
+        verbose: bool = False,
     ) -> None:
         """Log a graph for TensorBoard's graph dashboard.
 
@@ -146,23 +154,29 @@ class SummaryWriter(EventFileWriter):
             graph: a GraphDef of anybody's, its bytes, something with `as_graph_def()` such as a TensorFlow graph; a
                 loss, where `optim` is imported, which is called once and drawn without its arrays; or a torch module.
             global_step: as in `add_scalar`; for a torch module, as in torch: the inputs to trace it with.
-            graph_def: another name for `graph`.
-            torch_options: `input_to_model`, `verbose` and `use_strict_trace`, for a torch module.
+            graph_def: another name for `graph`; for a torch module, as in torch: `verbose`.
+            use_strict_trace: for a torch module.
+            model: torch's name for `graph`.
+            input_to_model: torch's name for the inputs.
+            verbose: for a torch module: whether to print the graph.
 
         Raises:
             TypeError: it is none of these.
             ValueError: there is no graph, or the bytes are no GraphDef.
         """
-        given = graph_def if graph is None else graph
-        if given is None:
-            raise ValueError("add_graph needs a graph or a graph_def, got neither")
-        if graphs.is_torch_module(given):
-            inputs = torch_options.pop("input_to_model", global_step)
-            definition, metadata = graphs.trace_torch(given, inputs, **torch_options)
+        given = model if graph is None else graph
+        if given is not None and graphs.is_torch_module(given):
+            inputs = global_step if input_to_model is None else input_to_model
+            definition, metadata = graphs.trace_torch(given, inputs, verbose or bool(graph_def), use_strict_trace)
             self.add_event(Event(wall_time=self._clock(), graph_def=definition))
             if "step1" not in self._run_metadata_tags:
                 self.add_run_metadata(metadata, "step1")
             return
+        if input_to_model is not None:
+            raise TypeError(f"input_to_model is for torch modules, got it with {type(given).__name__}")
+        given = graph_def if given is None else given
+        if given is None:
+            raise ValueError("add_graph needs a graph or a graph_def, got neither")
         data = graphs.graph_bytes(given)
         self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), graph_def=data))
 

@@ -37,11 +37,12 @@ def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
     """
     check_tag(tag)
     rate = as_count(sample_rate, "sample_rate", most=_MAX_RATE)
-    samples = as_array(snd_tensor, "snd_tensor").astype(np.float32).squeeze()
-    if samples.ndim != 1:
+    samples = as_array(snd_tensor, "snd_tensor").astype(np.float32)
+    if sum(length != 1 for length in samples.shape) > 1 or not samples.ndim:
         raise ValueError(f"snd_tensor must be one channel of samples, got an array of shape {np.shape(snd_tensor)}")
+    samples = samples.reshape(-1)
     if np.any(np.abs(samples) > 1):
-        warnings.warn(f"audio {tag!r} has samples beyond -1 to 1: they are clipped", stacklevel=2)
+        warnings.warn(f"audio {tag!r} has samples beyond -1 to 1, which is full scale: they are clipped", stacklevel=2)
     pcm = (np.nan_to_num(samples, nan=0.0).clip(-1, 1) * _FULL_SCALE).astype("<i2")
     with io.BytesIO() as buffer:
         with wave.open(buffer, "wb") as file:

@@ -35,6 +35,9 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary
     check_mapping(layout, "layout")
     for title, charts in layout.items():
         check_mapping(charts, f"layout[{title!r}]")
+        for name in (title, *charts):
+            if not isinstance(name, str):
+                raise TypeError(f"the titles in layout must be strings, got {type(name).__name__}: {name!r}")
     message = Layout(
         category=[
             Category(title=title, chart=[_chart(name, content) for name, content in charts.items()])
@@ -50,7 +53,7 @@ def _chart(title: str, content: Sequence[Any]) -> Chart:
     if not isinstance(content, (list, tuple)) or len(content) != 2:  # noqa: PLR2004 - kind and tags
         raise ValueError(f"chart {title!r} must be ['Multiline', tags] or ['Margin', tags], got {content!r}")
     kind, tags = content
-    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
         raise TypeError(f"the tags of chart {title!r} must be a list of strings, got {tags!r}")
     if kind == "Multiline":
         return Chart(title=title, multiline=MultilineChartContent(tag=tags))

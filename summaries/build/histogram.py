@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.values import as_array, as_count, check_tag
+from summaries.values import as_array, as_count, as_float, check_tag
 from summaries.wire.pb import HistogramProto, Summary
 
 if TYPE_CHECKING:
@@ -90,14 +90,16 @@ def histogram_raw(
     """
     check_tag(tag)
     limits, counts = as_array(bucket_limits, "bucket_limits"), as_array(bucket_counts, "bucket_counts")
+    if limits.ndim != 1 or counts.ndim != 1:
+        raise ValueError(f"bucket_limits and bucket_counts must be lists, got shapes {limits.shape} and {counts.shape}")
     if limits.shape != counts.shape:
         raise ValueError(f"bucket_limits and bucket_counts must be equally long, got {len(limits)} and {len(counts)}")
     proto = HistogramProto(
-        min=min,
-        max=max,
-        num=num,
-        sum=sum,
-        sum_squares=sum_squares,
+        min=as_float(min, "min"),
+        max=as_float(max, "max"),
+        num=as_float(num, "num"),
+        sum=as_float(sum, "sum"),
+        sum_squares=as_float(sum_squares, "sum_squares"),
         bucket_limit=limits.astype(np.float64).tolist(),
         bucket=counts.astype(np.float64).tolist(),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,16 +45,17 @@ def hparams(
 
     Raises:
         TypeError: an argument is no mapping, a value none of these types, or a domain's values of another type.
-        ValueError: a domain is given for a name that is no hyperparameter.
+        ValueError: a domain is given for a name that is no hyperparameter, or is without its value.
 
     >>> [value.tag for value in hparams({"lr": 0.1, "nesterov": True}, {"accuracy": 0.9}).value]
     ['_hparams_/experiment', '_hparams_/session_start_info', '_hparams_/session_end_info', 'accuracy']
     """
     check_mapping(hparam_dict, "hparam_dict")
     check_mapping(metric_dict, "metric_dict")
-    for name in hparam_dict:
-        if not isinstance(name, str):
-            raise TypeError(f"the names in hparam_dict must be strings, got {type(name).__name__}: {name!r}")
+    for argument, given in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
+        for name in given:
+            if not isinstance(name, str) or not name:
+                raise TypeError(f"the names in {argument} must be strings, not empty, got {name!r}")
     domains = hparam_domain_discrete or {}
     check_mapping(domains, "hparam_domain_discrete")
     for name in domains:
@@ -73,7 +75,7 @@ def hparams(
     for tag, content in parts.items():
         summary.value.add(tag=tag, metadata=plugin_metadata("hparams", content.SerializeToString()))
     for tag, metric in metric_dict.items():
-        summary.MergeFrom(scalar(tag, metric))
+        summary.MergeFrom(scalar(tag, as_float(metric, f"metric_dict[{tag!r}]")))
     return summary
 
 
@@ -104,8 +106,12 @@ def _info(name: str, value: Value, domain: Sequence[Any] | None) -> HParamInfo:
     if domain is None and kind == "bool_value":
         domain = (False, True)  # only a column with a domain can be filtered by what is in it
     if domain is not None:
+        if isinstance(domain, str) or not isinstance(domain, Iterable):
+            raise TypeError(f"hparam_domain_discrete[{name!r}] must be a list of values, got {domain!r}")
         choices = [_value(name, choice) for choice in domain]
         if any(choice.WhichOneof("kind") != kind for choice in choices):
             raise TypeError(f"hparam_domain_discrete[{name!r}] must hold values of one type, got {list(domain)!r}")
+        if value not in choices:
+            raise ValueError(f"hparam_domain_discrete[{name!r}] must hold the value itself, got {list(domain)!r}")
         info.domain_discrete.CopyFrom(ListValue(values=choices))
     return info

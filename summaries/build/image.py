@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summaries.build import pictures
-from summaries.values import as_array, check_tag, needs
+from summaries.values import as_array, as_float, check_tag, needs
 from summaries.wire.pb import Summary
 
 if TYPE_CHECKING:
@@ -70,14 +71,17 @@ def image_with_boxes(
         ValueError: the tag is empty, a shape does not fit, or there are not as many labels as boxes.
         ImportError: Pillow is not installed.
     """
+    scale = as_float(rescale, "rescale")
+    if not 0 < scale < math.inf:
+        raise ValueError(f"rescale must be positive, got {scale:g}")
     boxes = as_array(box_tensor, "box_tensor")
     if boxes.ndim != 2 or boxes.shape[1] != _BOX:  # noqa: PLR2004
         raise ValueError(f"box_tensor must have shape [n, 4], got {boxes.shape}")
-    texts = [labels] if isinstance(labels, str) else labels
+    texts = [labels] if isinstance(labels, str) else None if labels is None else list(labels)
     if texts is not None and len(texts) != len(boxes):
         raise ValueError(f"labels must be one for each of the {len(boxes)} boxes, got {len(texts)}")
     pixels = pictures.as_pixels(img_tensor, dataformats, "HWC")
-    return _summary(tag, pictures.draw_boxes(pixels, boxes, texts), rescale)
+    return _summary(tag, pictures.draw_boxes(pixels, boxes, texts), scale)
 
 
 def figure(tag: str, figure: Any, close: bool = True) -> Summary:
@@ -90,10 +94,14 @@ def figure(tag: str, figure: Any, close: bool = True) -> Summary:
 
     Raises:
         TypeError: it is no figure.
+        ValueError: they are of several sizes, or there are none.
         ImportError: matplotlib or Pillow is not installed.
     """
     several = figure if isinstance(figure, list) else [figure]
-    pixels = np.stack([_drawn(one) for one in several])
+    drawn = [_drawn(one) for one in several]
+    if len({one.shape for one in drawn}) != 1:
+        raise ValueError(f"figures must be of one size, got {[one.shape[:2] for one in drawn]} pixels")
+    pixels = np.stack(drawn)
     if close:
         pyplot = needs("matplotlib.pyplot", "images")
         for one in several:
@@ -114,8 +122,9 @@ def video(tag: str, vid_tensor: Any, fps: float = 4) -> Summary:
         ValueError: the tag is empty, `fps` not positive, or the shape is another.
         ImportError: Pillow is not installed.
     """
-    if not fps > 0:
-        raise ValueError(f"fps must be positive, got {fps}")
+    fps = as_float(fps, "fps")
+    if not 0 < fps < math.inf:
+        raise ValueError(f"fps must be positive, got {fps:g}")
     videos = pictures.as_pixels(vid_tensor, "NTCHW", "NTCHW", "vid_tensor")
     if not videos.size:
         raise ValueError(f"vid_tensor must have a frame at least, got shape {videos.shape}")
@@ -126,7 +135,7 @@ def video(tag: str, vid_tensor: Any, fps: float = 4) -> Summary:
 def _drawn(figure: Any) -> NDArray[np.uint8]:
     """uint8[H, W, 3]: a figure as it would be shown."""
     agg = needs("matplotlib.backends.backend_agg", "images")
-    if not hasattr(figure, "savefig"):
+    if not hasattr(figure, "savefig") or not hasattr(figure, "set_canvas"):
         raise TypeError(f"figure must be a matplotlib Figure, or a list of them, got {type(figure).__name__}")
     canvas = agg.FigureCanvasAgg(figure)
     canvas.draw()

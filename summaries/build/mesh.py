@@ -57,7 +57,10 @@ def mesh(
         shapes = arrays[MeshPluginData.COLOR].shape, arrays[MeshPluginData.VERTEX].shape
         raise ValueError(f"colors must have the shape of vertices, {shapes[1]}, got {shapes[0]}")
     components = sum(1 << part for part in arrays)
-    config = json.dumps(dict(config_dict or {}), sort_keys=True)
+    try:
+        config = json.dumps(dict(config_dict or {}), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"config_dict must hold what JSON can say, got {config_dict!r}: {error}") from None
     summary = Summary()
     for part, array in arrays.items():
         content = MeshPluginData(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_pixels", "draw_boxes", "encode_gif", "encode_png", "frames", "grid"]
 
+_MAX_DURATION = 655_350  # milliseconds that a GIF can say
 _GREY, _GREY_ALPHA, _RGB, _RGBA = 1, 2, 3, 4
 _MODES = {_GREY: "L", _GREY_ALPHA: "LA", _RGB: "RGB", _RGBA: "RGBA"}
 
@@ -105,7 +106,7 @@ def encode_gif(pixels: NDArray[np.uint8], fps: float) -> bytes:
     first, *rest = (_picture(frame) for frame in pixels)
     with io.BytesIO() as buffer:
         # GIF counts hundredths of a second; 0 would mean "as fast as you like".
-        duration = max(10, round(1000 / fps))
+        duration = min(max(10, round(1000 / fps)), _MAX_DURATION)
         first.save(buffer, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0)
         return buffer.getvalue()
 

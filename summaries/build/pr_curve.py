@@ -100,7 +100,8 @@ def pr_curve_raw(
     rows = [as_array(row).reshape(-1) for row in (*counts, precision, recall)]
     if len({len(row) for row in rows}) != 1:
         raise ValueError(f"the six arrays must be equally long, got lengths {[len(row) for row in rows]}")
-    return _summary(tag, np.stack(rows), min(num_thresholds, len(rows[0])))
+    kept = as_count(num_thresholds, "num_thresholds")
+    return _summary(tag, np.stack(rows), min(kept, len(rows[0])))
 
 
 def _summary(tag: str, rows: NDArray[Any], num_thresholds: int) -> Summary:

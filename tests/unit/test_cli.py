@@ -6,7 +6,7 @@ from importlib.metadata import version
 import pytest
 from helpers import run
 
-from summaries import Event
+from summaries import Event, EventFileWriter
 from summaries.cli import main
 from summaries.wire.records import frame
 
@@ -26,12 +26,12 @@ def files(tmp_path, monkeypatch):
 
 GOOD_LINE = "runs/good.tfevents: 2 events, 0 faults\n"
 UNFINISHED_LINES = (
-    "runs/unfinished.tfevents: 1 events, 1 faults\n"
+    "runs/unfinished.tfevents: 1 event, 1 fault\n"
     "  the bytes end inside a record: got 17 bytes, want 18 bytes - at runs/unfinished.tfevents, record 1, offset 18"
     " (17 bytes)\n"
 )
 ZEROS_LINES = (
-    "zeros.tfevents: 1 events, 1 faults\n"
+    "zeros.tfevents: 1 event, 1 fault\n"
     "  zero bytes: got 50 of them, want a record - at zeros.tfevents, record 1, offset 18 (50 bytes)\n"
 )
 NO_EVENT_FILE = "gradledger: no event file (a name with 'tfevents' in it) below empty\n"
@@ -72,7 +72,7 @@ def test_version(capsys):
 def test_as_a_program(tmp_path):
     path = tmp_path / "a.tfevents"
     path.write_bytes(GOOD)
-    assert run("-m", "summaries", "verify", path) == f"{path}: 1 events, 0 faults\n"
+    assert run("-m", "summaries", "verify", path) == f"{path}: 1 event, 0 faults\n"
     run("-m", "summaries", "verify", tmp_path / "nowhere", status=2)
 
 
@@ -84,4 +84,23 @@ def test_a_name_that_is_no_unicode_text(tmp_path):
     except OSError:
         pytest.skip("this file system has no such names")
     strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}  # as in most terminals
-    assert "1 events, 0 faults" in run("-m", "summaries", "verify", tmp_path, env=strict)
+    assert "1 event, 0 faults" in run("-m", "summaries", "verify", tmp_path, env=strict)
+
+
+def test_verify_looks_at_the_other_paths(tmp_path, capsys):
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(GOOD)
+    assert main(["verify", str(tmp_path / "missing"), str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == f"{path}: 1 event, 0 faults\n"
+    assert err.startswith("gradledger: ")
+    assert "missing" in err
+
+
+def test_advice_finds_the_norms_of_others(tmp_path, capsys):
+    with EventFileWriter(tmp_path) as writer:
+        for step in range(20):
+            writer.add_scalar("train/loss", 1.0, step)
+            writer.add_scalar("train/grad_norm", 1.0 + step, step)  # Hugging Face's
+    assert main(["clip-advice", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("train/grad_norm: 20 steps, mean 10.5\n")

@@ -361,3 +361,41 @@ def test_what_lightning_asks_for(logdir):
     with SummaryWriter(logdir, filename_suffix=None) as writer:
         writer._get_file_writer().add_summary(build.scalar("hp_metric", 1.0), 0)
     assert read_run(logdir).tags == ("hp_metric",)
+
+
+def test_a_single_sample_is_one_channel(logdir):
+    with SummaryWriter(logdir) as writer:
+        writer.add_audio("click", [0.5], 0)
+        writer.add_audio("click", np.zeros((1, 1)), 1)
+    assert read_run(logdir).audio["click"].step.tolist() == [0, 1]
+
+
+EMBEDDINGS = {
+    "metadata must be a list of labels, got str: 'abc'": {"metadata": "abc"},
+    "with metadata_header, each label must be a list of its columns, got 'ab'": {
+        "metadata": ["ab", "cd", "ef"],
+        "metadata_header": ["x", "y"],
+    },
+    "metadata_header names the columns of metadata, got ['x'] without any": {"metadata_header": ["x"]},
+}
+
+
+@pytest.mark.parametrize(("text", "options"), EMBEDDINGS.items(), ids=EMBEDDINGS)
+def test_labels_that_cannot_be(logdir, text, options):
+    with SummaryWriter(logdir) as writer, pytest.raises((TypeError, ValueError)) as caught:
+        writer.add_embedding(np.eye(3), **options)
+    assert str(caught.value) == text
+
+
+def test_no_tag_leads_out_of_the_directory(logdir):
+    with SummaryWriter(logdir / "run") as writer:
+        writer.add_embedding(np.eye(3), tag="..")
+        writer.add_embedding(np.eye(3), tag="../..")
+    assert [entry.name for entry in logdir.iterdir()] == ["run"]
+    assert not list((logdir / "run").glob("tensors.tsv"))
+    assert len(list((logdir / "run").glob("00000/*/tensors.tsv"))) == 2
+
+
+def test_add_graph_with_torchs_argument_for_no_module(logdir):
+    with SummaryWriter(logdir) as writer, pytest.raises(TypeError, match=r"^input_to_model is for torch modules, got "):
+        writer.add_graph(GRAPH, input_to_model=1)

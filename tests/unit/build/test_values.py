@@ -98,7 +98,7 @@ def test_boxes_have_labels_and_are_rescaled():
 
 
 def test_samples_beyond_full_scale_are_clipped_with_a_warning():
-    with pytest.warns(UserWarning, match="audio 'a' has samples beyond -1 to 1: they are clipped"):
+    with pytest.warns(UserWarning, match="audio 'a' has samples beyond -1 to 1, which is full scale: they are clipped"):
         sound = summaries.audio("a", [[0.0, 2.0, -2.0, np.nan]], 8000).value[0].audio
     with wave.open(io.BytesIO(sound.encoded_audio_string)) as file:
         assert file.getparams()[:4] == (1, 2, 8000, 4)
