@@ -7,9 +7,7 @@ large ones. The clipping is folded into the pass, and so is the report.
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections import deque
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -134,7 +132,7 @@ class Plan:
         self.targets = [tuple(arrays) for arrays in targets]
         self._dtype = plain.compute_dtype(self.targets[0][0].dtype).name
         self._ready = [all(_is_ready(array) and array.flags.writeable for array in arrays) for arrays in self.targets]
-        self._tables: dict[tuple[int, ...], _Table] = {}
+        self._tables: dict[tuple[int, tuple[int, ...]], _Table] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_tables": {}}  # a copy's arrays are elsewhere, and the tables hold addresses
@@ -180,9 +178,10 @@ class Plan:
     ) -> None:
         if not served:
             return
-        table = self._tables.get(served)
+        key = threads.get_num_threads(), served
+        table = self._tables.get(key)
         if table is None:
-            table = self._tables[served] = _Table([self.targets[i] for i in served])
+            table = self._tables[key] = _Table([self.targets[i] for i in served])
         rows = table.pointing_at([gradients[i] for i in served])
         if stats is None:
             _run(kernel, rows, table.cut.pieces, numbers, _NO_STATS)
@@ -198,16 +197,12 @@ class Plan:
         numbers: NDArray[Any],
         stats: NDArray[Any] | None,
     ) -> None:
-        def work() -> None:
-            with contextlib.suppress(IndexError):  # another thread took the last
-                while True:
-                    i = waiting.popleft()
-                    row = None if stats is None else stats[i]
-                    plain.run_rule(self.rule, numbers.tolist(), gradients[i], self.targets[i], row)
+        def work(i: int) -> None:
+            row = None if stats is None else stats[i]
+            plain.run_rule(self.rule, numbers.tolist(), gradients[i], self.targets[i], row)
 
-        waiting = deque(chosen)
         size = sum(gradients[i].size for i in chosen)
-        threads.share(work, len(chosen) if size >= _SHARED else 1)
+        threads.share(work, chosen, len(chosen) if size >= _SHARED else 1)
 
 
 class _Cut(NamedTuple):
@@ -285,13 +280,10 @@ def _run(
         kernel(rows, 0, len(rows), numbers, stats)
         return
 
-    def work() -> None:
-        with contextlib.suppress(IndexError):  # another thread took the last piece
-            while True:
-                kernel(rows, *waiting.popleft(), numbers, stats)
+    def work(piece: tuple[int, int]) -> None:
+        kernel(rows, *piece, numbers, stats)
 
-    waiting = deque(pieces)
-    threads.share(work, len(pieces))
+    threads.share(work, pieces, len(pieces))
 
 
 def _is_ready(array: NDArray[Any]) -> bool:

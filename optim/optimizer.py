@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import operator
-import threading
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from optim.plain import compute_dtype
 from optim.report import StepReport, VariableReport
 from optim.state import Entry, check_listed
 from optim.step import Step
+from optim.threads import StepLock
 from optim.variable import IndexedSlices, Variable
 from optim.variable import global_step as read_global_step
 
@@ -86,7 +86,7 @@ class Optimizer:
         self._slots: dict[str, dict[Variable, Variable]] = {}
         self._slotted: set[Variable] = set()
         self._plans: dict[tuple[Variable, ...], tuple[Plan, tuple[Variable, ...], tuple[NDArray[Any], ...]]] = {}
-        self._lock: Any = threading.RLock() if use_locking else contextlib.nullcontext()
+        self._lock: Any = StepLock() if use_locking else contextlib.nullcontext()
 
     def get_name(self) -> str:
         """The optimizer's name."""

@@ -106,18 +106,3 @@ def test_settings_are_checked():
         threads.set_num_threads(0)
     with pytest.raises(ValueError, match=r"^kernels are compiled for float32 and float64, got 'float16'$"):
         compiled.compile_kernels([rules.ADAM], ["float16"])
-
-
-def test_an_error_in_a_thread_is_raised_in_the_callers():
-    def work():
-        raise ZeroDivisionError
-
-    threads.set_num_threads(2)
-    try:
-        with pytest.raises(ZeroDivisionError):
-            threads.share(work, 2)
-        done = []
-        threads.share(lambda: done.append(1), 2)
-        assert len(done) == 2
-    finally:
-        threads.set_num_threads(None)
