@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from optim.rules import Rule
 
-__all__ = ["AS_IT_IS", "Clip", "Plan", "apply_rule", "count_nonfinite", "norm", "norm_from_squares"]
+__all__ = ["AS_IT_IS", "Clip", "Plan", "addresses", "apply_rule", "count_nonfinite", "norm", "norm_from_squares"]
 
 _TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough to forget the call
 _SHARED = 1 << 18  # elements from which on waking a second thread pays
@@ -84,8 +84,20 @@ def apply_rule(
         gradient: array of the variable's shape and dtype; not modified.
         slots: arrays of the variable's shape, in the rule's order.
         scale: multiplies the gradient; 1.0 leaves it as it is, bit for bit.
+
+    Raises:
+        ValueError: the arrays are not of one shape, or variable and slots not of one dtype.
     """
+    if gradient.shape != variable.shape:
+        raise ValueError(f"gradient must be of shape {variable.shape}, as the variable is, got {gradient.shape}")
     Plan(rule, [(variable, *slots)]).run([gradient], hyperparameters, Clip(scale))
+
+
+def addresses(arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """int64[arrays]: where the elements of each begin."""
+    if compiled.available():
+        return compiled.addresses(arrays)
+    return np.array([array.__array_interface__["data"][0] for array in arrays], np.int64)
 
 
 def norm(arrays: Sequence[NDArray[Any]]) -> float:
@@ -125,11 +137,18 @@ class Plan:
     Args:
         rule: the formula.
         targets: for each variable its array and its slots', in the rule's order; of one shape, floating dtype.
+
+    Raises:
+        ValueError: a variable's arrays are not all of one shape and dtype, or not as many as the rule takes.
     """
 
     def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
         self.rule = rule
         self.targets = [tuple(arrays) for arrays in targets]
+        for first, *others in self.targets:  # a kernel would write past the end of the shorter ones
+            if len(others) != len(rule.slots) or {(a.shape, a.dtype) for a in others} - {(first.shape, first.dtype)}:
+                got = ", ".join(f"{array.dtype} of shape {array.shape}" for array in (first, *others))
+                raise ValueError(f"{rule.name} needs 1 + {len(rule.slots)} arrays of one shape and dtype, got {got}")
         self._dtype = plain.compute_dtype(self.targets[0][0].dtype).name
         self._ready = [all(_is_ready(array) and array.flags.writeable for array in arrays) for arrays in self.targets]
         self._tables: dict[tuple[int, tuple[int, ...]], _Table] = {}

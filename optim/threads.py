@@ -101,7 +101,7 @@ class _Errand:
 
 
 class StepLock:
-    """A re-entrant lock that can be copied and pickled, as one that nobody holds, and that a fork does not leave held."""
+    """A re-entrant lock. A copy of it, as a pickle's or a forked process's, is held by nobody."""
 
     def __init__(self) -> None:
         self._renew()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["IndexedSlices", "Variable", "global_step"]
+__all__ = ["IndexedSlices", "Variable", "global_step", "next_global_step"]
 
 
 class Variable:
@@ -160,3 +160,20 @@ def global_step(variable: Variable) -> int:
     if value.size != 1 or not np.issubdtype(value.dtype, np.integer):
         raise TypeError(f"global_step must be one integer, got {value.dtype} of shape {value.shape}")
     return int(value.reshape(()))
+
+
+def next_global_step(variable: Variable) -> int:
+    """The number of the step to come, which the Variable can hold.
+
+    Raises:
+        TypeError: it is no integer Variable of one element.
+        ValueError: it is read-only, or counts no further.
+    """
+    if not isinstance(variable, Variable):
+        raise TypeError(f"global_step must be a Variable, got {type(variable).__name__}: {variable!r}")
+    number = global_step(variable) + 1
+    if not variable.value.flags.writeable:
+        raise ValueError(f"global_step {variable.name!r} must be one that can be written to, got a read-only array")
+    if number > np.iinfo(variable.dtype).max:
+        raise ValueError(f"global_step {variable.name!r} must be wider than {variable.dtype} to count to {number}")
+    return number

@@ -174,6 +174,7 @@ class _SkipNonfinite(_Wrapper):
             report = super()._take(step)
             self.skipped_in_a_row = 0
             return report
+        rate = self._rate()  # may be refused; then nothing is counted
         self.skipped_in_a_row += 1
         self.skipped_steps += 1
         if self.skipped_in_a_row >= self._most:
@@ -182,7 +183,7 @@ class _SkipNonfinite(_Wrapper):
                 f"gradients were not finite in {self.skipped_in_a_row} steps in a row, at step {step.number} "
                 f"{step.nonfinite} elements, of {names}"
             )
-        return step.report(self._rate(), skipped=True)
+        return step.report(rate, skipped=True)
 
 
 class _WithSummaries(_Wrapper):
