@@ -193,27 +193,30 @@ class Optimizer:
         values = {key: checks.number(key, value, self._bound(key)) for key, value in self._hyper.items()}
         if step.measured and not step.detailed:
             _ = step.global_norm
-        stats = self._update(step, values)
+        dtypes = {compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}
+        self._check(dtypes, values)
+        targets = self._targets_of(step.variables)
+        step.gradients = targets.apart(step.gradients)
+        self._begin(dtypes, values)
+        stats = self._update(step, values, targets)
         step.applied = True
-        self._finish({compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}, values)
+        self._finish(values)
         return self._report(step, values["learning_rate"], stats)
 
-    def _update(self, step: Step, values: dict[str, float]) -> list[tuple[int, NDArray[Any] | None]]:
+    def _update(self, step: Step, values: dict[str, float], targets: Targets) -> list[tuple[int, NDArray[Any] | None]]:
         """For each variable how many elements were looked at, and what was measured."""
         found: list[tuple[int, NDArray[Any] | None]] = [(0, None)] * len(step.variables)
-        known = self._targets_of(step.variables)
-        step.gradients = known.apart(step.gradients)
         dense: dict[np.dtype[Any], list[int]] = {}
         for i, gradient in enumerate(step.gradients):
             if isinstance(gradient, IndexedSlices):
                 hyper = self._formula_numbers(values, compute_dtype(gradient.dtype))
                 found[i] = sparse.update_rows(
-                    self.rule, gradient, known.arrays[i], hyper, step.clip, report=step.detailed
+                    self.rule, gradient, targets.arrays[i], hyper, step.clip, report=step.detailed
                 )  # fmt: skip
             else:
                 dense.setdefault(gradient.dtype, []).append(i)
         for dtype, chosen in dense.items():
-            plan = known.plan(chosen)
+            plan = targets.plan(chosen)
             hyper = self._formula_numbers(values, compute_dtype(dtype))
             stats = plan.run([step.gradients[i] for i in chosen], hyper, step.clip, report=step.detailed)  # type: ignore[misc]
             if stats is not None:
@@ -259,8 +262,14 @@ class Optimizer:
         """What the rule's formula takes behind the slots, at this step, for variables that are computed in `dtype`."""
         return tuple(values[name] for name in self.rule.hyperparameters)
 
-    def _finish(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
-        """What there is to do after the updates; `dtypes` are those that were computed in."""
+    def _check(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        """What more there is to refuse, before anything changes; `dtypes` are those that are computed in."""
+
+    def _begin(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        """What there is to make before the updates."""
+
+    def _finish(self, values: Mapping[str, float]) -> None:
+        """What there is to do after the updates."""
 
     def _other_variables(self) -> list[Variable]:
         """What is remembered and is no slot."""
