@@ -57,7 +57,7 @@ class Clip(NamedTuple):
         """A clipped copy of `array`, in its dtype."""
         wide = plain.compute_dtype(array.dtype)  # the scale may be smaller than what a narrower dtype holds
         with np.errstate(all="ignore"):
-            scaled = array.astype(wide, copy=False) * wide.type(self.scale)
+            scaled = np.multiply(array, wide.type(self.scale), dtype=wide, out=np.empty(array.shape, wide))
             if not self.only_scales:
                 np.minimum(np.maximum(scaled, wide.type(self.low), out=scaled), wide.type(self.high), out=scaled)
             kept: NDArray[Any] = scaled.astype(array.dtype, copy=False)

@@ -43,7 +43,7 @@ class Variable:
     ) -> None:
         if isinstance(initial_value, Variable):
             initial_value = initial_value.value
-        array = np.array(initial_value, dtype)
+        array = np.array(_as_array(initial_value), dtype)
         if dtype is None and array.dtype == np.float64 and not hasattr(initial_value, "dtype"):
             array = array.astype(np.float32)
         self._become(array, trainable, name)
@@ -90,7 +90,7 @@ class Variable:
         Raises:
             ValueError: its shape is another.
         """
-        new = np.asarray(value)
+        new = _as_array(value)
         if new.shape != self.shape:
             raise ValueError(f"variable {self.name!r} has shape {self.shape}, got a value of shape {new.shape}")
         self.value[...] = new
@@ -127,6 +127,8 @@ class IndexedSlices:
     def __init__(self, values: ArrayLike, indices: ArrayLike, dense_shape: tuple[int, ...] | None = None) -> None:
         self.values = _as_array(values)
         self.indices = _as_array(indices)
+        if not self.indices.size and isinstance(indices, list | tuple):
+            self.indices = self.indices.astype(np.int64)  # NumPy takes an empty list for floats
         self.dense_shape = dense_shape
         if not np.issubdtype(self.indices.dtype, np.integer):
             raise TypeError(f"indices must be integers, got {self.indices.dtype}")
