@@ -65,8 +65,15 @@ def use(kernels: str | None) -> None:
 
 def available() -> bool:
     """Whether formulas are to be run compiled."""
-    wanted = _wanted[0] if _wanted else os.environ.get("GRADLEDGER_KERNELS", "")
+    wanted = _wanted[0] if _wanted else _by_default(os.environ.get("GRADLEDGER_KERNELS", ""))
     return wanted != "plain" and _installed() and _works()
+
+
+@cache
+def _by_default(told: str) -> str:
+    if told not in {"", "plain", "compiled"}:
+        _log.warning("GRADLEDGER_KERNELS must be 'plain' or 'compiled', got %r: it is not used", told)
+    return told
 
 
 def compile_kernels(

@@ -251,8 +251,10 @@ class Optimizer:
         return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
 
     def _label(self, k: int) -> str:
-        """What the k-th slot's variables are called behind their variable's name."""
-        return self._slot_label(self.rule.slots[k]) or self._name + (f"_{k}" if k else "")
+        """What the k-th slot's variables are called behind their variable's name; as in TF1, each name once."""
+        wanted = [self._slot_label(slot) or self._name for slot in self.rule.slots[: k + 1]]
+        before = wanted[:k].count(wanted[k])
+        return wanted[k] + (f"_{before}" if before else "")
 
     def _slot_label(self, slot: str) -> str | None:
         """The same, where the slot has a name of its own."""

@@ -48,6 +48,7 @@ def update_rows(
     Returns:
         How many elements were looked at, and float64[width] as `codegen` has it, or None without a report.
     """
+    as_it_came = gradient
     if not clip.only_scales:
         rows = clip.applied(gradient.values)
         gradient, clip = IndexedSlices(rows, gradient.indices, gradient.dense_shape), kernels.AS_IT_IS
@@ -65,7 +66,18 @@ def update_rows(
             largest = np.maximum(stats[most], measured[0, most])
             stats += measured[0]
             stats[most] = largest
+    if report and gradient is not as_it_came:
+        _measure_as_it_came(stats, size, as_it_came)
     return size, stats if report else None
+
+
+def _measure_as_it_came(stats: NDArray[Any], size: int, gradient: IndexedSlices) -> None:
+    """What the kernels read was clipped already; the report is of what it was before."""
+    rows = unique_rows(gradient)[1]
+    norm = kernels.norm([rows])
+    stats[0] = norm * norm
+    stats[3] = size - np.count_nonzero(rows)
+    stats[4] = kernels.count_nonfinite([rows])
 
 
 def _named_rows(

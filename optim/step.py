@@ -90,7 +90,7 @@ class Step:
         self, learning_rate: float, variables: tuple[VariableReport, ...] = (), *, skipped: bool = False
     ) -> StepReport:
         """What is known of the step."""
-        if not self.measured and self._global_norm is None:
+        if not (self.measured or self.detailed) and self._global_norm is None:
             return StepReport(self.number, learning_rate, skipped=skipped, variables=variables, loss=self.loss)
         norm = self.global_norm
         # A finite norm has no element that is not.

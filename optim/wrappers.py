@@ -137,7 +137,7 @@ class _ClipByPercentile(_Wrapper):
     def _take(self, step: Step) -> StepReport:
         norm = step.norm_so_far
         norms = self._sorted.copy()
-        if math.isfinite(norm):
+        if 0 < norm < math.inf:
             insort(norms, norm)
         bound = _percentile(norms, self._percentile)
         if bound > 0:
@@ -262,8 +262,9 @@ def clip_gradients_by_value(optimizer: Optimizer, clip_value_min: float, clip_va
 def clip_gradients_by_percentile(optimizer: Optimizer, percentile: float = 10.0) -> Optimizer:
     """AutoClip: an optimizer that clips by global norm, where the bound is a percentile of all norms so far.
 
-    The norm of the step at hand is among them; norms that are not finite are left out, and such a step's gradients
-    become NaN, as with any clipping by norm.
+    The norm of the step at hand is among them. Norms that are not finite are left out, and such a step's gradients
+    become NaN, as with any clipping by norm. Norms of 0 are left out too, unlike in the paper: they say nothing of how
+    large gradients are, and a bound of 0 would stop the training. So the first norm that is not 0 is never clipped.
 
     Args:
         optimizer: makes the update.

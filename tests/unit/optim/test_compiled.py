@@ -106,3 +106,11 @@ def test_settings_are_checked():
         threads.set_num_threads(0)
     with pytest.raises(ValueError, match=r"^kernels are compiled for float32 and float64, got 'float16'$"):
         compiled.compile_kernels([rules.ADAM], ["float16"])
+
+
+def test_what_the_environment_says_wrongly_is_told(monkeypatch, caplog):
+    monkeypatch.setenv("GRADLEDGER_KERNELS", "foo")
+    with caplog.at_level(logging.WARNING, "optim"):
+        compiled.available()
+        compiled.available()
+    assert caplog.messages == ["GRADLEDGER_KERNELS must be 'plain' or 'compiled', got 'foo': it is not used"]

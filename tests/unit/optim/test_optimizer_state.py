@@ -26,6 +26,11 @@ SLOTS = {
     "Adam": (optim.AdamOptimizer(), {"m": "w/Adam", "v": "w/Adam_1"}),
     "Ftrl": (optim.FtrlOptimizer(0.1), {"accum": "w/Ftrl", "linear": "w/Ftrl_1"}),
     "Ftrl, named": (optim.FtrlOptimizer(0.1, accum_name="a", linear_name="z"), {"accum": "w/a", "linear": "w/z"}),
+    "Ftrl, one named": (optim.FtrlOptimizer(0.1, accum_name="a"), {"accum": "w/a", "linear": "w/Ftrl"}),
+    "Ftrl, named alike": (
+        optim.FtrlOptimizer(0.1, accum_name="x", linear_name="x"),
+        {"accum": "w/x", "linear": "w/x_1"},
+    ),
     "RMSProp": (optim.RMSPropOptimizer(0.1), {"rms": "w/RMSProp", "momentum": "w/RMSProp_1"}),
     "RMSProp, centered": (
         optim.RMSPropOptimizer(0.1, centered=True),

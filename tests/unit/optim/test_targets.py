@@ -238,3 +238,33 @@ def test_a_refused_step_is_not_counted_as_skipped():
     with pytest.raises(ValueError, match=r"^learning_rate must be at least 0 and finite, got -1\.0$"):
         optimizer.apply_gradients([(np.float32([np.nan]), w)])
     assert (optimizer.skipped_steps, optimizer.skipped_in_a_row) == (1, 1)
+
+
+@pytest.mark.parametrize("rule", [optim.GradientDescentOptimizer, optim.AdamOptimizer])
+def test_rows_are_measured_before_they_are_clipped(rule):
+    table = Variable(np.ones((4, 2), np.float32), name="table")
+    rows = IndexedSlices(np.float32([[3.0, 0.0], [0.0, 4.0], [0.0, np.inf]]), [0, 2, 3])
+    optimizer = optim.clip_gradients_by_value(rule(0.5), -1.0, 1.0)
+    first = optimizer.apply_gradients([(IndexedSlices(rows.values[:2], rows.indices[:2]), table)], report=True)
+    assert (first.global_norm, first.nonfinite, first.variables[0].gradient_norm) == (5.0, 0, 5.0)
+    assert first.variables[0].gradient_zeros == first.variables[0].size - 2
+    second = optimizer.apply_gradients([(rows, table)], report=True)
+    assert (second.nonfinite, second.variables[0].gradient_nonfinite) == (1, 1)
+    assert np.isfinite(table.value).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_detailed_report_has_the_norm(sparse):
+    w = Variable(np.ones((2, 1), np.float32), name="w")
+    g = np.float32([[3.0], [4.0]])
+    pairs = [(IndexedSlices(g, [0, 1]) if sparse else g, w)]
+    report = optim.GradientDescentOptimizer(0.5).apply_gradients(pairs, report=True)
+    assert (report.global_norm, report.nonfinite) == (5.0, 0)
+
+
+def test_a_percentile_leaves_out_norms_of_0():
+    w = Variable([0.0])
+    optimizer = optim.clip_gradients_by_percentile(optim.GradientDescentOptimizer(0.0), 10.0)
+    bounds = [optimizer.apply_gradients([(np.float32([g]), w)]).clip_norm for g in (0, 0, 2, 0, 0, 0, 1e6)]
+    assert bounds[:6] == [None, None, 2, 2, 2, 2]
+    assert bounds[6] == pytest.approx(2 + (1e6 - 2) * 0.1)
