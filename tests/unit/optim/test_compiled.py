@@ -89,7 +89,10 @@ def test_a_directory_that_others_may_write_to_is_not_used(tmp_path, monkeypatch,
     with caplog.at_level(logging.WARNING, "optim"):
         used = compiled._directory()
     assert used != str(open_to_all)
-    os.rmdir(used)
+    compiled._remove(used, 0)
+    assert os.path.isdir(used)
+    compiled._remove(used, os.getpid())
+    assert not os.path.exists(used)
     assert f"kernels cannot be kept in {open_to_all}" in caplog.text
 
 
@@ -114,3 +117,27 @@ def test_what_the_environment_says_wrongly_is_told(monkeypatch, caplog):
         compiled.available()
         compiled.available()
     assert caplog.messages == ["GRADLEDGER_KERNELS must be 'plain' or 'compiled', got 'foo': it is not used"]
+
+
+@needs_numba
+@pytest.mark.parametrize(("suffix", "damage"), [(".nbi", b"?"), (".nbc", b"?"), (".nbi", b""), (".py", b"")])
+def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, damage):
+    monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
+    monkeypatch.setattr(compiled, "_kernels", {})
+    assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
+    (kernel,) = tmp_path.glob("*.py")
+    for path in tmp_path.rglob(f"*{suffix}"):
+        path.write_bytes(damage)
+    for path in tmp_path.rglob("*.pyc"):
+        path.unlink()
+    compiled._kernels.clear()
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "optim"):
+        assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
+    assert caplog.messages[0].startswith(
+        f"the kernel gradient_descent_float32 kept in {kernel} cannot be used, it is made again: "
+    )
+    caplog.clear()
+    compiled._kernels.clear()
+    assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
+    assert caplog.messages == []
