@@ -15,6 +15,10 @@ Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as t
 GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below
 the user's cache directory. A kernel is compiled once a machine, when it is first used: the "optim" logger says so.
 `compile_kernels` does it beforehand.
+
+What differs from TF1: float16 and bfloat16 are computed in float32 and rounded once, when they are stored, where
+TensorFlow rounds every operation; of float64 variables hyperparameters stay float64; variables without a name are all
+called "Variable", since a name that depends on what else the process has made would not find its checkpoint again.
 """
 
 from optim.adam import AdamWOptimizer, NAdamOptimizer

@@ -14,7 +14,7 @@ from optim.state import Entry
 from optim.variable import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,8 +32,9 @@ class AdamOptimizer(Optimizer):
         s \leftarrow s + (1 - \beta_2)(g^2 - s), \quad v \leftarrow v - \alpha m / (\sqrt s + \epsilon)
 
     ε stands beside the root of s as it is, before correction for its start at 0: "ε hat" in the paper. The powers of
-    β₁ and β₂ are Variables, as in TF1, and `variables()` has them. A sparse gradient decays m and v, and moves the
-    weights, in all rows.
+    β₁ and β₂ are Variables, as in TF1, and `variables()` has them: one pair, which rises with every step, whichever
+    variables that has; of the widest dtype that was computed in, where TF1's are float32. A sparse gradient decays m
+    and v, and moves the weights, in all rows.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
@@ -77,56 +78,69 @@ class AdamOptimizer(Optimizer):
         Optimizer.__init__(
             self, rule, learning_rate, use_locking, name, beta1=beta1, beta2=beta2, epsilon=epsilon, **others
         )
-        self._powers: dict[np.dtype[Any], tuple[Variable, Variable]] = {}
+        self._powers: tuple[Variable, ...] = ()
+
+    def _check(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        for dtype in dtypes:
+            for beta in _BETAS:
+                if dtype.type(values[beta]) >= 1:  # the rate would be divided by 0
+                    raise ValueError(f"{beta} must be below 1 in {dtype}, got {values[beta]}, which rounds to 1")
+
+    def _begin(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        self._have_powers(_widest(dtypes), [values[beta] for beta in _BETAS])
+
+    def _have_powers(self, dtype: np.dtype[Any], start: Sequence[float]) -> None:
+        """Have a β₁ᵗ and a β₂ᵗ for the step to come, of this dtype or a wider one."""
+        if not self._powers:
+            self._powers = tuple(
+                Variable(number, trainable=False, name=f"{beta}_power", dtype=dtype)
+                for beta, number in zip(_BETAS, start, strict=True)
+            )
+        for power in self._powers:
+            if power.dtype.itemsize < dtype.itemsize:
+                power.value = power.value.astype(dtype)
 
     def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
         return super()._formula_numbers({**values, "alpha": self._alpha(values, dtype)}, dtype)
 
     def _alpha(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> float:
         """The rate, corrected for slots that started at 0; rounded as TF1 does, which cancels what m and s lose."""
-        power1, power2 = (power.value for power in self._powers_in(dtype, values))
+        power1, power2 = (dtype.type(power.value) for power in self._powers)
         return float(dtype.type(values["learning_rate"]) * np.sqrt(1 - power2) / (1 - power1))
 
-    def _powers_in(self, dtype: np.dtype[Any], values: Mapping[str, float]) -> tuple[Variable, Variable]:
-        """β₁ᵗ and β₂ᵗ for the step to come, one pair for each dtype that is computed in."""
-        if dtype not in self._powers:
-            suffix = f"_{len(self._powers)}" if self._powers else ""
-            first, second = (
-                Variable(values[beta], trainable=False, name=f"{beta}_power{suffix}", dtype=dtype)
-                for beta in ("beta1", "beta2")
-            )
-            self._powers[dtype] = first, second
-        return self._powers[dtype]
-
-    def _finish(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
-        for dtype in dtypes:
-            for power, beta in zip(self._powers_in(dtype, values), ("beta1", "beta2"), strict=True):
-                power.value *= dtype.type(values[beta])
+    def _finish(self, values: Mapping[str, float]) -> None:
+        for power, beta in zip(self._powers, _BETAS, strict=True):
+            power.value *= power.dtype.type(values[beta])
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
         """What a Saver saves or restores beside the variables: slots, counts, and the powers of β₁ and β₂."""
         yield from super().state(variables, stored)
-        for dtype in _compute_dtypes(variable for variable, _ in self._slots_in(variables, stored)):
-            powers = self._powers.get(dtype)
-            for k, beta in enumerate(("beta1", "beta2")):
-                value = powers[k].value if powers else np.empty((), dtype)
-                yield Entry(f"{self._name}/{beta}_power/{dtype}", value, partial(self._restore_power, dtype, k))
+        dtypes = {compute_dtype(variable.dtype) for variable, _ in self._slots_in(variables, stored)}
+        if not dtypes:
+            return
+        for k, beta in enumerate(_BETAS):
+            value = self._powers[k].value if self._powers and stored is None else np.empty((), _widest(dtypes))
+            yield Entry(f"{self._name}/{beta}_power", value, partial(self._restore_power, k))
 
     def _begin_again(self, kept: Collection[Variable], steps: int) -> None:
         super()._begin_again(kept, steps)
-        dtypes = _compute_dtypes(kept)
-        self._powers = {dtype: powers for dtype, powers in self._powers.items() if dtype in dtypes}
+        dtypes = {compute_dtype(variable.dtype) for variable in kept}
+        if not dtypes or (self._powers and self._powers[0].dtype != _widest(dtypes)):
+            self._powers = ()
 
-    def _restore_power(self, dtype: np.dtype[Any], k: int, value: NDArray[Any]) -> None:
-        self._powers_in(dtype, {"beta1": 0.0, "beta2": 0.0})[k].assign(value)
+    def _restore_power(self, k: int, value: NDArray[Any]) -> None:
+        self._have_powers(value.dtype, (0.0, 0.0))
+        self._powers[k].assign(value)
 
     def _other_variables(self) -> list[Variable]:
-        return [power for pair in self._powers.values() for power in pair]
+        return list(self._powers)
 
 
-def _compute_dtypes(variables: Iterable[Variable]) -> list[np.dtype[Any]]:
-    """Each once, in the variables' order."""
-    return list(dict.fromkeys(compute_dtype(variable.dtype) for variable in variables))
+_BETAS = ("beta1", "beta2")
+
+
+def _widest(dtypes: set[np.dtype[Any]]) -> np.dtype[Any]:
+    return max(dtypes, key=lambda dtype: dtype.itemsize)
 
 
 class NAdamOptimizer(AdamOptimizer):
@@ -201,6 +215,6 @@ class AdamWOptimizer(AdamOptimizer):
         self._start(rules.ADAMW, learning_rate, beta1, beta2, epsilon, use_locking, name, weight_decay=weight_decay)
 
     def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
-        uncorrected = values["epsilon"] * float(np.sqrt(1 - self._powers_in(dtype, values)[1].value))
+        uncorrected = values["epsilon"] * float(np.sqrt(1 - dtype.type(self._powers[1].value)))
         decay = values["learning_rate"] * values["weight_decay"]
         return super()._formula_numbers({**values, "epsilon": uncorrected, "decay": decay}, dtype)

@@ -25,7 +25,7 @@ def as_array(tensor: Any) -> NDArray[Any] | None:
     array([1., 2.], dtype=float32)
     """
     if isinstance(tensor, np.ndarray):
-        return tensor
+        return np.asarray(tensor)  # of a np.matrix, a view that has any number of dimensions
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(tensor, torch.Tensor):
         return _from_torch(torch, tensor)
@@ -44,6 +44,20 @@ def as_array(tensor: Any) -> NDArray[Any] | None:
 def _from_torch(torch: Any, tensor: Any) -> NDArray[Any]:
     tensor = tensor.detach()
     if tensor.dtype == torch.bfloat16:  # torch has no NumPy array of it; its bits are those of ml_dtypes' bfloat16
-        array: NDArray[Any] = tensor.view(torch.int16).numpy().view(np.dtype("bfloat16"))
+        array: NDArray[Any] = tensor.view(torch.int16).numpy().view(_bfloat16())
         return array
     return np.asarray(tensor)
+
+
+def _bfloat16() -> np.dtype[Any]:
+    """ml_dtypes', which NumPy knows by name only once it has been imported.
+
+    Raises:
+        ImportError: ml_dtypes is not installed.
+    """
+    try:
+        import ml_dtypes  # noqa: PLC0415 - who has no bfloat16 needs no ml_dtypes
+    except ImportError:
+        raise ImportError("bfloat16 tensors need ml_dtypes: pip install ml_dtypes") from None
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype

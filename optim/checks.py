@@ -15,6 +15,7 @@ __all__ = [
     "at_least_one",
     "at_least_zero",
     "below_one",
+    "constant",
     "finite",
     "integer",
     "number",
@@ -93,9 +94,23 @@ def number(name: str, value: Any, bound: Bound) -> float:
     """
     now = value() if callable(value) else value
     try:
+        if isinstance(now, str | bytes):
+            raise TypeError  # noqa: TRY301 - float would read them
         now = float(now)
     except (TypeError, ValueError):
         raise TypeError(
             f"{name} must be a number, a Variable or a callable that returns one, got {type(now).__name__}: {now!r}"
         ) from None
     return bound(name, now)
+
+
+def constant(name: str, value: Any, bound: Bound) -> float:
+    """A number that stays as it is.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is out of bounds.
+    """
+    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}: {value!r}")
+    return bound(name, float(value))

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from optim import checks, kernels
 from optim.arrays import as_array
@@ -41,8 +42,8 @@ def clip_by_value(t: Tensor, clip_value_min: ArrayLike, clip_value_max: ArrayLik
     NaN stays NaN.
 
     Args:
-        t: array, any shape, floating dtype; or IndexedSlices, whose values are clipped. Not modified.
-        clip_value_min: the least a, a number or an array that broadcasts to the shape of `t`.
+        t: array, any shape, floating or integer dtype; or IndexedSlices, whose values are clipped. Not modified.
+        clip_value_min: the least a, a number or an array that broadcasts to the shape of `t`, in its dtype.
         clip_value_max: the most b, likewise.
         name: accepted for TF1's sake; unused.
 
@@ -50,6 +51,7 @@ def clip_by_value(t: Tensor, clip_value_min: ArrayLike, clip_value_max: ArrayLik
         Array (or IndexedSlices) of the shape and dtype of `t`.
 
     Raises:
+        TypeError: `t` or a bound is no real numbers; or a bound no whole one, where `t` is.
         ValueError: a bound does not broadcast to the shape of `t`.
 
     >>> clip_by_value(np.array([-3.0, 0.5, np.nan]), -1.0, 1.0)
@@ -57,14 +59,12 @@ def clip_by_value(t: Tensor, clip_value_min: ArrayLike, clip_value_max: ArrayLik
     """
 
     def clip(array: NDArray[Any]) -> NDArray[Any]:
-        bounds = [np.asarray(bound, array.dtype) for bound in (clip_value_min, clip_value_max)]
-        for bound in bounds:
-            if np.broadcast_shapes(bound.shape, array.shape) != array.shape:
-                raise ValueError(f"bounds must broadcast to the shape {array.shape} of t, got {bound.shape}")
-        kept: NDArray[Any] = np.maximum(np.minimum(array, bounds[1]), bounds[0])
+        low, high = (_bound(bound, array) for bound in (clip_value_min, clip_value_max))
+        kept = np.empty(array.shape, array.dtype)
+        np.maximum(np.minimum(array, high, out=kept), low, out=kept)
         return kept
 
-    return _mapped(clip, t)
+    return _mapped(clip, t, integers=True)
 
 
 def clip_by_norm(
@@ -86,7 +86,8 @@ def clip_by_norm(
         Array (or IndexedSlices) of the shape and dtype of `t`.
 
     Raises:
-        ValueError: `clip_norm` is not positive.
+        TypeError: `t` or `clip_norm` is no real numbers, or `axes` no integers.
+        ValueError: `clip_norm` is not positive, or does not broadcast to the norms; `t` has no such axes.
 
     >>> clip_by_norm(np.array([3.0, 4.0]), 1.0)
     array([0.6, 0.8])
@@ -97,10 +98,9 @@ def clip_by_norm(
     References: Pascanu et al. 2013, https://arxiv.org/abs/1211.5063
     """
     bound = _positive(clip_norm)
-    reduced = tuple(axes) if axes is not None and not isinstance(axes, int) else axes
 
     def clip(array: NDArray[Any]) -> NDArray[Any]:
-        return _kept(array, _norms(array, reduced), bound)
+        return _kept(array, _norms(array, axes), bound)
 
     return _mapped(clip, t)
 
@@ -119,7 +119,8 @@ def clip_by_average_norm(t: Tensor, clip_norm: ArrayLike, name: str | None = Non
         Array (or IndexedSlices) of the shape and dtype of `t`.
 
     Raises:
-        ValueError: `clip_norm` is not positive.
+        TypeError: `t` or `clip_norm` is no real numbers.
+        ValueError: `clip_norm` is not positive, or is more than one number.
 
     >>> clip_by_average_norm(np.array([3.0, 4.0]), 1.0)
     array([1.2, 1.6])
@@ -142,7 +143,7 @@ def global_norm(t_list: Sequence[Tensor | None], name: str | None = None) -> flo
         The norm, as a float; 0.0 where there is nothing. It neither overflows nor underflows where float64 can hold it.
 
     Raises:
-        TypeError: `t_list` is a single array, or no sequence.
+        TypeError: `t_list` is a single tensor, or no sequence; or one is no real numbers.
 
     >>> global_norm([np.array([3.0]), None, np.array([[4.0]])])
     5.0
@@ -160,8 +161,9 @@ def clip_by_global_norm(
 
     .. math:: t_i \cdot c / \max(\lVert t \rVert_2, c)
 
-    At or below the bound the tensors come back as they are, bit for bit. Where the norm is not finite, every element
-    becomes NaN, as in TF1.
+    At or below the bound the arrays come back as they are, bit for bit. Where the norm is not finite, every element
+    becomes NaN, as in TF1. Clipping again changes nothing but, where rounding has left the norm above the bound, the
+    last bit.
 
     Args:
         t_list: as in `global_norm`. Not modified.
@@ -174,7 +176,7 @@ def clip_by_global_norm(
 
     Raises:
         ValueError: `clip_norm` is not positive.
-        TypeError: `t_list` is a single array, or no sequence.
+        TypeError: `t_list` is a single tensor, or no sequence; one is no real numbers; `clip_norm` is no number.
 
     >>> clip_by_global_norm([np.array([3.0]), None, np.array([4.0])], 1.0)
     ([array([0.6]), None, array([0.8])], 5.0)
@@ -193,60 +195,97 @@ def clip_scale(norm: float, clip_norm: float) -> float:
     Raises:
         ValueError: `clip_norm` is not positive.
     """
-    checks.positive_or_infinite("clip_norm", clip_norm)
+    bound = checks.number("clip_norm", clip_norm, checks.positive_or_infinite)
     if not math.isfinite(norm):
         return math.nan
-    return clip_norm / norm if norm > clip_norm else 1.0
+    return bound / norm if norm > bound else 1.0
 
 
 def _checked(t_list: Sequence[Tensor | None]) -> list[Any]:
-    if isinstance(t_list, (np.ndarray, IndexedSlices)) or not hasattr(t_list, "__iter__"):
+    # Whatever is an array, or says its shape, is one tensor, and not a list of its rows.
+    if isinstance(t_list, IndexedSlices | str | bytes) or hasattr(t_list, "shape") or not hasattr(t_list, "__iter__"):
         raise TypeError(f"t_list must be a list of tensors, got {type(t_list).__name__}")
     return list(t_list)
 
 
-def _values(tensor: Tensor) -> NDArray[Any]:
-    """The elements, as floating numbers."""
+def _values(tensor: Tensor, *, integers: bool = False) -> NDArray[Any]:
+    """The elements, as floating numbers; or as integers, where they may be and are.
+
+    Raises:
+        TypeError: they are no real numbers.
+    """
     known = as_array(tensor.values if isinstance(tensor, IndexedSlices) else tensor)
     array = np.asarray(tensor) if known is None else known
-    return array if array.dtype.kind in "fV" else array.astype(np.float64)  # V: bfloat16
+    if array.dtype.kind == "f" or array.dtype.name == "bfloat16" or (integers and array.dtype.kind in "iu"):
+        return array
+    if array.dtype.kind not in "biu":
+        raise TypeError(f"tensors must be of real numbers, got {array.dtype}")
+    return array.astype(np.float64)
 
 
-def _mapped(function: Callable[[NDArray[Any]], NDArray[Any]], tensor: Tensor) -> Any:
+def _mapped(function: Callable[[NDArray[Any]], NDArray[Any]], tensor: Tensor, *, integers: bool = False) -> Any:
     with np.errstate(all="ignore"):
-        changed = function(_values(tensor))
+        changed = function(_values(tensor, integers=integers))
     return IndexedSlices(changed, tensor.indices, tensor.dense_shape) if isinstance(tensor, IndexedSlices) else changed
 
 
 def _scaled(tensor: Tensor | None, scale: float) -> Any:
-    if tensor is None or scale == 1.0:
+    if tensor is None or (scale == 1.0 and isinstance(tensor, IndexedSlices)):
         return tensor
-    return _mapped(kernels.Clip(scale).applied, tensor)
+    return _values(tensor) if scale == 1.0 else _mapped(kernels.Clip(scale).applied, tensor)
+
+
+def _bound(bound: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
+    given = _values(bound, integers=True)
+    if array.dtype.kind in "iu" and not np.array_equal(given, given.astype(array.dtype)):
+        raise TypeError(f"bounds of a tensor of {array.dtype} must be {array.dtype}, got {bound!r}")
+    if np.broadcast_shapes(given.shape, array.shape) != array.shape:
+        raise ValueError(f"bounds must broadcast to the shape {array.shape} of t, got {given.shape}")
+    return given.astype(array.dtype)
 
 
 def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
-    bound = np.asarray(clip_norm, np.float64)
+    try:
+        bound = np.asarray(clip_norm, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"clip_norm must be a number, got {type(clip_norm).__name__}: {clip_norm!r}") from None
     if not np.all(bound > 0):
         raise ValueError(f"clip_norm must be positive, got {bound}")
     return bound
 
 
-def _norms(array: NDArray[Any], axes: int | tuple[int, ...] | None) -> NDArray[np.float64]:
+def _norms(array: NDArray[Any], axes: int | Sequence[int] | None) -> NDArray[np.float64]:
     """Norms over the axes, which stay, of length 1; scaled by powers of 2, so that no square is lost."""
     if axes is None:
         return np.full((1,) * array.ndim, kernels.norm([array]))
-    double = array.astype(np.float64)
-    largest = np.max(np.abs(double), axis=axes, keepdims=True, initial=0.0)
+    reduced = _axes(axes, array.ndim)
+    largest = np.maximum(  # without a copy of their absolute values
+        np.max(array, axis=reduced, keepdims=True, initial=0), -np.min(array, axis=reduced, keepdims=True, initial=0)
+    ).astype(np.float64)
     unit = np.where((largest > 0) & np.isfinite(largest), np.exp2(np.floor(np.log2(largest))), 1.0)
-    norms: NDArray[np.float64] = unit * np.sqrt(np.sum(np.square(double / unit), axis=axes, keepdims=True))
+    scaled = np.divide(array, unit, dtype=np.float64)
+    norms: NDArray[np.float64] = unit * np.sqrt(
+        np.sum(np.square(scaled, out=scaled), axis=reduced, keepdims=True, dtype=np.float64)
+    )
     return norms
+
+
+def _axes(axes: int | Sequence[int], dimensions: int) -> tuple[int, ...]:
+    try:
+        found: tuple[int, ...] = normalize_axis_tuple(axes, dimensions)
+    except TypeError:
+        raise TypeError(f"axes must be an integer or a list of integers, got {axes!r}") from None
+    return found
 
 
 def _kept(array: NDArray[Any], norms: NDArray[np.float64], bound: NDArray[np.float64]) -> NDArray[Any]:
     """The array itself where each norm is within its bound; each part scaled to it, or as it is."""
+    if np.broadcast_shapes(bound.shape, norms.shape) != norms.shape:
+        raise ValueError(f"clip_norm must broadcast to the norms' shape {norms.shape}, got {bound.shape}")
     if np.all(norms <= bound):
         return array
     scale = np.where(norms <= bound, 1.0, bound / norms)
     wide = compute_dtype(array.dtype)  # the scale may be smaller than what a narrower dtype holds
-    kept: NDArray[Any] = (array.astype(wide, copy=False) * scale.astype(wide)).astype(array.dtype, copy=False)
-    return kept
+    kept = np.multiply(array, scale.astype(wide), dtype=wide, out=np.empty(array.shape, wide))
+    kept_in_its_dtype: NDArray[Any] = kept.astype(array.dtype, copy=False)
+    return kept_in_its_dtype

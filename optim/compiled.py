@@ -10,11 +10,13 @@ A kernel that is not on disk takes one to three seconds to compile. That happens
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import importlib.util
 import logging
 import os
+import shutil
 import sys
 import tempfile
 import threading
@@ -65,8 +67,15 @@ def use(kernels: str | None) -> None:
 
 def available() -> bool:
     """Whether formulas are to be run compiled."""
-    wanted = _wanted[0] if _wanted else os.environ.get("GRADLEDGER_KERNELS", "")
+    wanted = _wanted[0] if _wanted else _by_default(os.environ.get("GRADLEDGER_KERNELS", ""))
     return wanted != "plain" and _installed() and _works()
+
+
+@cache
+def _by_default(told: str) -> str:
+    if told not in {"", "plain", "compiled"}:
+        _log.warning("GRADLEDGER_KERNELS must be 'plain' or 'compiled', got %r: it is not used", told)
+    return told
 
 
 def compile_kernels(
@@ -181,9 +190,18 @@ def _load(title: str, source: str) -> Any:
         parts = (source.encode(), file.read(), numba.__version__.encode(), llvmlite.__version__.encode())
     name = f"{title}_{hashlib.sha256(b'|'.join(parts)).hexdigest()[:16]}"
     path = os.path.join(_directory(), f"{name}.py")
-    if not os.path.exists(path):
-        _log.warning("compiling the kernel %s, once on this machine (optim.compile_kernels does it beforehand)", title)
-        _write(path, source)
+    if os.path.exists(path):
+        try:
+            return _imported(title, name, path)
+        except Exception as error:  # noqa: BLE001 - pickle says in many ways that a file is damaged
+            _log.warning("the kernel %s kept in %s cannot be used, it is made again: %s", title, path, error)
+            _forget(name, path)
+    _log.warning("compiling the kernel %s, once on this machine (optim.compile_kernels does it beforehand)", title)
+    _write(path, source)
+    return _imported(title, name, path)
+
+
+def _imported(title: str, name: str, path: str) -> Any:
     start = time.perf_counter()
     specification = importlib.util.spec_from_file_location(f"gradledger_kernel_{name}", path)
     if specification is None or specification.loader is None:
@@ -191,8 +209,19 @@ def _load(title: str, source: str) -> Any:
     module = importlib.util.module_from_spec(specification)
     sys.modules[module.__name__] = module  # where numba looks for it when it loads what it kept
     specification.loader.exec_module(module)
+    if not hasattr(module, "run"):
+        raise ImportError(f"there is no kernel in {path}")
     _log.debug("kernel %s ready after %.2f s", title, time.perf_counter() - start)
     return module
+
+
+def _forget(name: str, path: str) -> None:
+    """Remove a kernel's file, and what Python and numba keep beside it."""
+    beside = os.path.join(os.path.dirname(path), "__pycache__")
+    kept = [os.path.join(beside, file) for file in os.listdir(beside)] if os.path.isdir(beside) else []
+    for file in [path, *(file for file in kept if os.path.basename(file).startswith(f"{name}."))]:
+        with contextlib.suppress(FileNotFoundError):  # another process may be at it too
+            os.remove(file)
 
 
 def _write(path: str, source: str) -> None:
@@ -213,10 +242,16 @@ def _directory() -> str:
         wanted = os.environ.get("GRADLEDGER_CACHE_DIR") or os.path.join(cache, "gradledger", "kernels")
         if not _ours(wanted):
             temporary = tempfile.mkdtemp(prefix="gradledger_kernels_")
+            atexit.register(_remove, temporary, os.getpid())
             _log.warning("kernels cannot be kept in %s, so each process compiles its own, in %s", wanted, temporary)
             wanted = temporary
         _directories.append(wanted)
     return _directories[0]
+
+
+def _remove(directory: str, process: int) -> None:
+    if process == os.getpid():  # a forked child leaves its parent's alone
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _ours(directory: str) -> bool:

@@ -47,9 +47,9 @@ def _converted(variable: Variable, gradient: Any) -> NDArray[Any] | None:
         raise TypeError(f"{what} must be an array, IndexedSlices or None, got {type(gradient).__name__}: {gradient!r}")
     if value.dtype.name not in _FLOATING:
         raise ValueError(f"variable {variable.name!r} must be of {', '.join(_FLOATING)}, got {value.dtype}")
-    if array.dtype != value.dtype:
+    if array.dtype.newbyteorder("=") != value.dtype.newbyteorder("="):
         raise ValueError(f"{what} must have the variable's dtype {value.dtype}, got {array.dtype}")
-    return None if isinstance(gradient, IndexedSlices) else array
+    return None if isinstance(gradient, IndexedSlices) else array.astype(value.dtype, copy=False)
 
 
 def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
@@ -74,7 +74,7 @@ def unique_rows(gradient: IndexedSlices) -> tuple[NDArray[Any], NDArray[Any]]:
     if len(found) == len(indices):
         return found, gradient.values[np.argsort(indices)]
     dtype = gradient.values.dtype
-    summed = np.zeros((len(found), *gradient.values.shape[1:]), np.float64 if dtype == np.float64 else np.float32)
+    summed = np.zeros((len(found), *gradient.values.shape[1:]), np.float64 if dtype.itemsize >= 8 else np.float32)  # noqa: PLR2004 - bytes
     with np.errstate(all="ignore"):
         np.add.at(summed, where.reshape(-1), gradient.values.astype(summed.dtype, copy=False))
     return found, summed

@@ -7,9 +7,7 @@ large ones. The clipping is folded into the pass, and so is the report.
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections import deque
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +29,7 @@ __all__ = [
     "AS_IT_IS",
     "Clip",
     "Plan",
+    "addresses",
     "apply_rule",
     "count_nonfinite",
     "measure",
@@ -69,7 +68,7 @@ class Clip(NamedTuple):
         """A clipped copy of `array`, in its dtype."""
         wide = plain.compute_dtype(array.dtype)  # the scale may be smaller than what a narrower dtype holds
         with np.errstate(all="ignore"):
-            scaled = array.astype(wide, copy=False) * wide.type(self.scale)
+            scaled = np.multiply(array, wide.type(self.scale), dtype=wide, out=np.empty(array.shape, wide))
             if not self.only_scales:
                 np.minimum(np.maximum(scaled, wide.type(self.low), out=scaled), wide.type(self.high), out=scaled)
             kept: NDArray[Any] = scaled.astype(array.dtype, copy=False)
@@ -96,8 +95,20 @@ def apply_rule(
         gradient: array of the variable's shape and dtype; not modified.
         slots: arrays of the variable's shape, in the rule's order.
         scale: multiplies the gradient; 1.0 leaves it as it is, bit for bit.
+
+    Raises:
+        ValueError: the arrays are not of one shape, or variable and slots not of one dtype.
     """
+    if gradient.shape != variable.shape:
+        raise ValueError(f"gradient must be of shape {variable.shape}, as the variable is, got {gradient.shape}")
     Plan(rule, [(variable, *slots)]).run([gradient], hyperparameters, Clip(scale))
+
+
+def addresses(arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """int64[arrays]: where the elements of each begin."""
+    if compiled.available():
+        return compiled.addresses(arrays)
+    return np.array([array.__array_interface__["data"][0] for array in arrays], np.int64)
 
 
 def norm(arrays: Sequence[NDArray[Any]]) -> float:
@@ -178,14 +189,21 @@ class Plan:
     Args:
         rule: the formula.
         targets: for each variable its array and its slots', in the rule's order; of one shape, floating dtype.
+
+    Raises:
+        ValueError: a variable's arrays are not all of one shape and dtype, or not as many as the rule takes.
     """
 
     def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
         self.rule = rule
         self.targets = [tuple(arrays) for arrays in targets]
+        for first, *others in self.targets:  # a kernel would write past the end of the shorter ones
+            if len(others) != len(rule.slots) or {(a.shape, a.dtype) for a in others} - {(first.shape, first.dtype)}:
+                got = ", ".join(f"{array.dtype} of shape {array.shape}" for array in (first, *others))
+                raise ValueError(f"{rule.name} needs 1 + {len(rule.slots)} arrays of one shape and dtype, got {got}")
         self._dtype = plain.compute_dtype(self.targets[0][0].dtype).name
         self._ready = [all(_is_ready(array) and array.flags.writeable for array in arrays) for arrays in self.targets]
-        self._tables: dict[tuple[int, ...], _Table] = {}
+        self._tables: dict[tuple[int, tuple[int, ...]], _Table] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_tables": {}}  # a copy's arrays are elsewhere, and the tables hold addresses
@@ -231,9 +249,10 @@ class Plan:
     ) -> None:
         if not served:
             return
-        table = self._tables.get(served)
+        key = threads.get_num_threads(), served
+        table = self._tables.get(key)
         if table is None:
-            table = self._tables[served] = _Table([self.targets[i] for i in served])
+            table = self._tables[key] = _Table([self.targets[i] for i in served])
         rows = table.pointing_at([gradients[i] for i in served])
         if stats is None:
             _run(kernel, rows, table.cut.pieces, numbers, _NO_STATS)
@@ -249,16 +268,12 @@ class Plan:
         numbers: NDArray[Any],
         stats: NDArray[Any] | None,
     ) -> None:
-        def work() -> None:
-            with contextlib.suppress(IndexError):  # another thread took the last
-                while True:
-                    i = waiting.popleft()
-                    row = None if stats is None else stats[i]
-                    plain.run_rule(self.rule, numbers.tolist(), gradients[i], self.targets[i], row)
+        def work(i: int) -> None:
+            row = None if stats is None else stats[i]
+            plain.run_rule(self.rule, numbers.tolist(), gradients[i], self.targets[i], row)
 
-        waiting = deque(chosen)
         size = sum(gradients[i].size for i in chosen)
-        threads.share(work, len(chosen) if size >= _SHARED else 1)
+        threads.share(work, chosen, len(chosen) if size >= _SHARED else 1)
 
 
 class _Cut(NamedTuple):
@@ -334,13 +349,10 @@ def _run(
         kernel(rows, 0, len(rows), numbers, stats)
         return
 
-    def work() -> None:
-        with contextlib.suppress(IndexError):  # another thread took the last piece
-            while True:
-                kernel(rows, *waiting.popleft(), numbers, stats)
+    def work(piece: tuple[int, int]) -> None:
+        kernel(rows, *piece, numbers, stats)
 
-    waiting = deque(pieces)
-    threads.share(work, len(pieces))
+    threads.share(work, pieces, len(pieces))
 
 
 def _is_ready(array: NDArray[Any]) -> bool:

@@ -8,10 +8,7 @@ optimizer runs its rule.
 from __future__ import annotations
 
 import contextlib
-import operator
-import threading
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +17,14 @@ from optim import checks, sparse
 from optim.autodiff import gradients_of_loss
 from optim.codegen import stats_width
 from optim.gradients import gradient_for
-from optim.kernels import Plan, norm_from_squares
+from optim.kernels import norm_from_squares
 from optim.plain import compute_dtype
 from optim.report import StepReport, VariableReports
+from optim.slots import Targets, check_slots
 from optim.state import Entry, check_listed
 from optim.step import Step
-from optim.variable import IndexedSlices, Variable
-from optim.variable import global_step as read_global_step
+from optim.threads import StepLock
+from optim.variable import IndexedSlices, Variable, next_global_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,8 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Optimizer", "Step"]
 
-_MOST_PLANS = 16  # of an optimizer that is given ever other variables
-_value = operator.attrgetter("value")
+_MOST_TARGETS = 16  # of an optimizer that is given ever other variables
 
 
 class Optimizer:
@@ -88,8 +85,8 @@ class Optimizer:
         self._initial = dict(initial or {})
         self._slots: dict[str, dict[Variable, Variable]] = {}
         self._slotted: set[Variable] = set()
-        self._plans: dict[tuple[Variable, ...], tuple[Plan, tuple[Variable, ...], tuple[NDArray[Any], ...]]] = {}
-        self._lock: Any = threading.RLock() if use_locking else contextlib.nullcontext()
+        self._targets: dict[tuple[Variable, ...], Targets] = {}
+        self._lock: Any = StepLock() if use_locking else contextlib.nullcontext()
 
     def get_name(self) -> str:
         """The optimizer's name."""
@@ -216,7 +213,7 @@ class Optimizer:
             for slot in self.rule.slots:
                 del self._slots[slot][variable]
         self._slots = {slot: of_variables for slot, of_variables in self._slots.items() if of_variables}
-        self._plans.clear()
+        self._targets.clear()
 
     def _restore_slot(self, variable: Variable, k: int, value: NDArray[Any]) -> None:
         self._holders(variable)[k + 1].assign(value)
@@ -233,7 +230,8 @@ class Optimizer:
 
         Args:
             grads_and_vars: pairs (gradient, Variable). A gradient is an array of its variable's shape and dtype, of
-                any library that gives one to NumPy; or IndexedSlices; or None, and the variable stays as it is.
+                any library that gives one to NumPy; or IndexedSlices; or None, and the variable stays as it is. One
+                that shares memory with variables or slots is copied first: it counts as it was before the step.
             global_step: a Variable that rises by one after the updates.
             name: accepted for TF1's sake; unused.
             report: whether to measure gradients, weights, updates and slots of each variable, in the same pass.
@@ -242,9 +240,11 @@ class Optimizer:
             What the step did.
 
         Raises:
-            TypeError: a gradient is no array, or a variable no Variable. Nothing was changed.
-            ValueError: no variable has a gradient; a gradient's shape or dtype is not its variable's; its indices are
-                out of range; a variable is given twice; a hyperparameter is out of bounds. Nothing was changed.
+            TypeError: a gradient is no array, a variable no Variable, or the global step no integer one. Nothing was
+                changed.
+            ValueError: no variable has a gradient; a gradient's shape or dtype is not its variable's, or a slot's no
+                longer; its indices are out of range; a variable is given twice; a hyperparameter is out of bounds; the
+                global step cannot rise. Nothing was changed.
         """
         return self._apply(grads_and_vars, global_step, report=report)
 
@@ -259,7 +259,7 @@ class Optimizer:
         """apply_gradients, by a caller who may know the loss."""
         gradients, variables = _checked(list(grads_and_vars))
         with self._lock:
-            number = self._steps + 1 if global_step is None else read_global_step(global_step) + 1
+            number = self._steps + 1 if global_step is None else next_global_step(global_step)
             step = Step(number, gradients, variables)
             step.detailed = report
             step.loss = loss
@@ -278,57 +278,66 @@ class Optimizer:
         values = {key: checks.number(key, value, self._bound(key)) for key, value in self._hyper.items()}
         if step.measured and not step.detailed:
             _ = step.global_norm
-        stats = self._update(step, values)
+        dtypes = {compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}
+        self._check(dtypes, values)
+        targets = self._targets_of(step.variables)
+        step.gradients = targets.apart(step.gradients)
+        self._begin(dtypes, values)
+        stats = self._update(step, values, targets)
         step.applied = True
-        self._finish({compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}, values)
+        self._finish(values)
         return self._report(step, values["learning_rate"], stats)
 
-    def _update(self, step: Step, values: dict[str, float]) -> NDArray[Any] | None:
+    def _update(self, step: Step, values: dict[str, float], targets: Targets) -> NDArray[Any] | None:
         """float64[variables, width]: what was measured, as `codegen` has it; None where it was not asked for."""
         stats = np.empty((len(step.variables), stats_width(self.rule))) if step.detailed else None
         dense: dict[np.dtype[Any], list[int]] = {}
         for i, gradient in enumerate(step.gradients):
             if isinstance(gradient, IndexedSlices):
                 hyper = self._formula_numbers(values, compute_dtype(gradient.dtype))
-                targets = [holder.value for holder in self._holders(step.variables[i])]
                 row = None if stats is None else stats[i]
-                sparse.update_rows(self.rule, gradient, targets, hyper, step.clip, row)
+                sparse.update_rows(self.rule, gradient, targets.arrays[i], hyper, step.clip, row)
             else:
                 dense.setdefault(gradient.dtype, []).append(i)
         for dtype, chosen in dense.items():
-            plan = self._plan([step.variables[i] for i in chosen])
+            plan = targets.plan(chosen)
             hyper = self._formula_numbers(values, compute_dtype(dtype))
             measured = plan.run([step.gradients[i] for i in chosen], hyper, step.clip, report=step.detailed)  # type: ignore[misc]
             if stats is not None:
                 stats[chosen] = measured
         return stats
 
-    def _plan(self, variables: Sequence[Variable]) -> Plan:
-        """The plan for these variables: the one of an earlier step, where all their arrays are still the same."""
+    def _targets_of(self, variables: Sequence[Variable]) -> Targets:
+        """What a step over these variables changes, as an earlier one left it; slots are made where there are none.
+
+        Raises:
+            ValueError: a slot does not fit its variable any more. Nothing was changed.
+        """
         key = tuple(variables)
-        plan, holders, arrays = self._plans.get(key, (None, (), ()))
-        if plan is None or not all(map(operator.is_, map(_value, holders), arrays)):
-            if len(self._plans) >= _MOST_PLANS:
-                self._plans.clear()
-            groups = [self._holders(variable) for variable in variables]
-            holders = tuple(chain.from_iterable(groups))
-            plan = Plan(self.rule, [[holder.value for holder in group] for group in groups])
-            self._plans[key] = plan, holders, tuple(map(_value, holders))
-        return plan
+        targets = self._targets.get(key)
+        if targets is None or not targets.are_current():
+            for variable in self._slotted.intersection(variables):
+                check_slots(variable, {slot: self._slots[slot][variable] for slot in self.rule.slots})
+            if len(self._targets) >= _MOST_TARGETS:
+                self._targets.clear()
+            targets = self._targets[key] = Targets(self.rule, [self._holders(variable) for variable in variables])
+        return targets
 
     def _holders(self, variable: Variable) -> tuple[Variable, ...]:
         """The variable and its slots, which are made where they are not there yet."""
         if variable not in self._slotted:
-            self._slotted.add(variable)
             for k, slot in enumerate(self.rule.slots):
                 start = np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
                 made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{self._label(k)}")
-                self._slots.setdefault(slot, {})[variable] = made
+                self._slots.setdefault(slot, {}).setdefault(variable, made)  # another thread may be making it too
+            self._slotted.add(variable)
         return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
 
     def _label(self, k: int) -> str:
-        """What the k-th slot's variables are called behind their variable's name."""
-        return self._slot_label(self.rule.slots[k]) or self._name + (f"_{k}" if k else "")
+        """What the k-th slot's variables are called behind their variable's name; as in TF1, each name once."""
+        wanted = [self._slot_label(slot) or self._name for slot in self.rule.slots[: k + 1]]
+        before = wanted[:k].count(wanted[k])
+        return wanted[k] + (f"_{before}" if before else "")
 
     def _slot_label(self, slot: str) -> str | None:
         """The same, where the slot has a name of its own."""
@@ -338,8 +347,14 @@ class Optimizer:
         """What the rule's formula takes behind the slots, at this step, for variables that are computed in `dtype`."""
         return tuple(values[name] for name in self.rule.hyperparameters)
 
-    def _finish(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
-        """What there is to do after the updates; `dtypes` are those that were computed in."""
+    def _check(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        """What more there is to refuse, before anything changes; `dtypes` are those that are computed in."""
+
+    def _begin(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        """What there is to make before the updates."""
+
+    def _finish(self, values: Mapping[str, float]) -> None:
+        """What there is to do after the updates."""
 
     def _other_variables(self) -> list[Variable]:
         """What is remembered and is no slot."""

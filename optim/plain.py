@@ -35,7 +35,7 @@ _SAFE_MIN = 1e-280  # below it squares may have been rounded to nothing
 
 def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype that arithmetic is done in: float64 for float64, float32 for all narrower ones."""
-    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
+    return np.dtype(np.float64 if dtype.itemsize >= 8 else np.float32)  # noqa: PLR2004 - bytes, in whichever order
 
 
 def run_rule(

@@ -37,6 +37,9 @@ class SlotReport:
 class VariableReport:
     """What a step did to one variable. An IndexedSlices gradient counts as the whole array that it stands for.
 
+    Its norms are roots of sums of squares in float64: infinite from 1e154 on, and 0 below 1e-162, where StepReport's
+    global norm is still right.
+
     Attributes:
         name: the variable's name.
         size: how many elements it has.
@@ -181,7 +184,10 @@ class StepReport:
 
     @property
     def clipped_global_norm(self) -> float | None:
-        """The global norm after clipping; NaN where the norm was not finite, as the gradients then are."""
+        """The global norm after clipping by norm; NaN where the norm was not finite, as the gradients then are.
+
+        What `clip_gradients_by_value` takes away is not counted: it clips as the update reads, when the norm is known.
+        """
         if self.clip_norm is not None and self.global_norm is not None and not math.isfinite(self.global_norm):
             return math.nan
         return self.clip_norm if self.clipped else self.global_norm

@@ -47,6 +47,7 @@ def update_rows(
         clip: what is done to the gradient's rows first, before they are summed.
         stats: float64[width], a row of `codegen`'s stats to fill; or None.
     """
+    as_it_came = gradient
     if not clip.only_scales:
         rows = clip.applied(gradient.values)
         gradient, clip = IndexedSlices(rows, gradient.indices, gradient.dense_shape), kernels.AS_IT_IS
@@ -64,6 +65,8 @@ def update_rows(
             stats[_LARGEST] = largest
     if stats is not None and not rule.moves_at_rest:
         _include_rows_at_rest(stats, rows.size, targets)
+    if stats is not None and gradient is not as_it_came:
+        _measure_as_it_came(stats, targets[0].size, as_it_came)
 
 
 def _include_rows_at_rest(stats: NDArray[Any], named: int, targets: Sequence[NDArray[Any]]) -> None:
@@ -73,6 +76,15 @@ def _include_rows_at_rest(stats: NDArray[Any], named: int, targets: Sequence[NDA
     stats[3] += targets[0].size - named
     for k, column in enumerate((SUM, SQUARES, LARGEST)):
         stats[GRADIENT_STATS + k :: SLOT_STATS] = measured[1:, column]
+
+
+def _measure_as_it_came(stats: NDArray[Any], size: int, gradient: IndexedSlices) -> None:
+    """What the kernels read was clipped already; the report is of what it was before."""
+    rows = unique_rows(gradient)[1]
+    norm = kernels.norm([rows])
+    stats[0] = norm * norm
+    stats[3] = size - np.count_nonzero(rows)
+    stats[4] = kernels.count_nonfinite([rows])
 
 
 def _named_rows(

@@ -94,7 +94,7 @@ class Step:
         self, learning_rate: float, variables: Sequence[VariableReport] = (), *, skipped: bool = False
     ) -> StepReport:
         """What is known of the step."""
-        if not self.measured and not self.knows_norm:
+        if not (self.measured or self.detailed or self.knows_norm):
             return StepReport(self.number, learning_rate, skipped=skipped, variables=variables, loss=self.loss)
         norm = self.global_norm
         # A finite norm has no element that is not.

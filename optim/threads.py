@@ -2,19 +2,28 @@
 
 Compiled kernels run without the interpreter's lock, so Python's own threads are enough. They are started when a step
 is first large enough, and again after a fork, which copies no threads.
+
+A step hands each thread an errand, and takes back those that nobody has begun; so it never waits for threads that are
+busy with another step. Nothing outlives a step but the threads themselves: an error or an interrupt leaves nothing
+behind that the next step could stumble over, and no step returns while a thread still works for it.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import warnings
+from collections import deque
 from functools import cache
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["get_num_threads", "set_num_threads", "share"]
+__all__ = ["StepLock", "get_num_threads", "set_num_threads", "share"]
+
+_Piece = TypeVar("_Piece")
 
 _setting: list[int] = []  # what set_num_threads was told, at most one
 
@@ -23,8 +32,8 @@ def set_num_threads(number: int | None) -> None:
     """How many threads share a step's work, the caller's own among them.
 
     Args:
-        number: at least 1. None leaves it to the environment variable GRADLEDGER_NUM_THREADS, and where that is not
-            set, to the number of processors that this process may use.
+        number: at least 1. None leaves it to the environment variable GRADLEDGER_NUM_THREADS, as it was when it was
+            first needed, and where that is not set, to the number of processors that this process may use.
 
     Raises:
         ValueError: it is less than 1.
@@ -42,92 +51,151 @@ def get_num_threads() -> int:
     2
     >>> set_num_threads(None)
     """
-    if _setting:
-        return _setting[0]
-    told = os.environ.get("GRADLEDGER_NUM_THREADS", "")
-    if told.isdecimal() and int(told) > 0:
-        return int(told)
-    return _processors()
+    return _setting[0] if _setting else _number_by_default()
 
 
 @cache
-def _processors() -> int:
-    """Those that this process might use when it was first asked: the system takes its time to answer."""
+def _number_by_default() -> int:
+    """The environment's, or how many processors this process might use when it was first asked."""
+    told = os.environ.get("GRADLEDGER_NUM_THREADS", "")
+    if told.isdecimal() and int(told) > 0:
+        return int(told)
+    if told:
+        warnings.warn(f"GRADLEDGER_NUM_THREADS must be a positive number, got {told!r}: it is not used", stacklevel=2)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-class _Worker(threading.Thread):
-    """Waits on a lock, works, and releases another: no queue and no condition costs less between two locks."""
+class _Errand:
+    """Work that one thread is to do, unless the caller takes it back first."""
 
-    def __init__(self) -> None:
-        super().__init__(name="gradledger-kernels", daemon=True)
-        self._go, self._done = threading.Lock(), threading.Lock()
-        self._go.acquire()
-        self._done.acquire()
-        self._work: Callable[[], None] | None = None
-        self._error: BaseException | None = None
-        self.start()
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work: Callable[[], None] | None = work
+        self._taker: dict[None, str] = {}
+        self._end = threading.Lock()
+        self._end.acquire()
+        self._ended = False
+        self.error: BaseException | None = None
 
-    def begin(self, work: Callable[[], None]) -> None:
-        self._work, self._error = work, None
-        self._go.release()
-
-    def finish(self) -> None:
-        self._done.acquire()
-        if self._error is not None:
-            raise self._error
+    def _is_taken_by(self, who: str) -> bool:
+        return self._taker.setdefault(None, who) == who  # the first to ask has it, however often it asks
 
     def run(self) -> None:
-        while True:
-            self._go.acquire()
+        """In a worker: do it, if it is still wanted."""
+        work, self._work = self._work, None  # what it holds is not kept beyond the step
+        if work is not None and self._is_taken_by("worker"):
             try:
-                if self._work is not None:
-                    self._work()
+                work()
             except BaseException as error:  # noqa: BLE001 - raised again in the thread that asked for the work
-                self._error = error
-            self._work = None
-            self._done.release()
+                self.error = error
+            self._ended = True
+            self._end.release()
+
+    def take_back_or_wait(self) -> None:
+        """In the caller, as often as it takes: afterwards no worker is at it."""
+        if not self._is_taken_by("caller"):
+            while not self._ended:  # where an interrupt came after the lock was acquired, that is what tells
+                self._end.acquire(timeout=0.1)
+        self._work = None
 
 
-_workers: list[_Worker] = []
-_busy = threading.Lock()
+class StepLock:
+    """A re-entrant lock. A copy of it, as a pickle's or a forked process's, is held by nobody."""
+
+    def __init__(self) -> None:
+        self._renew()
+
+    def _renew(self) -> None:
+        self._process, self._lock = os.getpid(), threading.RLock()
+
+    def __enter__(self) -> None:
+        if self._process != os.getpid():  # whichever thread held it is not in this process
+            self._renew()
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StepLock, ()
 
 
-def share(work: Callable[[], None], most: int) -> None:
-    """Call `work` in several threads at once, this one among them, and wait for all.
+_errands: SimpleQueue[_Errand] = SimpleQueue()
+_workers: list[threading.Thread] = []
+
+
+def share(work: Callable[[_Piece], None], pieces: Iterable[_Piece], most: int) -> None:
+    """Call `work` with each of the pieces, in several threads at once, this one among them, and wait for all.
 
     Args:
-        work: takes pieces of work, from a place that threads can share, until there are none.
-        most: no more threads than this. A single one where another step is using the threads already.
+        work: does one piece.
+        pieces: what there is to do; begun in this order.
+        most: no more threads than this.
+
+    Raises:
+        BaseException: what `work` raised, in whichever thread; or an interrupt. No thread is at work any more.
     """
-    threads = min(get_num_threads(), most)
-    if threads < 2 or not _busy.acquire(blocking=False):  # noqa: PLR2004 - one thread is this one
-        work()
-        return
-    try:
-        while len(_workers) < threads - 1:
-            _workers.append(_Worker())
-        _share_among(_workers[: threads - 1], work)
-    finally:
-        _busy.release()
+
+    def take_pieces() -> None:
+        while True:
+            try:
+                piece = waiting.popleft()
+            except IndexError:  # another thread took the last
+                return
+            work(piece)
+
+    waiting = deque(pieces)
+    others = min(get_num_threads(), most) - 1
+    if others < 1:
+        take_pieces()
+    else:
+        _share_with(others, take_pieces)
 
 
-def _share_among(workers: list[_Worker], work: Callable[[], None]) -> None:
-    for worker in workers:
-        worker.begin(work)
+def _share_with(others: int, work: Callable[[], None]) -> None:
+    while len(_workers) < others:
+        _workers.append(threading.Thread(target=_serve, args=(_errands,), name="gradledger-kernels", daemon=True))
+        _workers[-1].start()
+    errands = [_Errand(work) for _ in range(others)]
     try:
-        work()
+        try:
+            for errand in errands:
+                _errands.put(errand)
+            work()
+        finally:
+            _finish(errands)
     finally:
-        for worker in workers:
-            worker.finish()
+        _finish(errands)  # once more: an interrupt may have come as the first was about to begin
+    for errand in errands:
+        if errand.error is not None:
+            raise errand.error
+
+
+def _finish(errands: list[_Errand]) -> None:
+    """Wait until no worker is at them; an interrupt is raised when that is so."""
+    interrupt: BaseException | None = None
+    waits = True
+    while waits:
+        try:
+            for errand in errands:
+                errand.take_back_or_wait()
+            waits = False
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
+
+
+def _serve(errands: SimpleQueue[_Errand]) -> None:
+    while True:
+        errands.get().run()
 
 
 def _forget() -> None:
-    global _busy  # noqa: PLW0603 - a child has neither its parent's threads nor what they held
+    global _errands  # noqa: PLW0603 - a child has none of its parent's threads
     _workers.clear()
-    _busy = threading.Lock()
+    _errands = SimpleQueue()
 
 
 if hasattr(os, "register_at_fork"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from optim.recording import Recording
 
-__all__ = ["IndexedSlices", "Variable", "global_step"]
+__all__ = ["IndexedSlices", "Variable", "global_step", "next_global_step"]
 
 
 class Variable(ArrayInterface):
@@ -54,7 +54,7 @@ class Variable(ArrayInterface):
     ) -> None:
         if isinstance(initial_value, Variable):
             initial_value = initial_value.value
-        array = np.array(initial_value, dtype)
+        array = np.array(_as_array(initial_value), dtype)
         if dtype is None and array.dtype == np.float64 and not hasattr(initial_value, "dtype"):
             array = array.astype(np.float32)
         self._become(array, trainable, name)
@@ -92,7 +92,7 @@ class Variable(ArrayInterface):
         Raises:
             ValueError: its shape is another.
         """
-        new = np.asarray(value)
+        new = _as_array(value)
         if new.shape != self.shape:
             raise ValueError(f"variable {self.name!r} has shape {self.shape}, got a value of shape {new.shape}")
         self.value[...] = new
@@ -159,6 +159,8 @@ class IndexedSlices:
     def __init__(self, values: ArrayLike, indices: ArrayLike, dense_shape: tuple[int, ...] | None = None) -> None:
         self.values = _as_array(values)
         self.indices = _as_array(indices)
+        if not self.indices.size and isinstance(indices, list | tuple):
+            self.indices = self.indices.astype(np.int64)  # NumPy takes an empty list for floats
         self.dense_shape = dense_shape
         if not np.issubdtype(self.indices.dtype, np.integer):
             raise TypeError(f"indices must be integers, got {self.indices.dtype}")
@@ -199,3 +201,20 @@ def global_step(variable: Variable) -> int:
     if value.size != 1 or not np.issubdtype(value.dtype, np.integer):
         raise TypeError(f"global_step must be one integer, got {value.dtype} of shape {value.shape}")
     return int(value.reshape(()))
+
+
+def next_global_step(variable: Variable) -> int:
+    """The number of the step to come, which the Variable can hold.
+
+    Raises:
+        TypeError: it is no integer Variable of one element.
+        ValueError: it is read-only, or counts no further.
+    """
+    if not isinstance(variable, Variable):
+        raise TypeError(f"global_step must be a Variable, got {type(variable).__name__}: {variable!r}")
+    number = global_step(variable) + 1
+    if not variable.value.flags.writeable:
+        raise ValueError(f"global_step {variable.name!r} must be one that can be written to, got a read-only array")
+    if number > np.iinfo(variable.dtype).max:
+        raise ValueError(f"global_step {variable.name!r} must be wider than {variable.dtype} to count to {number}")
+    return number

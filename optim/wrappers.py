@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optim.optimizer import Hyperparameter
     from optim.report import StepReport
     from optim.variable import Variable
     from summaries import EventFileWriter
@@ -42,6 +43,8 @@ class _Wrapper(Optimizer):
     """Hands a step on to the optimizer inside, and questions too."""
 
     def __init__(self, optimizer: Optimizer) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"optimizer must be an Optimizer, got {type(optimizer).__name__}: {optimizer!r}")
         self._inner = optimizer
         self.rule = optimizer.rule
         self._lock = optimizer._lock  # noqa: SLF001 - wrapper and wrapped are one family
@@ -83,12 +86,17 @@ class _Wrapper(Optimizer):
 
 
 class _ClipByGlobalNorm(_Wrapper):
-    def __init__(self, optimizer: Optimizer, clip_norm: float) -> None:
+    def __init__(self, optimizer: Optimizer, clip_norm: Hyperparameter) -> None:
         super().__init__(optimizer)
-        self._clip_norm = checks.positive_or_infinite("clip_norm", clip_norm)
+        self._clip_norm = clip_norm
+        if not callable(clip_norm):
+            self._bound_now()
+
+    def _bound_now(self) -> float:
+        return checks.number("clip_norm", self._clip_norm, checks.positive_or_infinite)
 
     def _take(self, step: Step) -> StepReport:
-        _keep_norm_within(step, self._clip_norm)
+        _keep_norm_within(step, self._bound_now())
         return super()._take(step)
 
 
@@ -104,10 +112,10 @@ def _keep_norm_within(step: Step, bound: float) -> float:
 
 class _ClipByValue(_Wrapper):
     def __init__(self, optimizer: Optimizer, low: float, high: float) -> None:
-        if not low <= high:
-            raise ValueError(f"clip_value_min must be at most clip_value_max, got {low} and {high}")
         super().__init__(optimizer)
-        self._bounds = float(low), float(high)
+        self._bounds = checks.constant("clip_value_min", low, _bound), checks.constant("clip_value_max", high, _bound)
+        if low > high:
+            raise ValueError(f"clip_value_min must be at most clip_value_max, got {low} and {high}")
 
     def _take(self, step: Step) -> StepReport:
         step.clip = step.clip.kept_within(*self._bounds)
@@ -117,7 +125,7 @@ class _ClipByValue(_Wrapper):
 class _ClipByPercentile(_Wrapper):
     def __init__(self, optimizer: Optimizer, percentile: float) -> None:
         super().__init__(optimizer)
-        self._percentile = _percentage("percentile", percentile)
+        self._percentile = checks.constant("percentile", percentile, _percentage)
         self._sorted: list[float] = []
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
@@ -130,7 +138,7 @@ class _ClipByPercentile(_Wrapper):
     def _take(self, step: Step) -> StepReport:
         norm = step.norm_so_far
         norms = self._sorted.copy()
-        if math.isfinite(norm):
+        if 0 < norm < math.inf:
             insort(norms, norm)
         bound = _percentile(norms, self._percentile)
         if bound > 0:
@@ -143,6 +151,7 @@ class _ClipByPercentile(_Wrapper):
         return report
 
 
+_bound = checks.Bound("a number", lambda x: not math.isnan(x))
 _percentage = checks.Bound("from 0 to 100", lambda x: 0 <= x <= 100)  # noqa: PLR2004 - per cent
 
 
@@ -158,9 +167,11 @@ def _percentile(values: list[float], percentile: float) -> float:
 
 class _SkipNonfinite(_Wrapper):
     def __init__(self, optimizer: Optimizer, max_in_a_row: int) -> None:
+        super().__init__(optimizer)
+        if not isinstance(max_in_a_row, int | np.integer):
+            raise TypeError(f"max_in_a_row must be an integer, got {max_in_a_row!r}")
         if max_in_a_row < 1:
             raise ValueError(f"max_in_a_row must be positive, got {max_in_a_row}")
-        super().__init__(optimizer)
         self._most = max_in_a_row
         self.skipped_in_a_row = 0
         self.skipped_steps = 0
@@ -175,6 +186,7 @@ class _SkipNonfinite(_Wrapper):
             report = super()._take(step)
             self.skipped_in_a_row = 0
             return report
+        rate = self._rate()  # may be refused; then nothing is counted
         self.skipped_in_a_row += 1
         self.skipped_steps += 1
         if self.skipped_in_a_row >= self._most:
@@ -183,7 +195,7 @@ class _SkipNonfinite(_Wrapper):
                 f"gradients were not finite in {self.skipped_in_a_row} steps in a row, at step {step.number} "
                 f"{step.nonfinite} elements, of {names}"
             )
-        return step.report(self._rate(), skipped=True)
+        return step.report(rate, skipped=True)
 
 
 class _WithSummaries(_Wrapper):
@@ -214,16 +226,18 @@ class _WithSummaries(_Wrapper):
         return report
 
 
-def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: float) -> Optimizer:
+def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: Hyperparameter) -> Optimizer:
     """An optimizer that clips all gradients together by their global norm, as TF1's contrib wrapper of that name does.
 
     The scale is folded into the update, so that no clipped copy of a gradient is made.
 
     Args:
         optimizer: makes the update.
-        clip_norm: the bound on the gradients' global norm; positive.
+        clip_norm: the bound on the gradients' global norm; positive; a number, a Variable, or a callable of no
+            arguments, which is read at each step.
 
     Raises:
+        TypeError: `optimizer` is no Optimizer, as with all wrappers; `clip_norm` is no number.
         ValueError: `clip_norm` is not positive.
 
     >>> from optim import GradientDescentOptimizer, Variable
@@ -241,7 +255,8 @@ def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: float) -> Optimizer:
 def clip_gradients_by_value(optimizer: Optimizer, clip_value_min: float, clip_value_max: float) -> Optimizer:
     """An optimizer that keeps every element of a gradient within bounds; NaN stays NaN.
 
-    Nothing is copied: the update clips as it reads.
+    The update clips as it reads, without a copy. Only where a clipping by norm stands inside, which needs the norm of
+    what is kept, one gradient at a time is copied to measure it.
 
     Args:
         optimizer: makes the update.
@@ -264,8 +279,9 @@ def clip_gradients_by_value(optimizer: Optimizer, clip_value_min: float, clip_va
 def clip_gradients_by_percentile(optimizer: Optimizer, percentile: float = 10.0) -> Optimizer:
     """AutoClip: an optimizer that clips by global norm, where the bound is a percentile of all norms so far.
 
-    The norm of the step at hand is among them; norms that are not finite are left out, and such a step's gradients
-    become NaN, as with any clipping by norm.
+    The norm of the step at hand is among them. Norms that are not finite are left out, and such a step's gradients
+    become NaN, as with any clipping by norm. Norms of 0 are left out too, unlike in the paper: they say nothing of how
+    large gradients are, and a bound of 0 would stop the training. So the first norm that is not 0 is never clipped.
 
     Args:
         optimizer: makes the update.

@@ -151,17 +151,11 @@ def copy_bandwidth() -> float:
     bounds = [(part[0], part[-1] + 1) for part in parts]
 
     def copy() -> None:
-        waiting = list(bounds)
+        def work(bound: tuple[int, int]) -> None:
+            first, last = bound
+            np.copyto(target[first:last], source[first:last])
 
-        def work() -> None:
-            while waiting:
-                try:
-                    first, last = waiting.pop()
-                except IndexError:
-                    return
-                np.copyto(target[first:last], source[first:last])
-
-        threads.share(work, THREADS)
+        threads.share(work, bounds, THREADS)
 
     return 2 * source.nbytes / least([copy], 1.0)[0]
 

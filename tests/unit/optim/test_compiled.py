@@ -89,7 +89,10 @@ def test_a_directory_that_others_may_write_to_is_not_used(tmp_path, monkeypatch,
     with caplog.at_level(logging.WARNING, "optim"):
         used = compiled._directory()
     assert used != str(open_to_all)
-    os.rmdir(used)
+    compiled._remove(used, 0)
+    assert os.path.isdir(used)
+    compiled._remove(used, os.getpid())
+    assert not os.path.exists(used)
     assert f"kernels cannot be kept in {open_to_all}" in caplog.text
 
 
@@ -108,16 +111,33 @@ def test_settings_are_checked():
         compiled.compile_kernels([rules.ADAM], ["float16"])
 
 
-def test_an_error_in_a_thread_is_raised_in_the_callers():
-    def work():
-        raise ZeroDivisionError
+def test_what_the_environment_says_wrongly_is_told(monkeypatch, caplog):
+    monkeypatch.setenv("GRADLEDGER_KERNELS", "foo")
+    with caplog.at_level(logging.WARNING, "optim"):
+        compiled.available()
+        compiled.available()
+    assert caplog.messages == ["GRADLEDGER_KERNELS must be 'plain' or 'compiled', got 'foo': it is not used"]
 
-    threads.set_num_threads(2)
-    try:
-        with pytest.raises(ZeroDivisionError):
-            threads.share(work, 2)
-        done = []
-        threads.share(lambda: done.append(1), 2)
-        assert len(done) == 2
-    finally:
-        threads.set_num_threads(None)
+
+@needs_numba
+@pytest.mark.parametrize(("suffix", "damage"), [(".nbi", b"?"), (".nbc", b"?"), (".nbi", b""), (".py", b"")])
+def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, damage):
+    monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
+    monkeypatch.setattr(compiled, "_kernels", {})
+    assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
+    (kernel,) = tmp_path.glob("*.py")
+    for path in tmp_path.rglob(f"*{suffix}"):
+        path.write_bytes(damage)
+    for path in tmp_path.rglob("*.pyc"):
+        path.unlink()
+    compiled._kernels.clear()
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "optim"):
+        assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
+    assert caplog.messages[0].startswith(
+        f"the kernel gradient_descent_float32 kept in {kernel} cannot be used, it is made again: "
+    )
+    caplog.clear()
+    compiled._kernels.clear()
+    assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
+    assert caplog.messages == []

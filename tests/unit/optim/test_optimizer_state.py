@@ -26,6 +26,11 @@ SLOTS = {
     "Adam": (optim.AdamOptimizer(), {"m": "w/Adam", "v": "w/Adam_1"}),
     "Ftrl": (optim.FtrlOptimizer(0.1), {"accum": "w/Ftrl", "linear": "w/Ftrl_1"}),
     "Ftrl, named": (optim.FtrlOptimizer(0.1, accum_name="a", linear_name="z"), {"accum": "w/a", "linear": "w/z"}),
+    "Ftrl, one named": (optim.FtrlOptimizer(0.1, accum_name="a"), {"accum": "w/a", "linear": "w/Ftrl"}),
+    "Ftrl, named alike": (
+        optim.FtrlOptimizer(0.1, accum_name="x", linear_name="x"),
+        {"accum": "w/x", "linear": "w/x_1"},
+    ),
     "RMSProp": (optim.RMSPropOptimizer(0.1), {"rms": "w/RMSProp", "momentum": "w/RMSProp_1"}),
     "RMSProp, centered": (
         optim.RMSPropOptimizer(0.1, centered=True),
@@ -52,7 +57,31 @@ def test_adams_powers_are_among_its_variables():
     assert [v.name for v in optimizer.variables()] == ["beta1_power", "beta2_power", "w/Adam", "w/Adam_1"]
     assert [float(v) for v in optimizer.variables()[:2]] == [0.5**3, 0.25**3]
     trained(optimizer, dtype=np.float64, name="wide")
-    assert [v.dtype for v in optimizer.variables()[:4]] == [np.float32, np.float64, np.float32, np.float64]
+    assert [v.name for v in optimizer.variables()[:3]] == ["beta1_power", "beta2_power", "w/Adam"]
+    assert [v.dtype for v in optimizer.variables()[:2]] == [np.float64] * 2
+    assert [float(v) for v in optimizer.variables()[:2]] == [0.5**5, 0.25**5]
+
+
+@pytest.mark.parametrize("late", [np.float64, np.float32])
+def test_a_variable_that_joins_late_finds_adams_powers_where_they_are(late):
+    """As in TF1 2.21, where b moves to -0.05455: there is one pair, and every step is counted."""
+    optimizer = optim.AdamOptimizer(0.1)
+    w, b = Variable(np.zeros(1, np.float32), name="w"), Variable(np.zeros(1, late), name="x")
+    for _ in range(4):
+        optimizer.apply_gradients([(np.ones(1, np.float32), w)])
+    optimizer.apply_gradients([(np.ones(1, np.float32), w), (np.ones(1, late), b)])
+    assert b.value[0] == pytest.approx(-0.05455, rel=1e-4)
+    assert w.value[0] == pytest.approx(-0.5, rel=1e-5)
+    assert [float(power) for power in optimizer.variables()[:2]] == pytest.approx([0.9**6, 0.999**6], rel=1e-6)
+
+
+def test_a_beta_that_rounds_to_1():
+    optimizer, w, wide = optim.AdamOptimizer(beta1=1 - 1e-9), Variable([1.0]), Variable(np.ones(1))
+    optimizer.apply_gradients([(np.ones(1), wide)])
+    with pytest.raises(ValueError, match=r"^beta1 must be below 1 in float32, got 0\.999999999, which rounds to 1$"):
+        optimizer.apply_gradients([(np.float32([1.0]), w)])
+    assert (w.value.tolist(), optimizer.get_slot(w, "m")) == ([1.0], None)
+    assert wide.value[0] == pytest.approx(0.999)
 
 
 def test_state_put_back_continues_bit_for_bit():

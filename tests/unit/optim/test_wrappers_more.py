@@ -113,7 +113,7 @@ def test_a_wrapper_is_an_optimizer(wrap):
 BAD = {
     "clip_norm must be positive, got 0.0": lambda o: clip_gradients_by_norm(o, 0.0),
     "clip_value_min must be at most clip_value_max, got 1 and -1": lambda o: clip_gradients_by_value(o, 1, -1),
-    "percentile must be from 0 to 100, got 101": lambda o: clip_gradients_by_percentile(o, 101),
+    "percentile must be from 0 to 100, got 101.0": lambda o: clip_gradients_by_percentile(o, 101),
     "max_in_a_row must be positive, got 0": lambda o: optim.skip_nonfinite_steps(o, 0),
 }
 
