@@ -87,7 +87,7 @@ class Listing(NamedTuple):
             with open(os.path.join(directory, _LIST), encoding="utf-8") as file:
                 found = json.load(file)
             return cls(*(_present(directory, found[key]) for key in cls._fields))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return cls(_by_age(directory), {})
 
     def with_new(self, name: str, secs: float, keeping: Keeping) -> tuple[Listing, list[str]]:

@@ -20,6 +20,7 @@ import numpy as np
 from optim.boxes import stopped
 from optim.broadcasting import expanded, quotient, unbroadcast
 from optim.compositions import NO_VALUE
+from optim.limits import LIMITS
 from optim.linear_derivatives import LINEAR
 from optim.movement import MOVEMENTS
 from optim.recording import name_of
@@ -59,9 +60,19 @@ def _table() -> dict[Any, Entry]:
         for raw, twin in trace_primitives_map.items()
         if twin in primitive_vjps and raw not in _WRONG
     }
-    return (
-        table | MOVEMENTS | {function: _by_position(function, makers) for function, makers in (_OURS | LINEAR).items()}
-    )
+    table |= MOVEMENTS
+    table |= {function: _by_position(function, makers) for function, makers in (_OURS | LINEAR).items()}
+    return table | {function: _within(limit, table[function]) for function, limit in LIMITS.items()}
+
+
+def _within(limit: Callable[..., str], entry: Entry) -> Entry:
+    def limited(positions: Sequence[Any], ans: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        reason = limit(*args, **kwargs)
+        if reason:
+            raise NotImplementedError(reason)
+        return entry(positions, ans, args, kwargs)
+
+    return limited
 
 
 # What autograd has that is wrong for some arguments, and that we have nothing for.
