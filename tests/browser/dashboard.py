@@ -54,9 +54,9 @@ def serve(logdir, loader, last_tags):
             process.wait(TIMEOUT)
 
 
-def until(condition, pause=time.sleep):
+def until(condition, pause=time.sleep, timeout=TIMEOUT):
     """Whether the condition holds, within the time that a page may take."""
-    deadline = time.monotonic() + TIMEOUT
+    deadline = time.monotonic() + timeout
     while not (holds := condition()) and time.monotonic() < deadline:
         pause(0.1)
     return holds
@@ -77,9 +77,9 @@ class Dashboard:
         """Open the dashboard."""
         self.page.goto(f"{self._address}/#{name}")
 
-    def until(self, condition):
+    def until(self, condition, timeout=TIMEOUT):
         """Whether the condition holds, within the time that a page may take; the page goes on meanwhile."""
-        return until(condition, lambda seconds: self.page.wait_for_timeout(1000 * seconds))
+        return until(condition, lambda seconds: self.page.wait_for_timeout(1000 * seconds), timeout)
 
     def expand(self, group):
         """Open a group of tags that TensorBoard leaves closed."""
