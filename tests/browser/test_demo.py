@@ -68,7 +68,7 @@ def test_timeseries(demo):
     row = demo.wait_for_text("scalar-card tb-data-table-content-row", "unclipped").inner_text()
     assert str(STEPS) in row
     for _ in range(3):  # a browser short of time may lose what WebGL drew, and draws it when the page is loaded again
-        if demo.until(lambda: demo.drawn(chart) > 0.002, timeout=20):
+        if demo.until(lambda chart=chart: demo.drawn(chart) > 0.002, timeout=20):
             return
         demo.page.reload()
         chart = demo.wait_for_text("scalar-card", "gradients/global_norm").locator("line-chart")
