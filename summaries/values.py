@@ -23,6 +23,7 @@ __all__ = [
     "FLOAT32_MAX",
     "MAX_STEP",
     "MIN_STEP",
+    "OurBytes",
     "as_array",
     "as_count",
     "as_float",
@@ -216,6 +217,12 @@ def check_mapping(given: Any, name: str) -> None:
         raise TypeError(f"{name} must be a dictionary, got {type(given).__name__}: {given!r}")
 
 
+class OurBytes(bytes):
+    """The bytes of a message that we have made ourselves: whoever takes them need not look whether they are one."""
+
+    __slots__ = ()
+
+
 def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
     """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are tried.
 
@@ -228,7 +235,7 @@ def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
     kind = getattr(getattr(given, "DESCRIPTOR", None), "name", wanted)
     if kind != wanted:
         raise TypeError(f"{name} must be a message of type {wanted}, got one of type {kind}")
-    if data is given:
+    if data is given and not isinstance(data, OurBytes):
         try:
             message_type.FromString(data)
         except DecodeError as error:

@@ -9,7 +9,7 @@ import numpy as np
 
 from summaries.build.metadata import plugin_metadata
 from summaries.build.tensor import numeric_tensor
-from summaries.values import as_array, as_float, check_tag
+from summaries.values import OurBytes, as_array, as_float, check_tag
 from summaries.wire.pb import Summary
 from summaries.wire.scalars import scalar_summary
 
@@ -123,7 +123,7 @@ class ScalarsTemplate:
             # Every byte is the start of one overlapping item of four, which NumPy copies as a whole.
             items = np.ndarray((len(data) - _VALUE_BYTES + 1,), f"V{_VALUE_BYTES}", data, strides=(1,))
             items[self._places] = narrow.view(f"V{_VALUE_BYTES}")
-        return bytes(data)
+        return OurBytes(data)
 
 
 _VALUE_BYTES = 4  # a float32
