@@ -113,12 +113,14 @@ class Box(ArrayInterface):
         return Box(self._value, self.node, self.output)
 
     def become(self, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Box:
-        """`x += y`: the box itself is the result from now on, and so are its other names.
+        """`x += y`: the box itself is the result from now on, and so are its other names, as with NumPy's arrays.
 
         Raises:
             TypeError: it shares memory with another value, which NumPy would change too; or the result's dtype or shape
                 is another.
         """
+        if isinstance(self._value, np.generic) and inputs[0] is self:
+            return ufunc(*inputs)  # type: ignore[no-any-return] # a NumPy scalar never changes: x is another, its aliases are not
         if self._viewed or any(np.may_share_memory(self._value, box._value) for box in boxes_in(self.node.args)):
             raise TypeError(
                 f"np.{ufunc.__name__} in place, on a recorded value that shares its memory with another, would change "
@@ -217,8 +219,9 @@ def _boxed(result: Any, node: Node, boxes: list[Box], *, keep: bool) -> Any:
             node.connected = False
         if not node.connected and not keep:
             return result
-        if getattr(result, "base", None) is not None:
-            for box in boxes:
+        shares = getattr(result, "base", None) is not None
+        for box in boxes:
+            if shares or box._value is result:  # np.real of what is real gives the array itself
                 box._viewed = True
         if not (node.connected and result.dtype.kind == "O"):
             return Box(result, node)
@@ -281,6 +284,8 @@ def _recorded(value: Any, active: Recording, boxes: list[Box]) -> Any:
         box = value._read(active)  # type: ignore[attr-defined]
         if type(box) is Box:
             boxes.append(box)
+            if box is value:  # in the record as it is now: `become` may change the caller's
+                return Box(box._value, box.node, box.output)
         return box
     if type(value) in (list, tuple):
         return type(value)([_recorded(part, active, boxes) for part in value])
