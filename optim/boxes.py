@@ -6,7 +6,10 @@ error: the gradient would be wrong, and nobody would know.
 
 from __future__ import annotations
 
+import inspect
 import operator
+import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Box", "boxes_in", "call", "call_ufunc", "plain", "recorded", "stopped"]
 
-# Functions that store into an argument, so that what is stored would lose its gradient.
+# Functions that store into their first argument, so that what is stored would lose its gradient; those that may, by an
+# option.
 _IN_PLACE = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
+_OVERWRITING: dict[Callable[..., Any], tuple[str, bool]] = {
+    np.nan_to_num: ("copy", False),
+    **dict.fromkeys((np.median, np.percentile, np.quantile), ("overwrite_input", True)),
+    **dict.fromkeys((np.nanmedian, np.nanpercentile, np.nanquantile), ("overwrite_input", True)),
+}
 # Functions of no more than shapes and dtypes, or for people to read: their results are never boxes.
 _QUESTIONS: set[Callable[..., Any]] = {
     *(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj, np.zeros_like),
@@ -65,6 +74,9 @@ class Box(ArrayInterface):
 
     def _read(self, recording: Recording) -> Box:
         return self
+
+    def _written(self) -> None:
+        """Outside of a recording, a box is nothing but its value."""
 
     def _leave(self, what: str) -> Any:
         """The value, for somebody who does not record; an error where a gradient would be lost by that."""
@@ -144,12 +156,22 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     """What the function gives, recorded where the thread records.
 
     Raises:
-        TypeError: it would store a recorded value in an array.
+        TypeError: it would store a recorded value in an array, or change a recorded value.
     """
     active = current()
+    out = _option(function, args, kwargs, "out")
+    target = out if out is not None else _overwritten(function, args, kwargs)
     if active is None:
-        return function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
-    composition = COMPOSITIONS.get(function)
+        result = function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
+        if isinstance(target, ArrayInterface):
+            target._written()
+        return result
+    if isinstance(target, ArrayInterface):
+        raise TypeError(
+            f"np.{name_of(function)} would write into a {type(target).__name__} that is recorded: "
+            f"use the function's result, without out= and overwriting"
+        )
+    composition = COMPOSITIONS.get(function) if out is None else None
     if composition is not None and (result := composition(*args, **kwargs)) is not NotImplemented:
         return result
     if function in _QUESTIONS:
@@ -169,8 +191,42 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
             values.append(recorded_arg._value if type(recorded_arg) is Box else plain(recorded_arg))
     if kwargs:
         kwargs = {key: _recorded(value, active, boxes) for key, value in kwargs.items()}
-        return _run(active, function, kept, values, kwargs, {key: plain(v) for key, v in kwargs.items()}, boxes)
-    return _run(active, function, kept, values, kwargs, kwargs, boxes)
+        plain_kwargs = {key: plain(value) for key, value in kwargs.items()}
+    else:
+        plain_kwargs = kwargs
+    if (out is not None or function in _IN_PLACE) and any(box.node.connected for box in boxes):
+        raise TypeError(
+            f"np.{name_of(function)} would store a recorded value in an array, and its gradient would be lost: "
+            f"use the function's result instead of out=, +=, or assignment in place"
+        )
+    return _run(active, function, kept, values, kwargs, plain_kwargs, boxes)
+
+
+def _option(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
+    """What was given for an argument, by its name or by position; None where nothing was."""
+    position = _position(function, name)
+    return args[position] if position < len(args) else kwargs.get(name)
+
+
+@cache
+def _position(function: Callable[..., Any], name: str) -> int:
+    """Where a function takes an argument, if it takes it by position; else a place that no argument has."""
+    try:
+        parameters = [] if isinstance(function, np.ufunc) else list(inspect.signature(function).parameters.values())
+    except ValueError:  # a function in C that says nothing of its arguments
+        parameters = []
+    for position, parameter in enumerate(parameters):
+        if parameter.name == name and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            return position
+    return sys.maxsize
+
+
+def _overwritten(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The argument that a function stores into; None where it stores into none."""
+    name, value = _OVERWRITING.get(function, ("", None))
+    if function in _IN_PLACE or (name and _option(function, args, kwargs, name) is value):
+        return args[0] if args else next(iter(kwargs.values()))
+    return None
 
 
 def _run(
@@ -188,11 +244,6 @@ def _run(
         if box.node.connected:
             connected = True
             break
-    if connected and (function in _IN_PLACE or plain_kwargs.get("out") is not None):
-        raise TypeError(
-            f"np.{name_of(function)} would store a recorded value in an array, and its gradient would be lost: "
-            f"use the function's result instead of out=, +=, or assignment in place"
-        )
     if active.traced:
         started = active.clock()
         result = function(*values, **plain_kwargs)

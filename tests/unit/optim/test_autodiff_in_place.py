@@ -137,3 +137,89 @@ def test_what_is_the_same_array_counts_as_a_view():
 
     with pytest.raises(TypeError, match="shares its memory with another, would change both"):
         gradients(loss, [w])
+
+
+TABLE = np.arange(6.0).reshape(2, 3)
+BY_POSITION = {
+    "sum": lambda w, out: np.sum(w, 0, None, out),
+    "mean": lambda w, out: np.mean(w, 0, None, out),
+    "std": lambda w, out: np.std(w, 0, None, out),
+    "prod": lambda w, out: np.prod(w, 0, None, out),
+    "max": lambda w, out: np.max(w, 0, out),
+    "dot": lambda w, out: np.dot(np.ones(2), w, out),
+    "clip": lambda w, out: np.clip(w[0], 0, 9, out),
+    "cumsum": lambda w, out: np.cumsum(w[0], 0, None, out),
+    "cumprod": lambda w, out: np.cumprod(w[0], 0, None, out),
+    "take": lambda w, out: np.take(w, 0, 0, out),
+    "concatenate": lambda w, out: np.concatenate([w[0]], 0, out),
+    "stack": lambda w, out: np.stack([w[0, 0], w[0, 1], w[0, 2]], 0, out),
+    "round": lambda w, out: np.round(w[0], 1, out),
+    "ptp": lambda w, out: np.ptp(w, 0, out),
+    "median": lambda w, out: np.median(w, 0, out),
+    "outer": lambda w, out: np.outer(np.ones(1), w[0], out[None]),
+    "choose": lambda w, out: np.choose([0, 0, 0], [w[0]], out),
+    "fix": lambda w, out: np.fix(w[0], out),
+    "sum as a method": lambda w, out: w.sum(0, None, out),
+    "nansum": lambda w, out: np.nansum(w, 0, out=out),
+    "nanmean": lambda w, out: np.nanmean(w, 0, out=out),
+    "add.reduce": lambda w, out: np.add.reduce(w, 0, None, out),
+    "einsum": lambda w, out: np.einsum("ij->j", w, out=out),
+}
+
+
+@pytest.mark.parametrize("store", BY_POSITION.values(), ids=BY_POSITION)
+def test_out_is_refused_wherever_it_stands(store):
+    w = Variable(TABLE)
+
+    def loss():
+        store(w, out := np.zeros(3))
+        return np.sum(out**2)
+
+    with pytest.raises(TypeError, match="would store a recorded value in an array, and its gradient would be lost"):
+        gradients(loss, [w])
+
+
+OVERWRITING = {
+    "put": lambda w: np.put(w, 0, 9.0),
+    "place": lambda w: np.place(w, w.value > 0, [9.0]),
+    "putmask": lambda w: np.putmask(w, w.value > 0, 9.0),
+    "copyto": lambda w: np.copyto(w, 9.0),
+    "fill_diagonal": lambda w: np.fill_diagonal(w, 9.0),
+    "nan_to_num": lambda w: np.nan_to_num(w, copy=False),
+    "median": lambda w: np.median(w, overwrite_input=True),
+    "nan_to_num by position": lambda w: np.nan_to_num(w, False),
+    "median by position": lambda w: np.median(w, None, None, True),
+    "percentile": lambda w: np.percentile(w, 50, overwrite_input=True),
+    "out of a sum": lambda w: np.sum(np.ones((1, *w.shape)), 0, out=w),
+}
+
+
+@pytest.mark.parametrize("overwrite", OVERWRITING.values(), ids=OVERWRITING)
+def test_a_recorded_variable_is_not_written_to(overwrite):
+    w = Variable(TABLE)
+
+    def loss():
+        squares = w * w
+        overwrite(w)
+        return np.sum(squares)
+
+    with pytest.raises(TypeError, match="would write into a Variable that is recorded: use the function's result"):
+        gradients(loss, [w])
+    np.testing.assert_array_equal(w.value, TABLE)
+    assert w.version == 0
+
+
+@pytest.mark.parametrize("overwrite", OVERWRITING.values(), ids=OVERWRITING)
+def test_writing_to_a_variable_makes_another_version(overwrite):
+    w = Variable(TABLE)
+    overwrite(w)
+    assert w.version == 1
+
+
+def test_a_variable_that_is_only_read_keeps_its_version():
+    w, plain = Variable(TABLE), np.zeros((2, 3))
+    np.copyto(plain, w)
+    np.sum(w, 0, None, np.zeros(3))
+    w.astype(np.float64, copy=False)
+    assert w.version == 0
+    np.testing.assert_array_equal(plain, TABLE)
