@@ -16,7 +16,7 @@ import numpy as np
 
 from optim.array_interface import ArrayInterface
 from optim.compositions import COMPOSITIONS, METHODS
-from optim.recording import Node, Recording, current, name_of, recording
+from optim.recording import Node, Recording, checksums, current, name_of, recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,6 +43,10 @@ _QUESTIONS: set[Callable[..., Any]] = {
 _CONSTANT: set[Callable[..., Any]] = {
     *(np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around, np.sign, np.floor_divide, np.heaviside),
     *(np.spacing, np.nextafter),
+}
+# Functions whose derivative needs no more than their arguments' shapes.
+_SHAPES_ONLY: set[Callable[..., Any]] = {
+    *(np.add, np.subtract, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack),
 }
 _LEAVES = (np.ndarray, np.generic, int, float, complex, str, slice, type(None), type, np.dtype)
 
@@ -254,6 +258,8 @@ def _run(
             return result
     connected = connected and function not in _CONSTANT and function is not stopped
     node = Node(function, args, kwargs, result, connected)
+    if function not in _SHAPES_ONLY or active.traced:
+        node.seen = checksums(_arrays_in((*args, *kwargs.values()) if kwargs else args))
     if active.traced:
         node.scope, node.times = active.scope, times
         if not boxes:
@@ -356,6 +362,15 @@ def boxes_in(args: Any) -> Iterator[Box]:
             yield arg
         elif type(arg) in (list, tuple):
             yield from boxes_in(arg)
+
+
+def _arrays_in(args: Any) -> Iterator[NDArray[Any]]:
+    """All plain arrays among arguments, in lists and tuples too."""
+    for arg in args:
+        if isinstance(arg, np.ndarray):
+            yield arg
+        elif type(arg) in (list, tuple):
+            yield from _arrays_in(arg)
 
 
 def stopped(value: Any) -> Any:

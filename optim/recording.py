@@ -16,19 +16,26 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from google_crc32c import value as crc32c
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
 __all__ = [
     "Node",
     "Recording",
+    "check_operands",
     "check_unchanged",
+    "checksums",
     "current",
     "name_of",
     "name_scope",
     "recording",
 ]
 
+_CHECKED = 2**20  # bytes: a larger array's checksum takes longer than many a call
 _numbers = count()
 _SCOPE = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/-]*$")  # TensorFlow's rule
 
@@ -45,11 +52,15 @@ class Node:
         connected: whether a gradient can go through it.
         variable: the Variable that was read, or None.
         version: the Variable's at that time.
+        seen: arrays that the way back needs, which others may change, and their checksums at that time.
         scope: the name scope that it was called in; "" or one that ends in "/".
         times: when it began and ended, in ns, where calls are measured.
     """
 
-    __slots__ = ("args", "connected", "function", "kwargs", "number", "scope", "times", "value", "variable", "version")
+    __slots__ = (
+        *("args", "connected", "function", "kwargs", "number", "scope", "seen", "times", "value", "variable"),
+        "version",
+    )
 
     def __init__(self, function: Any, args: Any, kwargs: dict[str, Any], value: Any, connected: bool) -> None:
         self.function = function
@@ -60,6 +71,7 @@ class Node:
         self.connected = connected
         self.variable: Any = None
         self.version = 0
+        self.seen: list[tuple[NDArray[Any], int]] = []
         self.scope = ""
         self.times = (0, 0)
 
@@ -106,6 +118,7 @@ class Recording:
             return None
         node = Node(None, (), {}, value, connected)
         node.variable, node.version = variable, variable.version
+        node.seen = checksums([value])
         if self.traced:
             self.nodes.append(node)
         self._roots[variable] = node
@@ -187,6 +200,28 @@ def check_unchanged(read: dict[Any, int]) -> None:
             f"variables {changed} were changed after the loss had read them, and its gradients would be of neither "
             f"state: read such a variable as stop_gradient(variable), or assign to it after the step"
         )
+
+
+def checksums(arrays: Iterable[NDArray[Any]]) -> list[tuple[NDArray[Any], int]]:
+    """The arrays, but those of more than 1 MiB, each with a checksum of what is in it."""
+    return [(array, crc32c(array.tobytes())) for array in arrays if array.nbytes <= _CHECKED]
+
+
+def check_operands(node: Node) -> None:
+    """See that the arrays of a call, or the array of a Variable, are still what they were.
+
+    Raises:
+        RuntimeError: one is not.
+    """
+    for array, checksum in node.seen:
+        if crc32c(array.tobytes()) != checksum:
+            raise RuntimeError(
+                f"variable {node.variable.name!r} was changed through its array after the loss had read it, and the "
+                f"gradients would be of neither state: change it with assign, after the step"
+                if node.variable is not None
+                else f"np.{node.name} was given an array of shape {array.shape} that was changed afterwards, and its "
+                f"gradient would be of neither state: give it a copy"
+            )
 
 
 def name_of(function: Any) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from optim import Variable, gradients, trace_graph
+from optim import GradientTape, Variable, gradients, trace_graph
 
 START = np.array([0.5, 1.5, -2.0])
 MATRIX = np.arange(9.0).reshape(3, 3) / 9
@@ -223,3 +223,89 @@ def test_a_variable_that_is_only_read_keeps_its_version():
     w.astype(np.float64, copy=False)
     assert w.version == 0
     np.testing.assert_array_equal(plain, TABLE)
+
+
+def changed(use, array, change):
+    """A loss that changes a plain array after its use."""
+
+    def loss(w):
+        plain = np.array(array)
+        result = use(w, plain)
+        change(plain)
+        return np.sum(result)
+
+    return loss
+
+
+def doubled(array):
+    array *= 2
+
+
+CHANGED = {
+    "multiply": changed(lambda w, c: w * c, [1.0, 2.0, 3.0], doubled),
+    "multiply, not contiguous": changed(lambda w, c: w * c[::2], [1.0, 2.0, 3.0, 4.0, 5.0], doubled),
+    "multiply of shape ()": changed(lambda w, c: w * c, 2.0, doubled),
+    "getitem": changed(lambda w, c: w[c], [0, 1], doubled),
+    "getitem in a tuple": changed(lambda w, c: np.stack([w, w])[0, c], [0, 1], doubled),
+    "where": changed(lambda w, c: np.where(c, w, 0.0), [True, False, True], np.ndarray.sort),
+    "matmul": changed(lambda w, c: c @ w, MATRIX, doubled),
+    "clip": changed(lambda w, c: np.clip(w, -9, a_max=c), [1.0, 2.0, 3.0], doubled),
+}
+
+
+@pytest.mark.parametrize("loss", CHANGED.values(), ids=CHANGED)
+def test_an_array_that_was_changed_after_its_use_is_an_error(loss):
+    w = Variable(START, name="w")
+    message = r"was given an array of shape \(.*\) that was changed afterwards, and its gradient would be of neither"
+    with pytest.raises(RuntimeError, match=message):
+        gradients(lambda: loss(w), [w])
+    with pytest.raises(RuntimeError, match=message):
+        trace_graph(lambda: loss(w))
+    trace_graph(lambda: loss(w), values=False)
+
+
+def test_a_buffer_whose_values_no_derivative_needs_may_be_used_again():
+    buffer = np.ones(3)
+
+    def loss(w):
+        total = 0.0
+        for i in range(3):
+            buffer[:] = i
+            total = total + np.sum((w + buffer) ** 2)
+        return total
+
+    w = Variable(START)
+    np.testing.assert_allclose(gradients(lambda: loss(w), [w])[0], slopes(loss), rtol=1e-6)
+
+
+def test_a_list_of_indices_is_kept_as_it_was():
+    w, rows = Variable(START), [0, 0]
+
+    def loss():
+        picked = w[rows]
+        rows[0] = 1
+        return np.sum(picked)
+
+    np.testing.assert_array_equal(gradients(loss, [w])[0], [2, 0, 0])
+
+
+def add_one(w):
+    w.value += 1
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_variable_that_was_changed_behind_its_version_is_an_error(wrapped):
+    w = Variable.wrap(START.copy(), name="w") if wrapped else Variable(START, name="w")
+
+    def loss():
+        squares = w * w
+        add_one(w)
+        return np.sum(squares)
+
+    with pytest.raises(RuntimeError, match=r"variable 'w' was changed through its array after the loss had read it"):
+        gradients(loss, [w])
+    with GradientTape() as tape:
+        squares = np.sum(w * w)
+    add_one(w)
+    with pytest.raises(RuntimeError, match=r"variable 'w' was changed through its array after the loss had read it"):
+        tape.gradient(squares, w)
