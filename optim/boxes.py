@@ -16,7 +16,7 @@ import numpy as np
 
 from optim.array_interface import ArrayInterface
 from optim.compositions import COMPOSITIONS, METHODS
-from optim.recording import Node, Recording, checksums, current, name_of, recording
+from optim.recording import Node, Recording, check_thread, checksums, current, name_of, recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,6 +84,7 @@ class Box(ArrayInterface):
 
     def _leave(self, what: str) -> Any:
         """The value, for somebody who does not record; an error where a gradient would be lost by that."""
+        check_thread(self.node)
         if current() is not None and self.node.connected:
             raise TypeError(
                 f"{what} would lose the gradient of a recorded value of shape {np.shape(self._value)}: NumPy does not "
@@ -166,10 +167,7 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     out = _option(function, args, kwargs, "out")
     target = out if out is not None else _overwritten(function, args, kwargs)
     if active is None:
-        result = function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
-        if isinstance(target, ArrayInterface):
-            target._written()
-        return result
+        return _unrecorded(function, args, kwargs, target)
     if isinstance(target, ArrayInterface):
         raise TypeError(
             f"np.{name_of(function)} would write into a {type(target).__name__} that is recorded: "
@@ -204,6 +202,16 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
             f"use the function's result instead of out=, +=, or assignment in place"
         )
     return _run(active, function, kept, values, kwargs, plain_kwargs, boxes)
+
+
+def _unrecorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], target: Any) -> Any:
+    """What the function gives where the thread does not record; a Variable that it writes into has a new version."""
+    for box in boxes_in((*args, *kwargs.values())):
+        check_thread(box.node)
+    result = function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
+    if isinstance(target, ArrayInterface):
+        target._written()
+    return result
 
 
 def _option(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
@@ -258,6 +266,7 @@ def _run(
             return result
     connected = connected and function not in _CONSTANT and function is not stopped
     node = Node(function, args, kwargs, result, connected)
+    node.recording = active
     if function not in _SHAPES_ONLY or active.traced:
         node.seen = checksums(_arrays_in((*args, *kwargs.values()) if kwargs else args))
     if active.traced:

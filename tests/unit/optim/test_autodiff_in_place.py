@@ -1,5 +1,7 @@
 """Losses that change something in place: gradients are those of what ran, or there is an error; never another's."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -309,3 +311,29 @@ def test_a_variable_that_was_changed_behind_its_version_is_an_error(wrapped):
     add_one(w)
     with pytest.raises(RuntimeError, match=r"variable 'w' was changed through its array after the loss had read it"):
         tape.gradient(squares, w)
+
+
+@pytest.mark.parametrize(
+    "use", [lambda x: np.sum(x * x), lambda x: np.stack([x, x]), lambda x: x + 1, np.asarray, lambda x: x.tolist()]
+)
+def test_a_recorded_value_in_another_thread_is_an_error(use):
+    w = Variable(START)
+
+    def loss():
+        x = np.exp(w)
+        with ThreadPoolExecutor(1) as pool:
+            return np.sum(x) + np.sum(pool.submit(use, x).result())
+
+    with pytest.raises(
+        RuntimeError, match="a recorded value was used in another thread than the loss's, where nothing"
+    ):
+        gradients(loss, [w])
+
+
+def test_after_the_recording_any_thread_may_use_its_values():
+    w = Variable(START)
+    with GradientTape() as tape:
+        squares = w * w
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: float(np.sum(squares))).result() == np.sum(START**2)
+    np.testing.assert_allclose(tape.gradient(squares, w), 2 * START)
