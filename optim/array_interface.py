@@ -51,6 +51,10 @@ class ArrayInterface(NDArrayOperatorsMixin):
     def _plain(self) -> NDArray[Any]:
         """The array as it is now, for questions that have no gradient: its shape, its dtype, its truth."""
 
+    @abstractmethod
+    def _written(self) -> None:
+        """A NumPy function has written into the array."""
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return self._ufunc(ufunc, method, inputs, kwargs)
 

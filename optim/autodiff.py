@@ -60,6 +60,12 @@ def gradients(
         TypeError: an x is no Variable and no recorded value, or of integers; a y is nothing recorded.
         ValueError: the weights do not fit.
         LookupError: an operation between a y and an x has no gradient; the error names it.
+        RuntimeError: an array that the loss used, or a Variable, was changed before the gradients were computed; or
+            another thread used a recorded value.
+
+    Two things cannot be seen. A Variable that a loss reads in another thread, such as a pool's worker, is a constant
+    there: read it in the loss's own thread. And arrays of more than 1 MiB that are changed in place after their use are
+    not looked at again: give NumPy a copy of such a buffer.
 
     >>> from optim import Variable
     >>> w, b = Variable([1.0, 2.0]), Variable(0.5)

@@ -19,7 +19,7 @@ import numpy as np
 from optim.boxes import Box, boxes_in, plain
 from optim.derivatives import derivative
 from optim.movement import Scattered
-from optim.recording import check_unchanged, current
+from optim.recording import check_operands, check_unchanged, current
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ class _Walk:
                 parents[node] = [box.node for box in _arguments(node) if box.node.connected]
                 waiting += parents[node]
         check_unchanged({node.variable: node.version for node in parents if node.variable is not None})
+        for node in parents:
+            if node.variable is not None:
+                check_operands(node)
         between = set(self._nodes.values())
         for node in sorted(parents, key=_number):
             if node.variable is not None and node.variable in variables:
@@ -196,6 +199,7 @@ class _Walk:
 
     def _pass_on(self, node: Node, gradient: Any) -> None:
         """Turn the gradient of a call's result into those of its arguments."""
+        check_operands(node)
         places = list(self._places(node))
         args, kwargs, ans = node.args, node.kwargs, node.value
         if self._plainly:

@@ -6,14 +6,17 @@ error: the gradient would be wrong, and nobody would know.
 
 from __future__ import annotations
 
+import inspect
 import operator
+import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optim.array_interface import ArrayInterface
 from optim.compositions import COMPOSITIONS, METHODS
-from optim.recording import Node, Recording, current, name_of, recording
+from optim.recording import Node, Recording, check_thread, checksums, current, name_of, recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,8 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Box", "boxes_in", "call", "call_ufunc", "plain", "recorded", "stopped"]
 
-# Functions that store into an argument, so that what is stored would lose its gradient.
+# Functions that store into their first argument, so that what is stored would lose its gradient; those that may, by an
+# option.
 _IN_PLACE = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
+_OVERWRITING: dict[Callable[..., Any], tuple[str, bool]] = {
+    np.nan_to_num: ("copy", False),
+    **dict.fromkeys((np.median, np.percentile, np.quantile), ("overwrite_input", True)),
+    **dict.fromkeys((np.nanmedian, np.nanpercentile, np.nanquantile), ("overwrite_input", True)),
+}
 # Functions of no more than shapes and dtypes, or for people to read: their results are never boxes.
 _QUESTIONS: set[Callable[..., Any]] = {
     *(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj, np.zeros_like),
@@ -34,6 +43,10 @@ _QUESTIONS: set[Callable[..., Any]] = {
 _CONSTANT: set[Callable[..., Any]] = {
     *(np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around, np.sign, np.floor_divide, np.heaviside),
     *(np.spacing, np.nextafter),
+}
+# Functions whose derivative needs no more than their arguments' shapes.
+_SHAPES_ONLY: set[Callable[..., Any]] = {
+    *(np.add, np.subtract, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack),
 }
 _LEAVES = (np.ndarray, np.generic, int, float, complex, str, slice, type(None), type, np.dtype)
 
@@ -66,8 +79,12 @@ class Box(ArrayInterface):
     def _read(self, recording: Recording) -> Box:
         return self
 
+    def _written(self) -> None:
+        """Outside of a recording, a box is nothing but its value."""
+
     def _leave(self, what: str) -> Any:
         """The value, for somebody who does not record; an error where a gradient would be lost by that."""
+        check_thread(self.node)
         if current() is not None and self.node.connected:
             raise TypeError(
                 f"{what} would lose the gradient of a recorded value of shape {np.shape(self._value)}: NumPy does not "
@@ -113,12 +130,14 @@ class Box(ArrayInterface):
         return Box(self._value, self.node, self.output)
 
     def become(self, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Box:
-        """`x += y`: the box itself is the result from now on, and so are its other names.
+        """`x += y`: the box itself is the result from now on, and so are its other names, as with NumPy's arrays.
 
         Raises:
             TypeError: it shares memory with another value, which NumPy would change too; or the result's dtype or shape
                 is another.
         """
+        if isinstance(self._value, np.generic) and inputs[0] is self:
+            return ufunc(*inputs)  # type: ignore[no-any-return] # a NumPy scalar never changes: x is another, its aliases are not
         if self._viewed or any(np.may_share_memory(self._value, box._value) for box in boxes_in(self.node.args)):
             raise TypeError(
                 f"np.{ufunc.__name__} in place, on a recorded value that shares its memory with another, would change "
@@ -142,12 +161,19 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     """What the function gives, recorded where the thread records.
 
     Raises:
-        TypeError: it would store a recorded value in an array.
+        TypeError: it would store a recorded value in an array, or change a recorded value.
     """
     active = current()
+    out = _option(function, args, kwargs, "out")
+    target = out if out is not None else _overwritten(function, args, kwargs)
     if active is None:
-        return function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
-    composition = COMPOSITIONS.get(function)
+        return _unrecorded(function, args, kwargs, target)
+    if isinstance(target, ArrayInterface):
+        raise TypeError(
+            f"np.{name_of(function)} would write into a {type(target).__name__} that is recorded: "
+            f"use the function's result, without out= and overwriting"
+        )
+    composition = COMPOSITIONS.get(function) if out is None else None
     if composition is not None and (result := composition(*args, **kwargs)) is not NotImplemented:
         return result
     if function in _QUESTIONS:
@@ -167,8 +193,52 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
             values.append(recorded_arg._value if type(recorded_arg) is Box else plain(recorded_arg))
     if kwargs:
         kwargs = {key: _recorded(value, active, boxes) for key, value in kwargs.items()}
-        return _run(active, function, kept, values, kwargs, {key: plain(v) for key, v in kwargs.items()}, boxes)
-    return _run(active, function, kept, values, kwargs, kwargs, boxes)
+        plain_kwargs = {key: plain(value) for key, value in kwargs.items()}
+    else:
+        plain_kwargs = kwargs
+    if (out is not None or function in _IN_PLACE) and any(box.node.connected for box in boxes):
+        raise TypeError(
+            f"np.{name_of(function)} would store a recorded value in an array, and its gradient would be lost: "
+            f"use the function's result instead of out=, +=, or assignment in place"
+        )
+    return _run(active, function, kept, values, kwargs, plain_kwargs, boxes)
+
+
+def _unrecorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], target: Any) -> Any:
+    """What the function gives where the thread does not record; a Variable that it writes into has a new version."""
+    for box in boxes_in((*args, *kwargs.values())):
+        check_thread(box.node)
+    result = function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
+    if isinstance(target, ArrayInterface):
+        target._written()
+    return result
+
+
+def _option(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
+    """What was given for an argument, by its name or by position; None where nothing was."""
+    position = _position(function, name)
+    return args[position] if position < len(args) else kwargs.get(name)
+
+
+@cache
+def _position(function: Callable[..., Any], name: str) -> int:
+    """Where a function takes an argument, if it takes it by position; else a place that no argument has."""
+    try:
+        parameters = [] if isinstance(function, np.ufunc) else list(inspect.signature(function).parameters.values())
+    except ValueError:  # a function in C that says nothing of its arguments
+        parameters = []
+    for position, parameter in enumerate(parameters):
+        if parameter.name == name and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            return position
+    return sys.maxsize
+
+
+def _overwritten(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The argument that a function stores into; None where it stores into none."""
+    name, value = _OVERWRITING.get(function, ("", None))
+    if function in _IN_PLACE or (name and _option(function, args, kwargs, name) is value):
+        return args[0] if args else next(iter(kwargs.values()))
+    return None
 
 
 def _run(
@@ -186,11 +256,6 @@ def _run(
         if box.node.connected:
             connected = True
             break
-    if connected and (function in _IN_PLACE or plain_kwargs.get("out") is not None):
-        raise TypeError(
-            f"np.{name_of(function)} would store a recorded value in an array, and its gradient would be lost: "
-            f"use the function's result instead of out=, +=, or assignment in place"
-        )
     if active.traced:
         started = active.clock()
         result = function(*values, **plain_kwargs)
@@ -201,6 +266,9 @@ def _run(
             return result
     connected = connected and function not in _CONSTANT and function is not stopped
     node = Node(function, args, kwargs, result, connected)
+    node.recording = active
+    if function not in _SHAPES_ONLY or active.traced:
+        node.seen = checksums(_arrays_in((*args, *kwargs.values()) if kwargs else args))
     if active.traced:
         node.scope, node.times = active.scope, times
         if not boxes:
@@ -217,8 +285,9 @@ def _boxed(result: Any, node: Node, boxes: list[Box], *, keep: bool) -> Any:
             node.connected = False
         if not node.connected and not keep:
             return result
-        if getattr(result, "base", None) is not None:
-            for box in boxes:
+        shares = getattr(result, "base", None) is not None
+        for box in boxes:
+            if shares or box._value is result:  # np.real of what is real gives the array itself
                 box._viewed = True
         if not (node.connected and result.dtype.kind == "O"):
             return Box(result, node)
@@ -281,6 +350,8 @@ def _recorded(value: Any, active: Recording, boxes: list[Box]) -> Any:
         box = value._read(active)  # type: ignore[attr-defined]
         if type(box) is Box:
             boxes.append(box)
+            if box is value:  # in the record as it is now: `become` may change the caller's
+                return Box(box._value, box.node, box.output)
         return box
     if type(value) in (list, tuple):
         return type(value)([_recorded(part, active, boxes) for part in value])
@@ -300,6 +371,15 @@ def boxes_in(args: Any) -> Iterator[Box]:
             yield arg
         elif type(arg) in (list, tuple):
             yield from boxes_in(arg)
+
+
+def _arrays_in(args: Any) -> Iterator[NDArray[Any]]:
+    """All plain arrays among arguments, in lists and tuples too."""
+    for arg in args:
+        if isinstance(arg, np.ndarray):
+            yield arg
+        elif type(arg) in (list, tuple):
+            yield from _arrays_in(arg)
 
 
 def stopped(value: Any) -> Any:

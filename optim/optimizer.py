@@ -136,6 +136,8 @@ class Optimizer:
 
         Raises:
             TypeError, ValueError, LookupError: as for `compute_gradients` and `apply_gradients`. Nothing was changed.
+            RuntimeError: what the loss used was changed meanwhile, or used in another thread; `gradients` says more,
+                and what of this it cannot see.
 
         >>> from optim import GradientDescentOptimizer
         >>> w = Variable([1.0, 2.0], name="w")

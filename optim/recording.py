@@ -16,19 +16,27 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from google_crc32c import value as crc32c
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
 __all__ = [
     "Node",
     "Recording",
+    "check_operands",
+    "check_thread",
     "check_unchanged",
+    "checksums",
     "current",
     "name_of",
     "name_scope",
     "recording",
 ]
 
+_CHECKED = 2**20  # bytes: a larger array's checksum takes longer than many a call
 _numbers = count()
 _SCOPE = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/-]*$")  # TensorFlow's rule
 
@@ -45,11 +53,16 @@ class Node:
         connected: whether a gradient can go through it.
         variable: the Variable that was read, or None.
         version: the Variable's at that time.
+        recording: what it was recorded into; None where that is not known.
+        seen: arrays that the way back needs, which others may change, and their checksums at that time.
         scope: the name scope that it was called in; "" or one that ends in "/".
         times: when it began and ended, in ns, where calls are measured.
     """
 
-    __slots__ = ("args", "connected", "function", "kwargs", "number", "scope", "times", "value", "variable", "version")
+    __slots__ = (
+        *("args", "connected", "function", "kwargs", "number", "recording", "scope", "seen", "times", "value"),
+        *("variable", "version"),
+    )
 
     def __init__(self, function: Any, args: Any, kwargs: dict[str, Any], value: Any, connected: bool) -> None:
         self.function = function
@@ -60,6 +73,8 @@ class Node:
         self.connected = connected
         self.variable: Any = None
         self.version = 0
+        self.recording: Recording | None = None
+        self.seen: list[tuple[NDArray[Any], int]] = []
         self.scope = ""
         self.times = (0, 0)
 
@@ -79,6 +94,7 @@ class Recording:
         watched: the Variables whose gradients may be asked for although they are not trainable.
         automatic: whether all trainable Variables that are read are watched.
         traced: whether every call is kept, in `nodes`, not only those that gradients go through.
+        thread: the thread that records into it now, or None.
         reads: the Variables read, and their versions at that time.
     """
 
@@ -89,6 +105,7 @@ class Recording:
         self.clock = clock or (lambda: 0)
         self.reads: dict[Any, int] = {}
         self.nodes: list[Node] = []
+        self.thread: int | None = None
         self.scope = ""
         self._roots: dict[Any, Node] = {}
         self._scopes: dict[str, int] = {}
@@ -106,6 +123,8 @@ class Recording:
             return None
         node = Node(None, (), {}, value, connected)
         node.variable, node.version = variable, variable.version
+        node.recording = self
+        node.seen = checksums([value])
         if self.traced:
             self.nodes.append(node)
         self._roots[variable] = node
@@ -136,10 +155,15 @@ def current() -> Recording | None:
 def recording(new: Recording | None) -> Iterator[Recording | None]:
     """Record into this; None pauses."""
     before, _state.recording = _state.recording, new
+    thread = None if new is None else new.thread
+    if new is not None:
+        new.thread = threading.get_ident()
     try:
         yield new
     finally:
         _state.recording = before
+        if new is not None:
+            new.thread = thread
 
 
 @contextmanager
@@ -187,6 +211,42 @@ def check_unchanged(read: dict[Any, int]) -> None:
             f"variables {changed} were changed after the loss had read them, and its gradients would be of neither "
             f"state: read such a variable as stop_gradient(variable), or assign to it after the step"
         )
+
+
+def check_thread(node: Node) -> None:
+    """See that no other thread still records what a gradient goes through, of which this thread would record nothing.
+
+    Raises:
+        RuntimeError: one does.
+    """
+    home = node.recording
+    if node.connected and home is not None and home.thread not in (None, threading.get_ident()):
+        raise RuntimeError(
+            "a recorded value was used in another thread than the loss's, where nothing is recorded, and its gradient "
+            "would be lost: compute it in the loss's own thread, or use stop_gradient(value) there first"
+        )
+
+
+def checksums(arrays: Iterable[NDArray[Any]]) -> list[tuple[NDArray[Any], int]]:
+    """The arrays, but those of more than 1 MiB, each with a checksum of what is in it."""
+    return [(array, crc32c(array.tobytes())) for array in arrays if array.nbytes <= _CHECKED]
+
+
+def check_operands(node: Node) -> None:
+    """See that the arrays of a call, or the array of a Variable, are still what they were.
+
+    Raises:
+        RuntimeError: one is not.
+    """
+    for array, checksum in node.seen:
+        if crc32c(array.tobytes()) != checksum:
+            raise RuntimeError(
+                f"variable {node.variable.name!r} was changed through its array after the loss had read it, and the "
+                f"gradients would be of neither state: change it with assign, after the step"
+                if node.variable is not None
+                else f"np.{node.name} was given an array of shape {array.shape} that was changed afterwards, and its "
+                f"gradient would be of neither state: give it a copy"
+            )
 
 
 def name_of(function: Any) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from optim.boxes import Box, boxes_in, plain, recorded
 from optim.operations import OPERATIONS
-from optim.recording import Node, Recording, recording
+from optim.recording import Node, Recording, check_operands, recording
 from summaries import graph as graphs
 from summaries.build.tensor import numeric_tensor
 from summaries.wire.pb import AttrValue, GraphDef, NodeDef, RunMetadata, TensorShapeProto, VersionDef
@@ -60,6 +60,7 @@ def trace_graph(loss: Callable[[], Any], *, values: bool = True) -> GraphDef:
 
     Raises:
         TypeError: the loss returns no array or number.
+        RuntimeError: an array that would be in the graph was changed after its use.
 
     >>> from optim import Variable
     >>> w = Variable([[1.0], [2.0]], name="layer1/weights")
@@ -88,6 +89,7 @@ def trace_run(
 
     Raises:
         TypeError: the loss returns no array or number.
+        RuntimeError: an array that would be in the graph was changed after its use.
 
     >>> from optim import Variable
     >>> w = Variable([1.0, 2.0], name="w")
@@ -124,6 +126,8 @@ class _Drawing:
                 self._names[node] = self._variable(node.variable)
         for node in nodes:
             if node.variable is None:
+                if values:
+                    check_operands(node)
                 self._names[node] = _Call(self, node).draw()
         self._timed = list(nodes)
         self._end(result)

@@ -101,6 +101,9 @@ class Variable(ArrayInterface):
     def _plain(self) -> NDArray[Any]:
         return self.value
 
+    def _written(self) -> None:
+        self.version += 1
+
     def _read(self, recording: Recording) -> Any:
         node = recording.read(self)
         return self.value if node is None else Box(node.value, node)
