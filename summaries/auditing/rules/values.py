@@ -133,7 +133,9 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     else:
         return None
     start = int(course.blocks.start[best])
-    if explained_by_rate(run, series, start, start + 2 * course.blocks.length):
+    known = float(level[: best + 1].max()) - lowest  # a restart undoes a part of what was learnt, and not for long
+    restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
+    if restarted and end - lowest < 0.5 * known:
         return None
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",

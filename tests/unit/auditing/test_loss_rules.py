@@ -1,0 +1,43 @@
+"""The rules on losses at their edges: what excuses a rise, and what does not."""
+
+import labelled_runs as labelled
+import numpy as np
+import pytest
+
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
+
+
+def codes(seed=0, **run):
+    """What is found, but for notes, in a run of these tags' values."""
+    columns = {tag.replace("__", "/"): labelled.columns(value) for tag, value in run.items()}
+    report = audit_run("run", labelled.as_run(np.random.default_rng(seed), columns), Config())
+    return [finding.code for finding in report.findings if finding.severity]
+
+
+def sgdr(n, cycles):
+    return 1e-3 * 0.5 * (1 + np.cos(np.pi * ((np.arange(n) * cycles / n) % 1)))
+
+
+def test_a_warm_up_excuses_no_rise():
+    t = np.arange(1000)
+    rate = 1e-3 * np.minimum(1, (t + 1) / 50)
+    assert codes(loss=2.3 + 4.6 * t / 1000, lr=rate) == ["GL304"]
+    assert codes(loss=np.where(t < 100, 2.3 - t / 100, 1.3 + 4.6 * t / 1000), lr=rate) == ["GL304"]
+    assert codes(loss=np.full(1000, 2.3), lr=rate) == ["GL303"]
+
+
+def test_a_restart_excuses_a_rise_that_it_makes():
+    n = 1000
+    phase = np.arange(n) % 400  # the run ends in the middle of a cycle
+    loss = 0.5 + 2 * np.exp(-np.arange(n) / 50) + 0.3 * np.exp(-phase / 100) * (np.arange(n) >= 400)
+    rate = 1e-3 * 0.5 * (1 + np.cos(np.pi * phase / 400))
+    assert codes(loss=loss, lr=rate) == []
+
+
+@pytest.mark.parametrize(("rise", "at"), [(0.8, 250), (2.0, 750)])
+def test_a_restart_excuses_no_rise_that_stays(rise, at):
+    n = 1000
+    loss = 0.5 + 2 * np.exp(-np.arange(n) / 50)
+    loss[at:] += rise  # a smaller one, for three cycles; all that was learnt, in the last
+    assert codes(loss=loss, lr=sgdr(n, 4)) == ["GL304"]
