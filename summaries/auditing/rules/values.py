@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_FEW = 5  # points at the end; fewer could still be a spike
 
 
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR)
@@ -114,7 +115,7 @@ def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
             hit = _divergence(run, signal, series, count, limit)
             if hit is not None:
                 break
-        hit = hit or _breaking_away(signal, series, limit)
+        hit = hit or _breaking_away(run, signal, series, limit)
         if hit is not None:
             yield hit
 
@@ -149,15 +150,20 @@ def _stays(level: NDArray[np.float64], best: int, end: float, limit: Limits) -> 
     """Whether a rise from the best level to the end is large, and not one of several that were come back from."""
     lowest = float(level[best])
     rise, top = end - lowest, float(level[best:].max()) - lowest
-    undone = rise / max(float(level[: best + 1].max()) - lowest, 1e-300)
-    much = undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(lowest))
+    fall = float(level[: best + 1].max()) - lowest
     return bool(
-        much
+        _undoes(rise, fall, lowest, limit)
         and rise >= limit["min_rise"] * abs(lowest)
-        and rise >= (0.8 if undone < 1 else 0.5) * top  # else it is on its way back
+        and rise >= (0.8 if rise < fall else 0.5) * top  # else it is on its way back
         and not _came_back(level[best:] - lowest, rise)
         and rise >= 2 * _earlier_rise(level[: best + 1])
     )
+
+
+def _undoes(rise: float, fall: float, level: float, limit: Limits) -> bool:
+    """Whether a rise undoes much of what was learnt, or some, and is large beside the level."""
+    undone = rise / max(fall, 1e-300)
+    return undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(level))
 
 
 def _came_back(above: NDArray[np.float64], rise: float) -> bool:
@@ -173,22 +179,38 @@ def _earlier_rise(level: NDArray[np.float64]) -> float:
     return float((level - np.minimum.accumulate(level)).max())
 
 
-def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """A rise in the last points, too short for a block's median."""
-    peak = Excursions.of(series.value, limit["sigmas"] + 2, 0.5).unreturned
-    if peak is None or peak.points < 5:  # noqa: PLR2004 - fewer could still be a spike
-        return None
-    earlier = blocks(series.value[: peak.first], 30).median if peak.first else series.value[:1]
-    end = float(series.value[-1])
-    if end - peak.level < 2 * _earlier_rise(earlier):
-        return None
-    first, last = int(series.step[peak.first]), int(series.step[-1])
-    return Hit(
-        f"{signal.tag} rises from {peak.level:.4g} to {end:.4g} in its last {peak.points} points",
-        signal.tag,
-        (first, last),
-        {"best": peak.level, "end": end, "sigmas": peak.sigmas},
-    )
+def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """A rise in the last points, too short for the blocks' medians: stretches of 5 points, of 10, and so on."""
+    value, n = series.value, len(series)
+    length, longest = _FEW, max(n // 15, _FEW)
+    lowest, highest = _levels(value)
+    while length <= longest and n >= 10 * length:
+        last, start = value[-length:], n - 2 * length  # the stretch before the last may hold a part of the rise
+        end = min(median(last), median(last[-max(length // 2, 3) :]))  # a spike is on its way back
+        level = median(value[max(start - 3 * length, 0) : start])
+        rise = end - level
+        if rise >= limit["min_rise"] * abs(level) and rise > 0 and _undoes(rise, highest - lowest, level, limit):
+            before = blocks(value[:start], start // length)
+            noise = max(bend(before.median), median(before.error))
+            usual = max(_earlier_rise(before.median), float(before.median[-1]) - level)
+            since = start + int(np.flatnonzero(value[start:] > level + rise / 2)[0])
+            enough = rise > (limit["sigmas"] + 2) * noise and rise >= 2 * usual
+            if enough and not explained_by_rate(run, series, since - length, since + length, n - 1):
+                return Hit(
+                    f"{signal.tag} rises from {level:.4g} to {end:.4g} in its last {n - since} points",
+                    signal.tag,
+                    (int(series.step[since]), int(series.step[-1])),
+                    {"best": level, "end": end, "sigmas": rise / max(noise, 1e-300)},
+                )
+        length *= 2
+    return None
+
+
+def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The lowest level that a loss had, and the highest before it."""
+    level = blocks(values, 30).median
+    best = int(np.argmin(level))
+    return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
 
 
 @RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.07)

@@ -41,3 +41,15 @@ def test_a_restart_excuses_no_rise_that_stays(rise, at):
     loss = 0.5 + 2 * np.exp(-np.arange(n) / 50)
     loss[at:] += rise  # a smaller one, for three cycles; all that was learnt, in the last
     assert codes(loss=loss, lr=sgdr(n, 4)) == ["GL304"]
+
+
+@pytest.mark.parametrize("n", [200, 5_000, 20_000, 100_000])
+@pytest.mark.parametrize("k", [5, 12, 40, 130, 450, 1600, 6000])
+def test_a_loss_that_rises_at_the_end_however_long_the_run(n, k):
+    if k > n / 4:
+        return
+    rng = np.random.default_rng(n + k)
+    loss = (0.5 + 2 * np.exp(-np.arange(n) / (0.1 * n))) * np.exp(0.02 * rng.standard_normal(n))
+    assert codes(loss=loss) == []
+    loss[-k:] += 2
+    assert codes(loss=loss) == ["GL304"]
