@@ -160,9 +160,9 @@ class Excursions:
         return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
 
     @staticmethod
-    def of_stretches(values: Floats, sigmas: float, min_rise: float) -> Excursions:
-        """What stands out for longer: the same of the medians of 400 stretches of n ≥ 400 values."""
-        cut = blocks(values, 400)
+    def of_stretches(values: Floats, sigmas: float, min_rise: float, count: int = 400) -> Excursions:
+        """What stands out for longer: the same of the medians of `count` stretches of at least as many values."""
+        cut = blocks(values, count)
         found = Excursions.of(cut.median, sigmas, min_rise)
 
         def whole(peak: Peak) -> Peak:

@@ -1,4 +1,4 @@
-"""The rules on losses at their edges: what excuses a rise, and what does not."""
+"""The rules on losses and norms at their edges: what excuses a rise, and how long it has to last."""
 
 import labelled_runs as labelled
 import numpy as np
@@ -53,3 +53,15 @@ def test_a_loss_that_rises_at_the_end_however_long_the_run(n, k):
     assert codes(loss=loss) == []
     loss[-k:] += 2
     assert codes(loss=loss) == ["GL304"]
+
+
+@pytest.mark.parametrize("n", [2_000, 20_000, 100_000])
+@pytest.mark.parametrize("k", [10, 50, 100, 200, 300])
+@pytest.mark.parametrize("end", [False, True])
+def test_a_norm_that_explodes_for_a_while_however_long_the_run(n, k, end):
+    rng = np.random.default_rng(n + k)
+    norm = np.exp(0.3 * rng.standard_normal(n))
+    at = n - k if end else int(rng.uniform(0.2, 0.8) * n)
+    assert codes(gradients__global_norm=norm) == []
+    norm[at : at + k] *= 50
+    assert codes(gradients__global_norm=norm) == ["GL402"]
