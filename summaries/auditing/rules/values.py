@@ -10,6 +10,7 @@ from summaries.auditing.finding import Severity
 from summaries.auditing.losses import Course, Excursions, bend, explained_by_rate, level_between
 from summaries.auditing.robust import blocks, median
 from summaries.auditing.rule import Hit, Ruleset
+from summaries.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rule import Limits
     from summaries.auditing.signals import Signal, Signals
-    from summaries.series import Series
 
 __all__ = ["RULES"]
 
@@ -50,7 +50,7 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
 def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
     for signal in run.of("loss"):
-        series = signal.finite
+        series = _without_zeros(signal.finite)
         if len(series) < limit["min_points"]:
             continue
         found = Excursions.of(series.value, limit["sigmas"], limit["min_rise"])
@@ -76,6 +76,14 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             },
             len(peaks),
         )
+
+
+def _without_zeros(series: Series) -> Series:
+    """A loss where it is not zero, if it often is, as a hinge's: zeros do not tell how far the others reach."""
+    fine = series.value != 0
+    if np.count_nonzero(fine) > 0.95 * len(fine):
+        return series
+    return Series(series.tag, series.step[fine], series.wall_time[fine], series.value[fine])
 
 
 @RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, min_points=50, sigmas=3.0, max_decline=0.25, low_level=0.1)
@@ -107,7 +115,7 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above the best that it had, and stays there."""
     for signal in run.of("loss"):
-        series = signal.finite
+        series = _without_zeros(signal.finite)
         if len(series) < limit["min_points"]:
             continue
         # Of a short run, few blocks: a median of five points is too noisy. Of a long one they would hide its turns.
@@ -173,7 +181,7 @@ def _came_back(above: NDArray[np.float64], rise: float) -> bool:
 
 
 def _earlier_rise(level: NDArray[np.float64]) -> float:
-    """The largest rise before the best level that was come back from: as large a one is this loss's way."""
+    """The largest rise, as one before the best level that was come back from: as large a one is this loss's way."""
     if len(level) < 2:  # noqa: PLR2004 - a rise takes two
         return 0.0
     return float((level - np.minimum.accumulate(level)).max())
@@ -243,6 +251,8 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     enough = min(limit["min_rise"] * abs(lowest), 0.25 * (float(level[0]) - lowest)) if best else np.inf
     if rise < limit["sigmas"] * noise or rise < enough or rise < limit["min_rise"] * abs(lowest) * 0.5:
         return None
+    if rise < 1.5 * max(_earlier_rise(level[: best + 1]), _earlier_rise(-level[best:])):
+        return None  # it goes up and down as far: it wanders
     start = int(series.step[cut.start[best] + cut.length // 2])
     stop = int(series.step[-1])
     before, error = level_between(loss, start, stop, 0.0, 0.2)

@@ -65,3 +65,11 @@ def test_a_norm_that_explodes_for_a_while_however_long_the_run(n, k, end):
     assert codes(gradients__global_norm=norm) == []
     norm[at : at + k] *= 50
     assert codes(gradients__global_norm=norm) == ["GL402"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_loss_that_is_often_zero(seed):
+    rng, n = np.random.default_rng(seed), 1000
+    loss = np.where(rng.random(n) < np.linspace(0.2, 0.8, n), 0, rng.exponential(1, n))
+    assert codes(loss=loss) == []
+    assert codes(loss=np.maximum(0, 0.5 * np.exp(-np.arange(n) / 300) + 0.25 * rng.standard_normal(n))) == []
