@@ -11,6 +11,8 @@ import numpy as np
 from summaries.auditing.robust import NORMAL, Blocks, blocks, median, sigma, tail_reach
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from summaries.auditing.signals import Signals
@@ -158,9 +160,9 @@ class Excursions:
         return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
 
     @staticmethod
-    def of_stretches(values: Floats, sigmas: float, min_rise: float) -> Excursions:
-        """What stands out for longer: the same of the medians of 400 stretches of n ≥ 400 values."""
-        cut = blocks(values, 400)
+    def of_stretches(values: Floats, sigmas: float, min_rise: float, count: int = 400) -> Excursions:
+        """What stands out for longer: the same of the medians of `count` stretches of at least as many values."""
+        cut = blocks(values, count)
         found = Excursions.of(cut.median, sigmas, min_rise)
 
         def whole(peak: Peak) -> Peak:
@@ -222,23 +224,39 @@ def _peaks(
     return found
 
 
-def explained_by_rate(run: Signals, series: Series, first: int, last: int) -> bool:
-    """Whether a learning rate went up while a series rose: a warm restart.
+def explained_by_rate(run: Signals, series: Series, first: int, last: int, until: int | None = None) -> bool:
+    """Whether a learning rate went up again while a series rose: a warm restart.
 
     Args:
         run: has the rates.
         series: what rose.
         first: index from which a restart would explain it; it may be negative.
         last: index up to which.
+        until: index up to which the rise lasted, if it did not come back: no longer than a cycle of the rate.
     """
     begin, end = int(series.step[max(first, 0)]), int(series.step[min(last, len(series) - 1)])
-    for signal in run.of("learning_rate"):
-        rate = signal.finite
-        a, b = np.searchsorted(rate.step, (begin, end))
-        part = rate.value[max(a - 1, 0) : b + 1]
-        if len(part) > 1 and (part[1:] > 1.5 * part[:-1]).any() and part.min() >= 0:
-            return True
-    return False
+    lasted = begin if until is None else int(series.step[until])
+    return any(
+        begin <= step <= end and lasted - step <= cycle
+        for signal in run.of("learning_rate")
+        for step, cycle in _restarts(signal.finite)
+    )
+
+
+def _restarts(rate: Series) -> Iterator[tuple[int, int]]:
+    """Where a rate that had come down goes up again, and how many steps its cycle before that took.
+
+    The points of a warm-up, from the run's beginning, are all higher than any before: it is no restart.
+    """
+    value, step = rate.value, rate.step
+    if not len(value) or value.min() < 0:
+        return
+    highest = np.maximum.accumulate(value)[:-1]
+    at = np.flatnonzero((value[1:] > 1.5 * value[:-1]) & (value[:-1] < 0.7 * highest)) + 1
+    began = int(step[0])
+    for k in at[np.diff(at, prepend=-1) > 1].tolist():  # of a warm-up after a restart, the first point
+        yield int(step[k]), int(step[k]) - began
+        began = int(step[k])
 
 
 def level_between(series: Series, start: int, stop: int, low: float, high: float) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.finding import Severity
-from summaries.auditing.losses import Excursions
+from summaries.auditing.losses import Excursions, Peak
 from summaries.auditing.robust import blocks, median
 from summaries.auditing.rule import Hit, Ruleset
 
@@ -88,7 +88,7 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit
     noise = float(np.median(cut.error)) * np.sqrt(2)
     wanted = np.maximum(lowest + max(np.log10(limit["factor"]), limit["sigmas"] * noise), before_lowest + np.log10(3))
     high = after > wanted
-    lasting = np.flatnonzero(high[:-1] & high[1:])
+    lasting = np.flatnonzero(high & np.append(high[1:], cut.length >= 20))  # noqa: PLR2004 - the last may be enough
     if not len(lasting):
         return None
     k = int(lasting[0])
@@ -105,17 +105,13 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit
 
 
 def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit | None:
-    """Single steps, or a few, whose norm is far above every level that the run had."""
-    found = Excursions.of(log, limit["sigmas"], 0.0)
-    cut = blocks(log, min(60, len(log) // 5))
-    highest = np.maximum.accumulate(cut.median)
-    begin = limit["warm_up"] * len(log)
-    peaks = []
-    for peak in [*found.returned, *([found.unreturned] if found.unreturned else [])]:
-        block = max(int(np.searchsorted(cut.start, peak.first, "right")) - 2, 0)
-        usual = max(float(highest[block]), peak.level)
-        if peak.first >= begin and log[peak.top] >= usual + np.log10(limit["factor"]):
-            peaks.append((peak, usual))
+    """Steps whose norm is far above every level that the run had, too few for the medians of `_climb`."""
+    peaks = _far_above(log, Excursions.of(log, limit["sigmas"], 0.0), limit, 1)
+    length = 4  # what lasts for longer is seen in the medians of 4, of 16, and so on
+    while not peaks and len(log) >= 200 * length:
+        found = Excursions.of_stretches(log, limit["sigmas"], 0.0, len(log) // length)
+        peaks = _far_above(log, found, limit, length)
+        length *= 4
     if not peaks:
         return None
     peak, usual = max(peaks, key=lambda pair: float(log[pair[0].top]))
@@ -129,6 +125,20 @@ def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, limit: 
         len(peaks),
         Severity.INFO if clips else None,
     )
+
+
+def _far_above(log: Floats, found: Excursions, limit: Limits, length: int) -> list[tuple[Peak, float]]:
+    """The excursions that are `factor` times what was usual until then, with that; of stretches, in their median."""
+    cut = blocks(log, min(60, len(log) // 5))
+    highest = np.maximum.accumulate(cut.median)
+    peaks = []
+    for peak in [*found.returned, *([found.unreturned] if found.unreturned else [])]:
+        block = max(int(np.searchsorted(cut.start, peak.first, "right")) - 2, 0)
+        usual = max(float(highest[block]), peak.level)
+        height = float(log[peak.top]) if length == 1 else median(log[peak.first : peak.last + 1])
+        if peak.first >= limit["warm_up"] * len(log) and height >= usual + np.log10(limit["factor"]):
+            peaks.append((peak, usual))
+    return peaks
 
 
 @RULES.add("GL403", "vanishing-gradient", Severity.WARNING, ratio=3e-4, fall=1e-3, floor=1e-7, min_points=20)

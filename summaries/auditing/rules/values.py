@@ -10,6 +10,7 @@ from summaries.auditing.finding import Severity
 from summaries.auditing.losses import Course, Excursions, bend, explained_by_rate, level_between
 from summaries.auditing.robust import blocks, median
 from summaries.auditing.rule import Hit, Ruleset
+from summaries.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rule import Limits
     from summaries.auditing.signals import Signal, Signals
-    from summaries.series import Series
 
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_FEW = 5  # points at the end; fewer could still be a spike
 
 
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR)
@@ -49,7 +50,7 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
 def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
     for signal in run.of("loss"):
-        series = signal.finite
+        series = _without_zeros(signal.finite)
         if len(series) < limit["min_points"]:
             continue
         found = Excursions.of(series.value, limit["sigmas"], limit["min_rise"])
@@ -75,6 +76,14 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             },
             len(peaks),
         )
+
+
+def _without_zeros(series: Series) -> Series:
+    """A loss where it is not zero, if it often is, as a hinge's: zeros do not tell how far the others reach."""
+    fine = series.value != 0
+    if np.count_nonzero(fine) > 0.95 * len(fine):
+        return series
+    return Series(series.tag, series.step[fine], series.wall_time[fine], series.value[fine])
 
 
 @RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, min_points=50, sigmas=3.0, max_decline=0.25, low_level=0.1)
@@ -106,7 +115,7 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above the best that it had, and stays there."""
     for signal in run.of("loss"):
-        series = signal.finite
+        series = _without_zeros(signal.finite)
         if len(series) < limit["min_points"]:
             continue
         # Of a short run, few blocks: a median of five points is too noisy. Of a long one they would hide its turns.
@@ -114,7 +123,7 @@ def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
             hit = _divergence(run, signal, series, count, limit)
             if hit is not None:
                 break
-        hit = hit or _breaking_away(signal, series, limit)
+        hit = hit or _breaking_away(run, signal, series, limit)
         if hit is not None:
             yield hit
 
@@ -133,7 +142,9 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     else:
         return None
     start = int(course.blocks.start[best])
-    if explained_by_rate(run, series, start, start + 2 * course.blocks.length):
+    known = float(level[: best + 1].max()) - lowest  # a restart undoes a part of what was learnt, and not for long
+    restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
+    if restarted and end - lowest < 0.5 * known:
         return None
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
@@ -147,15 +158,20 @@ def _stays(level: NDArray[np.float64], best: int, end: float, limit: Limits) -> 
     """Whether a rise from the best level to the end is large, and not one of several that were come back from."""
     lowest = float(level[best])
     rise, top = end - lowest, float(level[best:].max()) - lowest
-    undone = rise / max(float(level[: best + 1].max()) - lowest, 1e-300)
-    much = undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(lowest))
+    fall = float(level[: best + 1].max()) - lowest
     return bool(
-        much
+        _undoes(rise, fall, lowest, limit)
         and rise >= limit["min_rise"] * abs(lowest)
-        and rise >= (0.8 if undone < 1 else 0.5) * top  # else it is on its way back
+        and rise >= (0.8 if rise < fall else 0.5) * top  # else it is on its way back
         and not _came_back(level[best:] - lowest, rise)
         and rise >= 2 * _earlier_rise(level[: best + 1])
     )
+
+
+def _undoes(rise: float, fall: float, level: float, limit: Limits) -> bool:
+    """Whether a rise undoes much of what was learnt, or some, and is large beside the level."""
+    undone = rise / max(fall, 1e-300)
+    return undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(level))
 
 
 def _came_back(above: NDArray[np.float64], rise: float) -> bool:
@@ -165,28 +181,44 @@ def _came_back(above: NDArray[np.float64], rise: float) -> bool:
 
 
 def _earlier_rise(level: NDArray[np.float64]) -> float:
-    """The largest rise before the best level that was come back from: as large a one is this loss's way."""
+    """The largest rise, as one before the best level that was come back from: as large a one is this loss's way."""
     if len(level) < 2:  # noqa: PLR2004 - a rise takes two
         return 0.0
     return float((level - np.minimum.accumulate(level)).max())
 
 
-def _breaking_away(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """A rise in the last points, too short for a block's median."""
-    peak = Excursions.of(series.value, limit["sigmas"] + 2, 0.5).unreturned
-    if peak is None or peak.points < 5:  # noqa: PLR2004 - fewer could still be a spike
-        return None
-    earlier = blocks(series.value[: peak.first], 30).median if peak.first else series.value[:1]
-    end = float(series.value[-1])
-    if end - peak.level < 2 * _earlier_rise(earlier):
-        return None
-    first, last = int(series.step[peak.first]), int(series.step[-1])
-    return Hit(
-        f"{signal.tag} rises from {peak.level:.4g} to {end:.4g} in its last {peak.points} points",
-        signal.tag,
-        (first, last),
-        {"best": peak.level, "end": end, "sigmas": peak.sigmas},
-    )
+def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """A rise in the last points, too short for the blocks' medians: stretches of 5 points, of 10, and so on."""
+    value, n = series.value, len(series)
+    length, longest = _FEW, max(n // 15, _FEW)
+    lowest, highest = _levels(value)
+    while length <= longest and n >= 10 * length:
+        last, start = value[-length:], n - 2 * length  # the stretch before the last may hold a part of the rise
+        end = min(median(last), median(last[-max(length // 2, 3) :]))  # a spike is on its way back
+        level = median(value[max(start - 3 * length, 0) : start])
+        rise = end - level
+        if rise >= limit["min_rise"] * abs(level) and rise > 0 and _undoes(rise, highest - lowest, level, limit):
+            before = blocks(value[:start], start // length)
+            noise = max(bend(before.median), median(before.error))
+            usual = max(_earlier_rise(before.median), float(before.median[-1]) - level)
+            since = start + int(np.flatnonzero(value[start:] > level + rise / 2)[0])
+            enough = rise > (limit["sigmas"] + 2) * noise and rise >= 2 * usual
+            if enough and not explained_by_rate(run, series, since - length, since + length, n - 1):
+                return Hit(
+                    f"{signal.tag} rises from {level:.4g} to {end:.4g} in its last {n - since} points",
+                    signal.tag,
+                    (int(series.step[since]), int(series.step[-1])),
+                    {"best": level, "end": end, "sigmas": rise / max(noise, 1e-300)},
+                )
+        length *= 2
+    return None
+
+
+def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The lowest level that a loss had, and the highest before it."""
+    level = blocks(values, 30).median
+    best = int(np.argmin(level))
+    return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
 
 
 @RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.07)
@@ -219,6 +251,8 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     enough = min(limit["min_rise"] * abs(lowest), 0.25 * (float(level[0]) - lowest)) if best else np.inf
     if rise < limit["sigmas"] * noise or rise < enough or rise < limit["min_rise"] * abs(lowest) * 0.5:
         return None
+    if rise < 1.5 * max(_earlier_rise(level[: best + 1]), _earlier_rise(-level[best:])):
+        return None  # it goes up and down as far: it wanders
     start = int(series.step[cut.start[best] + cut.length // 2])
     stop = int(series.step[-1])
     before, error = level_between(loss, start, stop, 0.0, 0.2)

@@ -1,0 +1,75 @@
+"""The rules on losses and norms at their edges: what excuses a rise, and how long it has to last."""
+
+import labelled_runs as labelled
+import numpy as np
+import pytest
+
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
+
+
+def codes(seed=0, **run):
+    """What is found, but for notes, in a run of these tags' values."""
+    columns = {tag.replace("__", "/"): labelled.columns(value) for tag, value in run.items()}
+    report = audit_run("run", labelled.as_run(np.random.default_rng(seed), columns), Config())
+    return [finding.code for finding in report.findings if finding.severity]
+
+
+def sgdr(n, cycles):
+    return 1e-3 * 0.5 * (1 + np.cos(np.pi * ((np.arange(n) * cycles / n) % 1)))
+
+
+def test_a_warm_up_excuses_no_rise():
+    t = np.arange(1000)
+    rate = 1e-3 * np.minimum(1, (t + 1) / 50)
+    assert codes(loss=2.3 + 4.6 * t / 1000, lr=rate) == ["GL304"]
+    assert codes(loss=np.where(t < 100, 2.3 - t / 100, 1.3 + 4.6 * t / 1000), lr=rate) == ["GL304"]
+    assert codes(loss=np.full(1000, 2.3), lr=rate) == ["GL303"]
+
+
+def test_a_restart_excuses_a_rise_that_it_makes():
+    n = 1000
+    phase = np.arange(n) % 400  # the run ends in the middle of a cycle
+    loss = 0.5 + 2 * np.exp(-np.arange(n) / 50) + 0.3 * np.exp(-phase / 100) * (np.arange(n) >= 400)
+    rate = 1e-3 * 0.5 * (1 + np.cos(np.pi * phase / 400))
+    assert codes(loss=loss, lr=rate) == []
+
+
+@pytest.mark.parametrize(("rise", "at"), [(0.8, 250), (2.0, 750)])
+def test_a_restart_excuses_no_rise_that_stays(rise, at):
+    n = 1000
+    loss = 0.5 + 2 * np.exp(-np.arange(n) / 50)
+    loss[at:] += rise  # a smaller one, for three cycles; all that was learnt, in the last
+    assert codes(loss=loss, lr=sgdr(n, 4)) == ["GL304"]
+
+
+@pytest.mark.parametrize("n", [200, 5_000, 20_000, 100_000])
+@pytest.mark.parametrize("k", [5, 12, 40, 130, 450, 1600, 6000])
+def test_a_loss_that_rises_at_the_end_however_long_the_run(n, k):
+    if k > n / 4:
+        return
+    rng = np.random.default_rng(n + k)
+    loss = (0.5 + 2 * np.exp(-np.arange(n) / (0.1 * n))) * np.exp(0.02 * rng.standard_normal(n))
+    assert codes(loss=loss) == []
+    loss[-k:] += 2
+    assert codes(loss=loss) == ["GL304"]
+
+
+@pytest.mark.parametrize("n", [2_000, 20_000, 100_000])
+@pytest.mark.parametrize("k", [10, 50, 100, 200, 300])
+@pytest.mark.parametrize("end", [False, True])
+def test_a_norm_that_explodes_for_a_while_however_long_the_run(n, k, end):
+    rng = np.random.default_rng(n + k)
+    norm = np.exp(0.3 * rng.standard_normal(n))
+    at = n - k if end else int(rng.uniform(0.2, 0.8) * n)
+    assert codes(gradients__global_norm=norm) == []
+    norm[at : at + k] *= 50
+    assert codes(gradients__global_norm=norm) == ["GL402"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_loss_that_is_often_zero(seed):
+    rng, n = np.random.default_rng(seed), 1000
+    loss = np.where(rng.random(n) < np.linspace(0.2, 0.8, n), 0, rng.exponential(1, n))
+    assert codes(loss=loss) == []
+    assert codes(loss=np.maximum(0, 0.5 * np.exp(-np.arange(n) / 300) + 0.25 * rng.standard_normal(n))) == []
