@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING
 
 from summaries.files import is_event_file
@@ -47,11 +48,20 @@ def run_directories(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     return dict(sorted(runs.items()))
 
 
+def _is_pipe(path: str) -> bool:
+    """Whether opening it would wait for somebody to write."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:  # who reads it will say what is wrong
+        return False
+
+
 def _walk(path: str | os.PathLike[str]) -> Iterator[list[str]]:
     """The event files of each directory that has some."""
     for directory, subdirectories, names in os.walk(path, onerror=_raise):
         subdirectories.sort()
         files = [os.path.join(directory, name) for name in sorted(filter(is_event_file, names))]
+        files = [file for file in files if not _is_pipe(file)]
         if files:
             yield files
 

@@ -77,3 +77,11 @@ def test_a_directory_that_cannot_be_read_is_not_passed_over(tree, monkeypatch):
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(PermissionError, match="Permission denied"):
         found(tree, ".")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_no_event_file(tmp_path):
+    """Reading it would wait for ever."""
+    (tmp_path / "a.tfevents").write_bytes(b"")
+    os.mkfifo(tmp_path / "b.tfevents")
+    assert list(event_files([tmp_path])) == [str(tmp_path / "a.tfevents")]
