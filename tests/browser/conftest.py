@@ -34,10 +34,15 @@ def server(logged):
         yield address
 
 
+def chromium_path():
+    """Where the system's Chromium is; None where it has none."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium; without it, the tests are skipped, but not where CI has to have it."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = chromium_path()
     if chromium is None:
         must = os.environ.get("CI") == "true"
         (pytest.fail if must else pytest.skip)("needs Chromium: apt-get install chromium")

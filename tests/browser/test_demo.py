@@ -3,8 +3,8 @@
 import os
 
 import pytest
-from browser.conftest import VIEWPORT
-from browser.dashboard import Dashboard, serve
+from browser.conftest import VIEWPORT, chromium_path
+from browser.dashboard import ARGUMENTS, Dashboard, serve
 from helpers import ROOT, run
 
 RUNS = ("clipped", "unclipped")
@@ -20,9 +20,10 @@ def page(browser, tmp_path_factory):
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     run(ROOT / "examples/sequential_digits.py", "--quick", "--logdir", logdir, env=environment)
     with serve(logdir, "python", dict.fromkeys(RUNS, "test/accuracy")) as address:
-        opened = browser.new_page(viewport=VIEWPORT)
-        yield Dashboard(opened, address)
-        opened.close()
+        # A browser of its own: one draws in sixteen WebGL contexts at most, and the pages of other tests have theirs.
+        own = browser.browser_type.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        yield Dashboard(own.new_page(viewport=VIEWPORT), address)
+        own.close()
 
 
 @pytest.fixture
