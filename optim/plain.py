@@ -29,6 +29,7 @@ __all__ = ["compute_dtype", "count_nonfinite", "measure", "norm", "run_rule"]
 # with more, the cache overflows.
 _BLOCK = 1 << 17
 _APART = 272  # elements between scratch blocks: a store 4,096 bytes from a load would hold that load up
+_CACHE_LINE = 64  # bytes; what is stored across two of them takes twice as long
 _own = threading.local()
 _SAFE_MIN = 1e-280  # below it squares may have been rounded to nothing
 
@@ -55,21 +56,19 @@ def run_rule(
         stats: float64[width], a row of `codegen`'s stats to fill; or None.
     """
     dtype = compute_dtype(targets[0].dtype)
-    clip, hyperparameters = numbers[:3], [dtype.type(number) for number in numbers[3:]]
+    clip, hyperparameters = numbers[:3], [np.array(number, dtype) for number in numbers[3:]]
     todo = program(rule)
     scratch = _scratch(len(todo.scratch) + 2, dtype)
     if stats is not None:
         stats[:] = 0.0
         stats[GRADIENT_STATS + 2 :: SLOT_STATS] = -np.inf
     with np.errstate(all="ignore"):  # a diverging run says so by its values, with numba and without
-        values = todo.set_up(hyperparameters)
+        update = todo.prepare(hyperparameters)
         for block in _blocks([gradient, *targets], dtype, writes=True):
             *free, clipped, old = scratch[:, : block[0].size]
-            for place, buffer in zip(todo.scratch, free, strict=True):
-                values[place] = buffer
             if stats is not None:
                 np.copyto(old, block[1])
-            todo.run(values, (_clipped(block[0], clip, clipped), *block[1:]))
+            update(_clipped(block[0], clip, clipped), *block[1:], *free)
             if stats is not None:
                 for array, target in zip(block[1:], targets, strict=True):
                     if target.dtype != dtype:  # it is stored as a narrower one, and that is what counts
@@ -82,7 +81,9 @@ def _scratch(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     kept: dict[str, NDArray[Any]] = _own.__dict__
     key = f"{count} of {dtype}"
     if key not in kept:
-        kept[key] = np.empty((count, _BLOCK + _APART), dtype)
+        room = np.empty(count * (_BLOCK + _APART) + _CACHE_LINE, dtype)
+        skipped = -room.ctypes.data % _CACHE_LINE // dtype.itemsize
+        kept[key] = room[skipped:][: count * (_BLOCK + _APART)].reshape(count, -1)
     return kept[key]
 
 
@@ -180,8 +181,11 @@ def _blocks(
         return
     if all(array.flags.c_contiguous and array.dtype == dtype for array in arrays):
         flat = [array.reshape(-1) for array in arrays]
-        for start in range(0, flat[0].size, _BLOCK):
-            yield tuple(array[start : start + _BLOCK] for array in flat)
+        size = flat[0].size
+        blocks = -(-size // _BLOCK)
+        block = -(-size // (blocks * _CACHE_LINE)) * _CACHE_LINE  # all of one size, so that none is over at once
+        for start in range(0, size, block):
+            yield tuple(array[start : start + block] for array in flat)
         return
     access: Any = [["readonly"], *[["readwrite" if writes else "readonly"]] * (len(arrays) - 1)]
     iterator: Any = np.nditer(

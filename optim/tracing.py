@@ -1,10 +1,20 @@
-"""A rule's formula → a list of NumPy operations that write into a few scratch blocks.
+"""A rule's formula → Python source that runs it on blocks: NumPy operations that write into a few scratch blocks.
 
 Run as it stands, a formula allocates an array for each of its operations, and that takes longer than the arithmetic.
-So it is run once on objects that write down what is done to them; the list is then run on every block, with `out=`.
+So it is run once on objects that write down what is done to them, and what they wrote becomes a function:
 
-Strategy: what depends on hyperparameters alone is computed once a call. A scratch block is free again after the last
-use of what is in it. An operation that makes a new variable or slot writes it in place, where nothing needs the old.
+    def prepare(learning_rate):
+        n0 = number(...)            what depends on hyperparameters alone: once a call
+        def update(g, v, b0):       the blocks of the gradient, variable and slots, and the scratch blocks
+            np_multiply(n0, g, b0)
+            np_subtract(v, b0, v)
+        return update
+
+A function, and not a list that is walked through: two threads hand each other the interpreter's lock at every
+operation, and each microsecond of Python between operations makes one wait for the other (a third of the whole step).
+
+Strategy: a scratch block is free again after the last use of what is in it. An operation that makes a new variable or
+slot writes it in place, where nothing needs the old.
 """
 
 from __future__ import annotations
@@ -57,95 +67,79 @@ def _choose(condition: NDArray[Any], chosen: Any, other: Any, out: NDArray[Any])
     np.copyto(out, chosen, where=condition)
 
 
-class _Line(NamedTuple):
-    """An operation on places of a list that holds arrays, numbers and scratch blocks."""
-
-    function: Callable[..., Any]
-    inputs: tuple[int, ...]
-    output: int
-    allocates: bool  # a number, or the booleans of a comparison, which no scratch block holds
-
-
 class Program:
     """What a rule does to one block.
 
     Attributes:
-        values: the list to begin with: arrays and hyperparameters are to be filled in, constants are there.
-        scratch: the places that need a scratch block.
-        results: for the variable and each slot, the place of what is new.
+        source: the text of `prepare`.
+        scratch: the names of the scratch blocks that `update` takes.
     """
 
     def __init__(self, rule: Rule) -> None:
         tape: list[_Operation] = []
-        self._arrays = 2 + len(rule.slots)
-        inputs = [_Traced(tape, varies=i < self._arrays) for i in range(len(rule.parameters))]
+        arrays = 2 + len(rule.slots)
+        inputs = [_Traced(tape, varies=i < arrays) for i in range(len(rule.parameters))]
         results = rule.formula(*inputs)
-        self._tape = tape
+        self._names = {id(x): name for x, name in zip(inputs, rule.parameters, strict=True)}
+        self._blocks = list(rule.parameters[:arrays])
         self._targets = {id(result): 1 + k for k, result in enumerate(results)}
-        self._places = {id(value): place for place, value in enumerate(inputs)}
         self._last_use = {id(x): i for i, line in enumerate(tape) for x in line.inputs}
         self._last_use |= dict.fromkeys(self._targets, len(tape))
-        self._old = {1 + k: self._last_use.get(id(x), -1) for k, x in enumerate(inputs[1 : self._arrays])}
-        self.values: list[Any] = [None] * len(inputs)
-        self.scratch: list[int] = []
-        lines = [self._line(i, free) for free in [list[int]()] for i in range(len(tape))]
-        self._setup = [line for line, operation in zip(lines, tape, strict=True) if not operation.result.varies]
-        self._lines = [line for line, operation in zip(lines, tape, strict=True) if operation.result.varies]
-        self.results = [self._places[id(result)] for result in results]
+        self._old = [self._last_use.get(id(x), -1) for x in inputs[:arrays]]
+        self._free: list[str] = []
+        self._known: dict[str, Any] = {"np_asarray": np.asarray, "np_copyto": np.copyto}
+        self.scratch: list[str] = []
+        before = ["def prepare(" + ", ".join(rule.parameters[arrays:]) + "):"]
+        within = list[str]()
+        for i, operation in enumerate(tape):
+            (within if operation.result.varies else before).append(self._line(i, operation))
+        for target, result in zip(self._blocks[1:], results, strict=True):
+            if self._names[id(result)] != target:
+                within.append(f"np_copyto({target}, {self._names[id(result)]})")
+        before.append(f"def update({', '.join(self._blocks + self.scratch)}):")
+        self.source = "\n    ".join([*before, *("    " + line for line in within), "return update"])
+        exec(self.source, self._known)  # noqa: S102 - made of a rule's formula alone
 
-    def set_up(self, hyperparameters: Sequence[Any]) -> list[Any]:
-        """The list, with everything in it that is the same for all blocks."""
-        values = self.values.copy()
-        values[self._arrays : self._arrays + len(hyperparameters)] = hyperparameters
-        _execute(self._setup, values)
-        return values
+    def prepare(self, hyperparameters: Sequence[NDArray[Any]]) -> Callable[..., None]:
+        """`update`, with all in it that is the same for all blocks.
 
-    def run(self, values: list[Any], blocks: Sequence[NDArray[Any]]) -> None:
-        """Update blocks[1:] in place, by the gradient blocks[0]; the scratch blocks in `values` are of their size."""
-        values[: self._arrays] = blocks
-        _execute(self._lines, values)
-        for place, result in enumerate(self.results, 1):
-            if result != place:
-                np.copyto(blocks[place], values[result])
+        Args:
+            hyperparameters: in the rule's order, each an array without dimensions, of the blocks' dtype.
+        """
+        made: Callable[..., None] = self._known["prepare"](*hyperparameters)
+        return made
 
-    def _line(self, i: int, free: list[int]) -> _Line:
-        function, inputs, result = self._tape[i]
-        places = tuple(self._place(x) for x in inputs)
-        ended = {self._places[id(x)] for x in inputs if self._last_use[id(x)] == i and id(x) in self._places}
+    def _line(self, i: int, operation: _Operation) -> str:
+        function, inputs, result = operation
+        called = f"np_{function.__name__}"  # with a prefix: "power" is a hyperparameter too
+        self._known[called] = function
+        arguments = [self._name(x) for x in inputs]
+        ended = {self._names[id(x)] for x in inputs if self._last_use[id(x)] == i and id(x) in self._names}
         ended &= set(self.scratch)
-        allocates = not result.varies or function in _COMPARISONS
+        if not result.varies or function in _COMPARISONS:  # a number, or booleans, which no scratch block holds
+            name = self._names[id(result)] = f"number{i}"
+            self._free += sorted(ended)
+            made = f"{called}({', '.join(arguments)})"
+            return f"{name} = {made}" if result.varies else f"{name} = np_asarray({made})"
         if function is not _choose:  # a ufunc may write over what it reads, element by element
-            free += ended
-        output = self._new(None) if allocates else self._output(i, result, function, free)
+            self._free += sorted(ended)
+        output = self._names[id(result)] = self._output(i, operation)
         if function is _choose:
-            free += ended
-        self._places[id(result)] = output
-        return _Line(function, places, output, allocates)
+            self._free += sorted(ended)
+        return f"{called}({', '.join([*arguments, output])})"
 
-    def _output(self, i: int, result: _Traced, function: Callable[..., Any], free: list[int]) -> int:
+    def _output(self, i: int, operation: _Operation) -> str:
         """Where to write: over the old value, where it is not needed any more; or a scratch block."""
-        target = self._targets.get(id(result))
-        if target is not None and self._old[target] < i + (function is not _choose):
-            return target
-        if free:
-            return free.pop()
-        self.scratch.append(self._new(None))
+        target = self._targets.get(id(operation.result))
+        if target is not None and self._old[target] < i + (operation.function is not _choose):
+            return self._blocks[target]
+        if self._free:
+            return self._free.pop()
+        self.scratch.append(f"block{len(self.scratch)}")
         return self.scratch[-1]
 
-    def _place(self, value: Any) -> int:
-        return self._places[id(value)] if isinstance(value, _Traced) else self._new(value)
-
-    def _new(self, value: Any) -> int:
-        self.values.append(value)
-        return len(self.values) - 1
-
-
-def _execute(lines: Sequence[_Line], values: list[Any]) -> None:
-    for function, inputs, output, allocates in lines:
-        if allocates:
-            values[output] = function(*(values[place] for place in inputs))
-        else:
-            function(*(values[place] for place in inputs), out=values[output])
+    def _name(self, value: Any) -> str:
+        return self._names[id(value)] if isinstance(value, _Traced) else repr(value)
 
 
 _COMPARISONS = {np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal}
