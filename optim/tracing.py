@@ -4,14 +4,14 @@ Run as it stands, a formula allocates an array for each of its operations, and t
 So it is run once on objects that write down what is done to them, and what they wrote becomes a function:
 
     def prepare(learning_rate):
-        n0 = number(...)            what depends on hyperparameters alone: once a call
-        def update(g, v, b0):       the blocks of the gradient, variable and slots, and the scratch blocks
-            np_multiply(n0, g, b0)
-            np_subtract(v, b0, v)
+        # what depends on hyperparameters alone stands here: it is done once a call
+        def update(g, v, block0):  # blocks of the gradient, the variable, the slots; and scratch blocks
+            np_multiply(learning_rate, g, block0)
+            np_subtract(v, block0, v)
         return update
 
 A function, and not a list that is walked through: two threads hand each other the interpreter's lock at every
-operation, and each microsecond of Python between operations makes one wait for the other (a third of the whole step).
+operation, and each microsecond of Python between operations makes one wait for the other.
 
 Strategy: a scratch block is free again after the last use of what is in it. An operation that makes a new variable or
 slot writes it in place, where nothing needs the old.
