@@ -19,31 +19,37 @@ if TYPE_CHECKING:
 __all__ = ["arrays_by_name", "gradients_by_name"]
 
 
-def gradients_by_name(tree: Any) -> tuple[Arrays, list[tuple[str, Any]]]:
+class _Leaves(dict[str, Any]):
+    """Name → leaf, the names having been checked."""
+
+
+def gradients_by_name(tree: Any) -> tuple[Arrays, dict[str, Any]]:
     """Gradients, and the weights where the tree holds parameters, which know both.
 
     Args:
         tree: as in `arrays_by_name`; or with torch parameters as leaves, or a torch module.
 
     Returns:
-        The gradients that there are, and (name, parameter) of the parameters that have them.
+        The gradients that there are, and the parameters that have them, both by name.
 
     Raises:
         TypeError: a leaf is no array of floating dtype, or has no name.
         ValueError: a name is given twice.
 
     >>> gradients_by_name({"layer": {"w": np.ones(2), "b": None}})
-    ({'layer/w': array([1., 1.])}, [])
+    ({'layer/w': array([1., 1.])}, {})
     """
     leaves = _leaves(tree, "gradients")
     torch = sys.modules.get("torch")
-    parameters = {}
+    parameters = _Leaves()
     if torch is not None:
-        parameters = {name: leaf for name, leaf in leaves.items() if isinstance(leaf, torch.nn.Parameter)}
-    for name, parameter in parameters.items():
-        leaves[name] = parameter.grad
-    gradients = {name: _array(leaf, f"gradients of {name!r}") for name, leaf in leaves.items() if leaf is not None}
-    return gradients, [(name, parameter) for name, parameter in parameters.items() if name in gradients]
+        kind = torch.nn.Parameter
+        parameters.update((name, leaf) for name, leaf in leaves.items() if isinstance(leaf, kind))
+        leaves.update((name, parameter.grad) for name, parameter in parameters.items())
+    gradients = {name: _array(leaf, "gradients", name) for name, leaf in leaves.items() if leaf is not None}
+    if len(gradients) < len(leaves):
+        parameters = _Leaves((name, parameter) for name, parameter in parameters.items() if name in gradients)
+    return gradients, parameters
 
 
 def arrays_by_name(tree: Any, what: str, like: Arrays) -> list[NDArray[Any]]:
@@ -64,20 +70,22 @@ def arrays_by_name(tree: Any, what: str, like: Arrays) -> list[NDArray[Any]]:
     for name, gradient in like.items():
         if leaves.get(name) is None:
             raise ValueError(f"{what} must have every name that the gradients have, got none for {name!r}")
-        array = _array(leaves[name], f"{what} of {name!r}")
+        array = _array(leaves[name], what, name)
         if array.shape != gradient.shape:
             raise ValueError(f"{what} of {name!r} must have the gradient's shape {gradient.shape}, got {array.shape}")
         found.append(array)
     return found
 
 
-def _leaves(tree: Any, what: str) -> dict[str, Any]:
+def _leaves(tree: Any, what: str) -> _Leaves:
+    if isinstance(tree, _Leaves):
+        return tree
     if hasattr(tree, "named_parameters"):
         tree = tree.named_parameters()
     pairs = list(tree) if isinstance(tree, Iterator) else tree
     if not _are_pairs(pairs):
         pairs = list(_walk(pairs, ()))
-    leaves: dict[str, Any] = {}
+    leaves = _Leaves()
     for name, leaf in pairs:
         if not name:
             raise TypeError(f"{what} must have names, as in {{'w': array}}, got {type(tree).__name__}")
@@ -130,22 +138,23 @@ def _children(tree: Any) -> list[tuple[str, Any]] | None:
     return [(jax.tree_util.keystr(path, simple=True, separator="/"), leaf) for path, leaf in pairs]
 
 
-def _array(leaf: Any, what: str) -> NDArray[Any]:
+def _array(leaf: Any, what: str, name: str) -> NDArray[Any]:
     """The leaf, in memory that NumPy can read: its own where that is possible."""
     torch = sys.modules.get("torch")
     array = _from_torch(torch, leaf) if torch is not None and isinstance(leaf, torch.Tensor) else as_array(leaf)
     if array is None:
-        raise TypeError(f"{what} must be an array, got {type(leaf).__name__}: {leaf!r}")
+        raise TypeError(f"{what} of {name!r} must be an array, got {type(leaf).__name__}: {leaf!r}")
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
-        raise TypeError(f"{what} must be of a floating dtype, got {array.dtype}")
+        raise TypeError(f"{what} of {name!r} must be of a floating dtype, got {array.dtype}")
     return array
 
 
 def _from_torch(torch: Any, tensor: Any) -> NDArray[Any]:
-    tensor = tensor.detach()
-    if not tensor.is_cpu or tensor.layout is not torch.strided:
-        tensor = tensor.to_dense().cpu()
-    if tensor.dtype is torch.bfloat16:  # NumPy has none
-        tensor = tensor.float()
-    array: NDArray[Any] = tensor.numpy()
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    try:
+        array: NDArray[Any] = tensor.numpy()
+    except (TypeError, RuntimeError):  # on another device, sparse, conjugated, or bfloat16, which NumPy has not
+        tensor = tensor.detach().to_dense().cpu().resolve_conj().resolve_neg()
+        array = (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()
     return array

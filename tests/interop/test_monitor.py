@@ -60,7 +60,7 @@ def test_torch_tensors_of_every_kind(torch):
     rows = torch.sparse_coo_tensor([[1]], [[1.0, 2.0]], (3, 2), check_invariants=True)
     strided = torch.arange(6.0).reshape(2, 3).T
     found, parameters = gradients_by_name({"half": half, "rows": rows, "strided": strided})
-    assert parameters == []
+    assert parameters == {}
     assert {name: array.tolist() for name, array in found.items()} == {
         "half": [1, 2],
         "rows": [[0, 0], [1, 2], [0, 0]],
