@@ -290,6 +290,9 @@ class Optimizer:
         self._finish(values)
         return self._report(step, values["learning_rate"], stats)
 
+    def _leave_out(self, report: StepReport) -> None:
+        """A wrapper outside did not hand a step on."""
+
     def _update(self, step: Step, values: dict[str, float], targets: Targets) -> NDArray[Any] | None:
         """float64[variables, width]: what was measured, as `codegen` has it; None where it was not asked for."""
         stats = np.empty((len(step.variables), stats_width(self.rule))) if step.detailed else None

@@ -81,6 +81,9 @@ class _Wrapper(Optimizer):
     def _take(self, step: Step) -> StepReport:
         return self._inner._take(step)  # noqa: SLF001 - wrapper and wrapped are one family
 
+    def _leave_out(self, report: StepReport) -> None:
+        self._inner._leave_out(report)  # noqa: SLF001
+
     def _rate(self) -> float:
         return self._inner._rate()  # noqa: SLF001
 
@@ -195,7 +198,9 @@ class _SkipNonfinite(_Wrapper):
                 f"gradients were not finite in {self.skipped_in_a_row} steps in a row, at step {step.number} "
                 f"{step.nonfinite} elements, of {names}"
             )
-        return step.report(rate, skipped=True)
+        report = step.report(rate, skipped=True)
+        self._inner._leave_out(report)  # noqa: SLF001
+        return report
 
 
 class _WithSummaries(_Wrapper):
@@ -224,6 +229,10 @@ class _WithSummaries(_Wrapper):
             for kind, arrays in (("gradients", step.arrays), ("weights", values)):
                 telemetry.add_histograms(step.number, kind, dict(zip(names, arrays, strict=True)))
         return report
+
+    def _leave_out(self, report: StepReport) -> None:
+        self._telemetry.observe(report)
+        super()._leave_out(report)
 
 
 def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: Hyperparameter) -> Optimizer:
@@ -337,7 +346,7 @@ def with_summaries(
 ) -> Optimizer:
     """An optimizer that logs what its steps did: one Summary at each due step, and once a layout of custom scalars.
 
-    It may stand outside of a clipping wrapper or inside; the norm logged as `gradients/global_norm` is always the one
+    It may stand outside of the other wrappers or inside; the norm logged as `gradients/global_norm` is always the one
     before any clipping. What is logged of each variable is measured in the pass that updates it; steps that are not due
     are not measured. `gradients/clipped_fraction` and `gradients/nonfinite` cover all steps since the last write whose
     norm is known: every one, where norms are clipped or non-finite steps skipped. A skipped step is not written.
