@@ -52,10 +52,13 @@ def audit_run(
         stretches: how finely its curves are to be drawn; see `thin`.
         training: the run whose model this one validates, where that is another.
     """
-    table = TagTable(config.tags)
-    signals = Signals(name, run, table, [Signals(name, other, table) for other in baseline])
+
+    def seen(name: str, run: Run, baseline: Sequence[Signals] = ()) -> Signals:
+        return Signals(name, run, TagTable(config.tags, run.tags), baseline)
+
+    signals = seen(name, run, [seen(name, other) for other in baseline])
     if training is not None:
-        signals.training = Signals("", training, table)
+        signals.training = seen("", training)
     findings = list(_findings(signals, config))
     findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
     longest = signals.longest

@@ -29,7 +29,7 @@ _FEW = 5  # points at the end; fewer could still be a spike
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR)
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A loss is NaN or infinite."""
-    for signal in run.of("loss", "validation_loss"):
+    for signal in run.of("loss", "validation_loss", "auxiliary_loss"):
         series = signal.standing
         if len(signal.finite) == len(series):
             continue
