@@ -232,7 +232,7 @@ def severity(key: str, value: object) -> Severity | None:
     Raises:
         ConfigError: it is neither; the message names `key`.
     """
-    return None if value in {None, _NEVER} else _severity(key, value, _NEVER)
+    return None if value is None or value == _NEVER else _severity(key, value, _NEVER)
 
 
 def checked_code(code: str) -> str:
