@@ -10,7 +10,7 @@ touches neither files nor clocks.
 """
 
 from summaries.advice import ClipAdvice, clip_advice
-from summaries.auditing import Curve, Finding, Report, RunReport, Severity, audit
+from summaries.auditing import Curve, Failure, Finding, Report, RunReport, Severity, audit
 from summaries.build import (
     ScalarsTemplate,
     audio,
@@ -64,6 +64,7 @@ __all__ = [
     "EmptyFileError",
     "Event",
     "EventFileWriter",
+    "Failure",
     "Fault",
     "FaultKind",
     "Finding",

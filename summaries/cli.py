@@ -6,12 +6,14 @@ import argparse
 import io
 import os
 import sys
+import traceback
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from summaries import advice, export
 from summaries.auditing import command as auditing
+from summaries.auditing.report.text import printable
 from summaries.auditing.tags import TagTable
 from summaries.logdir import event_files, run_directories
 from summaries.run import read_run
@@ -49,21 +51,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
     try:
-        if options.command == "audit":
-            return auditing.audit(options, _progress)
-        if options.command == "rule":
-            return auditing.rule(options)
-        if options.command == "export":
-            return _export(options.logdir, options.target, partitioned=options.partitioned)
-        if options.command == "clip-advice":
-            return _advise(options.run, options.tag, options.bound or advice.BOUNDS, options.last_step)
-        return _verify(options.paths)
+        status = _run(options)
+        sys.stdout.flush()
     except BrokenPipeError:  # who read our output has seen enough, as `head` has
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except (OSError, ImportError, LookupError, ValueError) as error:
-        print(f"gradledger: {error}", file=sys.stderr)
+        print(f"gradledger: {printable(str(error))}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("gradledger: interrupted", file=sys.stderr)
+        return 130  # as a shell says that signal 2 ended a program
+    except Exception:  # noqa: BLE001 - Python's own status for it is 1, which says that something was found
+        traceback.print_exc()
+        return 2
+    return status
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "audit":
+        return auditing.audit(options, _progress)
+    if options.command == "rule":
+        return auditing.rule(options)
+    if options.command == "export":
+        return _export(options.logdir, options.target, partitioned=options.partitioned)
+    if options.command == "clip-advice":
+        return _advise(options.run, options.tag, options.bound or advice.BOUNDS, options.last_step)
+    return _verify(options.paths)
 
 
 def _verify(paths: list[str]) -> int:
@@ -128,11 +142,12 @@ def _progress(total: int) -> Iterator[Callable[[str], object]]:
     """A progress bar over `total` runs, on a terminal that has rich; gives what to call after each run."""
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra
-        from rich.progress import Progress  # noqa: PLC0415 - an extra
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415 - an extra
     except ImportError:
         yield len  # anything that takes a name
         return
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("reading", total=total)
-        yield lambda name: progress.update(task, advance=1, description=name)
+    columns = BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda name: progress.update(task, advance=1, description=printable(name))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from summaries.files import is_event_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["event_files", "run_directories"]
 
@@ -34,42 +34,52 @@ def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
             raise _nothing_below(path)
 
 
-def run_directories(path: str | os.PathLike[str]) -> dict[str, list[str]]:
+def run_directories(
+    path: str | os.PathLike[str], onerror: Callable[[OSError], object] | None = None
+) -> dict[str, list[str]]:
     """The event files of every run below a directory, by the run's name: its path below it, with slashes, or ".".
+
+    Args:
+        path: the directory.
+        onerror: called with the error of each directory that cannot be read, whose `filename` it is; the others are
+            read all the same. Where None, the error is raised.
 
     Raises:
         FileNotFoundError: there is no such directory, or no event file below it.
+        OSError: a directory cannot be read.
     """
     if not os.path.isdir(path):
         raise FileNotFoundError(f"no such directory: {path}")
-    runs = {os.path.relpath(os.path.dirname(files[0]), path).replace(os.sep, "/"): files for files in _walk(path)}
+    walked = _walk(path, onerror or _raise)
+    runs = {os.path.relpath(os.path.dirname(files[0]), path).replace(os.sep, "/"): files for files in walked}
     if not runs:
         raise _nothing_below(path)
     return dict(sorted(runs.items()))
 
 
-def _is_pipe(path: str) -> bool:
-    """Whether opening it would wait for somebody to write."""
+def _raise(error: OSError) -> None:
+    """What cannot be read is not passed over."""
+    raise error
+
+
+def _is_stream(path: str) -> bool:
+    """Whether it has no end, as a pipe, whose reader waits for a writer, or a device."""
     try:
-        return stat.S_ISFIFO(os.stat(path).st_mode)
+        mode = os.stat(path).st_mode
     except OSError:  # who reads it will say what is wrong
         return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
 
 
-def _walk(path: str | os.PathLike[str]) -> Iterator[list[str]]:
+def _walk(path: str | os.PathLike[str], onerror: Callable[[OSError], object] = _raise) -> Iterator[list[str]]:
     """The event files of each directory that has some."""
-    for directory, subdirectories, names in os.walk(path, onerror=_raise):
+    for directory, subdirectories, names in os.walk(path, onerror=onerror):
         subdirectories.sort()
         files = [os.path.join(directory, name) for name in sorted(filter(is_event_file, names))]
-        files = [file for file in files if not _is_pipe(file)]
+        files = [file for file in files if not _is_stream(file)]
         if files:
             yield files
 
 
 def _nothing_below(path: str | os.PathLike[str]) -> FileNotFoundError:
     return FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {os.fspath(path)}")
-
-
-def _raise(error: OSError) -> None:
-    """What cannot be read is not passed over."""
-    raise error

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from summaries.auditing.finding import Curve, Finding, Report, RunReport, Severity
+from summaries.auditing.finding import Curve, Failure, Finding, Report, RunReport, Severity
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from summaries.auditing.config import Config
 
-__all__ = ["Curve", "Finding", "Report", "RunReport", "Severity", "audit"]
+__all__ = ["Curve", "Failure", "Finding", "Report", "RunReport", "Severity", "audit"]
 
 
 def audit(
     path: str | os.PathLike[str],
-    config: Config | str | os.PathLike[str] | None = None,
+    config: Config | Mapping[str, object] | str | os.PathLike[str] | None = None,
     *,
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
@@ -31,16 +32,20 @@ def audit(
 
     Args:
         path: a directory of runs, or an event file.
-        config: a Config; or a TOML file with a table `[tool.gradledger.audit]`; where None, the `pyproject.toml` of
-            the current directory or the nearest above it that has such a table.
+        config: a Config; or a dict of the keys of the table `[tool.gradledger.audit]`; or a TOML file with that
+            table; where None, the `pyproject.toml` of the current directory or the nearest above it that has one.
         baseline: a run's directory, or an event file, that the runs are compared with; or a directory of several such
             runs, whose spread is then known.
         jobs: how many threads audit, each a run at a time; None takes one for each core where there is enough to do.
             The command line takes processes.
 
+    Returns:
+        What was found in each run; and in `failures`, which files and directories could not be read.
+
     Raises:
         FileNotFoundError: there is no such path, or no event file below it.
-        OSError: a file cannot be read.
+        OSError: nothing below it, or a part of the baseline, can be read.
+        TypeError: `config` is none.
         ConfigError: the configuration has a key, a code or a value that it cannot have. A ValueError.
 
     >>> import tempfile
@@ -55,6 +60,4 @@ def audit(
     from summaries.auditing import config as configuration  # noqa: PLC0415 - who only logs does without the rules
     from summaries.auditing import engine  # noqa: PLC0415
 
-    if not isinstance(config, configuration.Config):
-        config = configuration.load(config)
-    return engine.audit_logdir(path, config, baseline=baseline, jobs=jobs)
+    return engine.audit_logdir(path, configuration.given(config), baseline=baseline, jobs=jobs)

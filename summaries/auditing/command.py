@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
-from summaries.auditing import engine, handbook, watch
+from summaries.auditing import engine, handbook, watch, works
+from summaries.auditing.finding import Failure
 from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.rules import RULES
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from summaries.auditing.config import Config
-    from summaries.auditing.finding import Report
+    from summaries.auditing.finding import Finding, Report
 
 __all__ = ["add_audit", "add_rule", "audit", "rule"]
 
@@ -31,8 +33,10 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="a TOML file; default: the nearest pyproject.toml that has a table"
     )
-    parser.add_argument("--select", metavar="CODES", help="codes, or what they begin with, with commas")
-    parser.add_argument("--ignore", metavar="CODES", help="the same, to leave out")
+    parser.add_argument(
+        "--select", metavar="CODES", help="codes, or what they begin with, or ALL; in place of the file's"
+    )
+    parser.add_argument("--ignore", metavar="CODES", help="the same, to leave out of what is selected")
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning", "info", "never"),
@@ -40,7 +44,13 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--baseline", metavar="RUN", help="a run, or a directory of runs, to compare with")
     parser.add_argument("--jobs", type=int, metavar="N", help="how many processes audit (default: one for each core)")
-    parser.add_argument("--watch", action="store_true", help="follow the runs, and print findings as they appear")
+    parser.add_argument(
+        "--watch", action="store_true", help="follow the runs, and print findings as they appear, until interrupted"
+    )
+    parser.epilog = (
+        "Exit status: 0 no finding is at or above --fail-on; 1 one is; 2 something could not be audited: a part, which "
+        "the report names, or all of it."
+    )
 
 
 def add_rule(parser: argparse.ArgumentParser) -> None:
@@ -51,48 +61,64 @@ def add_rule(parser: argparse.ArgumentParser) -> None:
 def audit(
     options: argparse.Namespace, progress: Callable[[int], AbstractContextManager[Callable[[str], object]]]
 ) -> int:
-    """Audit, and write the report; returns 1 where a finding is at or above `fail-on`, else 0.
+    """Audit, and write the report; returns 2 where a part could not be audited, 1 where a finding fails, else 0.
 
     Args:
         options: as `add_audit` made them.
         progress: shows how far it is, given how many runs there are.
     """
     config = _config(options)
+    if not config.selected:
+        print("gradledger: no rule is selected: nothing is looked for", file=sys.stderr)
     if options.watch:
         return _watch(options, config)
-    works = engine.runs_below(options.logdir)
-    baseline = engine.runs_below(options.baseline) if options.baseline else []
-    with progress(len(works)) as advance:
+    found = works.runs_below(options.logdir)
+    baseline = works.baseline_below(options.baseline)
+    if options.output is not None:
+        with open(options.output, "a", encoding="utf-8"):  # else what cannot be written is known when all is done
+            pass
+    with progress(len(found)) as advance:
         stretches = _STRETCHES.get(options.format)
         report = engine.audit_works(
-            works, config, baseline, jobs=options.jobs, processes=True, stretches=stretches, advance=advance
+            found, config, baseline, jobs=options.jobs, processes=True, stretches=stretches, advance=advance
         )
     _write(report, options)
-    return int(config.fails(report.worst))
+    if options.format != "text" or options.output is not None:  # it is not before who reads the terminal
+        for failure in report.failures:
+            print(f"gradledger: not audited: {text.failure_text(failure)}", file=sys.stderr)
+    return 2 if report.failures else int(config.fails(report.worst))
 
 
 def _watch(options: argparse.Namespace, config: Config) -> int:
-    """Print findings as they appear, until interrupted; returns 1 where one was at or above `fail-on`."""
+    """Print findings as they appear, until interrupted; returns what `audit` does."""
     if options.format != "text" or options.output is not None:
         raise ValueError("--watch prints text to standard output: it takes neither --format nor --output")
     console = text.console(sys.stdout)
-    worst = None
+    told: list[Finding | Failure] = []
     try:
-        for run, finding in watch.watch(options.logdir, config, baseline=options.baseline):
-            worst = finding.severity if worst is None else max(worst, finding.severity)
-            console.print(text.finding_text(finding, run.name))
+        for found in watch.watch(options.logdir, config, baseline=options.baseline):
+            told.append(found)
+            if isinstance(found, Failure):
+                console.print(f"  not audited: {text.failure_text(found)}", style="bold red", soft_wrap=True)
+            else:
+                text.print_finding(console, found, found.run)
     except KeyboardInterrupt:
         pass
-    return int(config.fails(worst))
+    findings = [found for found in told if not isinstance(found, Failure)]
+    console.print(f"stopped; {text.counts(findings) or 'nothing found'}")
+    if len(findings) < len(told):
+        return 2
+    return int(any(config.fails(finding.severity) for finding in findings))
 
 
 def _config(options: argparse.Namespace) -> Config:
     """The file's configuration, with what the command line says in its place."""
     config = configuration.load(options.config)
-    if options.select:
-        config = replace(config, select=tuple(options.select.split(",")))
-    if options.ignore:
-        config = replace(config, ignore=config.ignore + tuple(options.ignore.split(",")))
+    ignore = options.ignore.split(",") if options.ignore is not None else []
+    if options.select is not None:
+        config = replace(config, select=tuple(options.select.split(",")), ignore=tuple(ignore))
+    elif ignore:
+        config = config.without(ignore)
     if options.fail_on:
         config = replace(config, fail_on=configuration.severity("--fail-on", options.fail_on))
     return config
@@ -100,9 +126,11 @@ def _config(options: argparse.Namespace) -> Config:
 
 def _write(report: Report, options: argparse.Namespace) -> None:
     if options.output is None:
+        if options.format != "text" and isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal has: who reads it is a program
         _write_to(sys.stdout, report, options)
         return
-    with open(options.output, "w", encoding="utf-8", errors="backslashreplace") as file:
+    with open(options.output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
         _write_to(file, report, options)
 
 
@@ -134,6 +162,5 @@ def rule(options: argparse.Namespace) -> int:
         for known in RULES.values():
             print(f"{known.code}  {known.severity.name.lower():<8} {known.name}")
         return 0
-    configuration.check_code(options.code)
-    print(handbook.page(options.code), end="")
+    print(handbook.page(configuration.checked_code(options.code)), end="")
     return 0

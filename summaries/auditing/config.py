@@ -1,15 +1,15 @@
 """What to look for: the configuration, from pyproject.toml, from another TOML file, or from Python.
 
 [tool.gradledger.audit]
-select = ["GL"]                      # codes, or what codes begin with; all of them by default
-ignore = ["GL205"]
+select = ["ALL"]                     # codes, or what codes begin with, as "GL4"; ALL by default
+ignore = ["GL205"]                   # as in ruff, the longer of two that match a rule decides; of equal ones, ignore
 fail-on = "error"                    # or "warning", "info", "never"
 
 [tool.gradledger.audit.severity]
 GL404 = "error"
 
 [tool.gradledger.audit.thresholds.GL404]
-fraction = 0.95                      # `gradledger rule GL404` lists a rule's thresholds
+fraction = 0.95                      # `gradledger rule GL404` lists a rule's thresholds, and what they may be
 
 [tool.gradledger.audit.per-run-ignores]
 "debug/*" = ["GL3"]                  # runs by shell pattern
@@ -17,17 +17,19 @@ fraction = 0.95                      # `gradledger rule GL404` lists a rule's th
 [tool.gradledger.audit.tags]
 loss = ['my_task/objective']         # regular expressions for whole tags; tried before the built-in ones
 other = ['.*/aux_loss']              # a tag of the role "other" is none of the roles that rules know
+
+From Python, a dict of the same keys, and a `Config`, are as good.
 """
 
 from __future__ import annotations
 
 import difflib
 import fnmatch
-import math
 import os
 import re
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.finding import Severity
@@ -35,10 +37,11 @@ from summaries.auditing.rules import RULES
 from summaries.auditing.tags import ROLES, compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
-__all__ = ["Config", "ConfigError", "check_code", "from_table", "load", "severity"]
+__all__ = ["Config", "ConfigError", "checked_code", "from_table", "given", "load", "severity"]
 
+_ALL = "ALL"
 _NEVER = "never"
 _OTHER = "other"
 
@@ -52,19 +55,20 @@ class Config:
     """What to look for, and how strictly.
 
     Attributes:
-        select: codes, or what codes begin with.
-        ignore: the same; what is ignored is not looked for, although it is selected.
+        select: codes, or what codes begin with, or "ALL"; none of them: nothing is looked for.
+        ignore: the same, for what is not looked for. Of two that match a rule, the longer one decides; of two that are
+            one, this.
         fail_on: the least severity for which the command line's exit status is 1; None: never.
         severity: by code, where it is to be another than the rule's.
         thresholds: by code, then by name, where they are to be others than the rule's.
-        per_run_ignores: what to ignore in runs whose name a shell pattern matches.
+        per_run_ignores: what to ignore, however it was selected, in runs whose name a shell pattern matches.
         tags: (role, regular expression) pairs, tried before the built-in ones.
 
     Raises:
-        ConfigError: a code, a threshold, a role or a pattern is none.
+        ConfigError: a code, a severity, a threshold, a role or a pattern is none.
     """
 
-    select: tuple[str, ...] = ("GL",)
+    select: tuple[str, ...] = (_ALL,)
     ignore: tuple[str, ...] = ()
     fail_on: Severity | None = Severity.ERROR
     severity: Mapping[str, Severity] = field(default_factory=dict)
@@ -73,40 +77,66 @@ class Config:
     tags: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        _check_codes("select", self.select)
-        _check_codes("ignore", self.ignore)
-        for pattern, codes in self.per_run_ignores.items():
-            _check_codes(f'per-run-ignores."{pattern}"', codes)
+        ignores = {name: _codes(f'per-run-ignores."{name}"', codes) for name, codes in self.per_run_ignores.items()}
+        limits = {code: _limits(code, values) for code, values in self.thresholds.items()}
         for code in self.severity:
             _known("severity", code, RULES, "code")
-        for code, values in self.thresholds.items():
-            _known("thresholds", code, RULES, "code")
-            for name, value in values.items():
-                _known(f"thresholds.{code}", name, RULES[code].thresholds, "threshold")
-                if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-                    raise ConfigError(f"thresholds.{code}.{name} must be a number, got {value!r}")
+        severities = {code: _severity(f"severity.{code}", value) for code, value in self.severity.items()}
         for role, pattern in self.tags:
             _known("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
-            try:
-                compiled(((role, pattern),))
-            except re.error as error:
-                raise ConfigError(f"tags.{role}: {pattern!r} is no regular expression: {error}") from None
+            _check_pattern(role, pattern)
+        values = {
+            "select": _codes("select", self.select),
+            "ignore": _codes("ignore", self.ignore),
+            "fail_on": severity("fail-on", self.fail_on),
+            "severity": severities,
+            "thresholds": limits,
+            "per_run_ignores": ignores,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def selected(self) -> list[str]:
+        """The codes of the rules that look at any run."""
+        return [code for code in RULES if _specificity(code, self.select) > _specificity(code, self.ignore)]
 
     def codes(self, run: str) -> list[str]:
         """The codes of the rules that look at a run of this name."""
-        ignored = list(self.ignore)
-        for pattern, codes in self.per_run_ignores.items():
-            if fnmatch.fnmatchcase(run, pattern):
-                ignored += codes
-        return [code for code in RULES if _selected(code, self.select) and not _selected(code, ignored)]
+        matching = [codes for pattern, codes in self.per_run_ignores.items() if fnmatch.fnmatchcase(run, pattern)]
+        return [code for code in self.selected if not any(_specificity(code, codes) for codes in matching)]
+
+    def without(self, ignore: Iterable[str]) -> Config:
+        """The same but for the rules of these codes, however they were selected."""
+        ignore = _codes("ignore", ignore)
+        return replace(self, select=tuple(code for code in self.selected if not _specificity(code, ignore)), ignore=())
 
     def limits(self, code: str) -> dict[str, float]:
         """A rule's thresholds."""
-        return {**RULES[code].thresholds, **self.thresholds.get(code, {})}
+        defaults = {name: threshold.default for name, threshold in RULES[code].thresholds.items()}
+        return {**defaults, **self.thresholds.get(code, {})}
 
     def fails(self, worst: Severity | None) -> bool:
         """Whether findings of this severity, and none worse, are to fail the command line."""
         return worst is not None and self.fail_on is not None and worst >= self.fail_on
+
+
+def given(config: Config | Mapping[str, object] | str | os.PathLike[str] | None) -> Config:
+    """The configuration that an argument stands for.
+
+    Raises:
+        FileNotFoundError: it names a file that is not there.
+        TypeError: it is none.
+        ConfigError: it has a key, a code or a value that it cannot have.
+    """
+    if isinstance(config, Config):
+        return config
+    if isinstance(config, Mapping):
+        return from_table(config)
+    if config is not None and not isinstance(config, str | os.PathLike):
+        what = f"{type(config).__name__}: {config!r}"
+        raise TypeError(f"config must be a Config, a dict of its keys, a TOML file or None, got {what}")
+    return load(config)
 
 
 def load(path: str | os.PathLike[str] | None = None) -> Config:
@@ -149,14 +179,25 @@ def _pyprojects(directory: str) -> Iterable[str]:
 
 
 def _table(path: str) -> object:
+    """The table of a TOML file that is ours; None where it has none."""
     with open(path, "rb") as file:
-        try:
-            tables: Any = tomllib.load(file)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: {error}") from None
-    for key in ("tool", "gradledger", "audit"):
-        tables = tables.get(key) if isinstance(tables, dict) else None
-    return tables
+        data = file.read()
+    try:
+        tables: Any = tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows begin a file with a mark
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path}: must be UTF-8, got byte 0x{data[error.start]:02x} at offset {error.start}"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+    ours = _entry(_entry(tables, "tool"), "gradledger")
+    for name in ours if isinstance(ours, dict) else ():
+        _known(f"{path}: [tool.gradledger]", name, ["audit"], "table")
+    return _entry(ours, "audit")
+
+
+def _entry(table: object, key: str) -> Any:
+    return table.get(key) if isinstance(table, dict) else None
 
 
 def from_table(table: object) -> Config:
@@ -176,6 +217,8 @@ def from_table(table: object) -> Config:
 
 
 def _severity(key: str, value: object, *others: str) -> Severity:
+    if isinstance(value, Severity):
+        return value
     names = [severity.name.lower() for severity in Severity]
     if value not in names:
         choices = ", ".join(f'"{name}"' for name in (*reversed(names), *others))
@@ -189,34 +232,33 @@ def severity(key: str, value: object) -> Severity | None:
     Raises:
         ConfigError: it is neither; the message names `key`.
     """
-    return None if value == _NEVER else _severity(key, value, _NEVER)
+    return None if value is None or value == _NEVER else _severity(key, value, _NEVER)
 
 
-def check_code(code: str) -> None:
-    """Refuse what is no rule's code.
+def checked_code(code: str) -> str:
+    """A rule's code, written as it is.
 
     Raises:
         ConfigError: it is none; the message suggests the nearest.
     """
+    code = code.strip().upper()
     _known("", code, RULES, "code")
-
-
-def _severities(key: str, value: object) -> dict[str, Severity]:
-    return {code: _severity(f"{key}.{code}", severity) for code, severity in _dict(key, value).items()}
+    return code
 
 
 def _strings(key: str, value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"{key} must be a list of strings, got {value!r}")
     return tuple(value)
 
 
+def _tables(key: str, value: object) -> Mapping[str, Any]:
+    """A table, whose entries `Config` checks."""
+    return dict(_dict(key, value))
+
+
 def _string_lists(key: str, value: object) -> dict[str, tuple[str, ...]]:
     return {name: _strings(f'{key}."{name}"', items) for name, items in _dict(key, value).items()}
-
-
-def _thresholds(key: str, value: object) -> dict[str, dict[str, float]]:
-    return {code: _dict(f"{key}.{code}", values) for code, values in _dict(key, value).items()}
 
 
 def _tags(key: str, value: object) -> tuple[tuple[str, str], ...]:
@@ -227,8 +269,8 @@ def _tags(key: str, value: object) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _dict(key: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
+def _dict(key: str, value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
         raise ConfigError(f"{key or 'it'} must be a table, got {value!r}")
     return value
 
@@ -237,21 +279,53 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "select": _strings,
     "ignore": _strings,
     "fail-on": severity,
-    "severity": _severities,
-    "thresholds": _thresholds,
+    "severity": _tables,
+    "thresholds": _tables,
     "per-run-ignores": _string_lists,
     "tags": _tags,
 }
 
 
-def _selected(code: str, prefixes: Iterable[str]) -> bool:
-    return code.startswith(tuple(prefixes))
+def _specificity(code: str, prefixes: Iterable[str]) -> int:
+    """How much of a code is told by the longest of the prefixes that match it; 0 where none does."""
+    return max((1 if prefix == _ALL else 1 + len(prefix) for prefix in prefixes if _matches(code, prefix)), default=0)
 
 
-def _check_codes(where: str, prefixes: Iterable[str]) -> None:
-    for prefix in prefixes:
-        if not (prefix and any(code.startswith(prefix) for code in RULES)):
+def _matches(code: str, prefix: str) -> bool:
+    return prefix == _ALL or code.startswith(prefix)
+
+
+def _codes(where: str, prefixes: object) -> tuple[str, ...]:
+    """Codes and what they begin with, written as they are.
+
+    Raises:
+        ConfigError: one matches no rule.
+    """
+    found = tuple(prefix.strip().upper() for prefix in _strings(where, prefixes))
+    for prefix in found:
+        if not (prefix and any(_matches(code, prefix) for code in RULES)):
             _known(where, prefix, RULES, "code")
+    return found
+
+
+def _limits(code: str, values: object) -> dict[str, float]:
+    """A rule's thresholds, each within its range."""
+    _known("thresholds", code, RULES, "code")
+    thresholds, limits = RULES[code].thresholds, {}
+    for name, value in _dict(f"thresholds.{code}", values).items():
+        _known(f"thresholds.{code}", name, thresholds, "threshold")
+        try:
+            limits[name] = thresholds[name].checked(value)
+        except ValueError as error:
+            raise ConfigError(f"thresholds.{code}.{name} {error}") from None
+    return limits
+
+
+def _check_pattern(role: str, pattern: str) -> None:
+    try:
+        compiled(((role, pattern),))
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ConfigError(f"tags.{role or _OTHER}: {pattern!r} is no regular expression: {error}") from None
 
 
 def _known(where: str, name: str, names: Iterable[str], what: str) -> None:

@@ -1,45 +1,37 @@
-"""Runs → report: one run's files to its findings, and many runs at once, in processes or threads."""
+"""Runs → report: one run's files to its findings, and many runs at once, in processes or threads.
+
+What cannot be read, or whose audit comes to nothing, is a `Failure` in the report: the other files of the run, and the
+other runs, are audited all the same.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.finding import Curve, Finding, Report, RunReport
+from summaries.auditing.finding import Curve, Failure, Finding, Report, RunReport
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals import Signal, Signals
-from summaries.auditing.tags import TagTable, is_validation
+from summaries.auditing.tags import TagTable
 from summaries.auditing.thin import STRETCHES, means, thin
-from summaries.logdir import run_directories
+from summaries.auditing.workers import Died, in_processes
+from summaries.auditing.works import Work, baseline_below, read_what_can_be, reason_of, runs_below
 from summaries.run import read_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from concurrent.futures import Executor
+    from collections.abc import Callable, Iterator, Sequence
 
     from summaries.auditing.config import Config
     from summaries.run import Run
 
-__all__ = ["Work", "audit_files", "audit_logdir", "audit_run", "audit_works", "runs_below"]
+__all__ = ["Task", "audit_files", "audit_logdir", "audit_run", "audit_works"]
 
 _PARALLEL_BYTES = 64 << 20  # below, starting processes takes longer than it saves
 _PARALLEL_RUNS = 400
-
-
-class Work(NamedTuple):
-    """One run to audit: its name, its files in reading order, and how many bytes they have.
-
-    `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it.
-    """
-
-    name: str
-    files: tuple[str, ...]
-    size: int
-    training: tuple[str, ...] = ()
 
 
 def audit_run(
@@ -60,10 +52,13 @@ def audit_run(
         stretches: how finely its curves are to be drawn; see `thin`.
         training: the run whose model this one validates, where that is another.
     """
-    table = TagTable(config.tags)
-    signals = Signals(name, run, table, [Signals(name, other, table) for other in baseline])
+
+    def seen(name: str, run: Run, baseline: Sequence[Signals] = ()) -> Signals:
+        return Signals(name, run, TagTable(config.tags, run.tags), baseline)
+
+    signals = seen(name, run, [seen(name, other) for other in baseline])
     if training is not None:
-        signals.training = Signals("", training, table)
+        signals.training = seen("", training)
     findings = list(_findings(signals, config))
     findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
     longest = signals.longest
@@ -109,7 +104,7 @@ def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
 
 
 def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), stretches: int = STRETCHES) -> RunReport:
-    """The unit of work: the files of one run → what was found in it.
+    """The unit of work: the files of one run → what was found in it, and which of them could not be read.
 
     Args:
         work: the run's name and files.
@@ -118,40 +113,22 @@ def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), stret
         stretches: how finely its curves are to be drawn; see `thin`.
 
     Raises:
-        OSError: a file cannot be read.
+        OSError: a file of the baseline cannot be read.
     """
-    others = [read_files(list(other.files), other.size) for other in baseline]
-    run = read_files(list(work.files), work.size)
-    training = read_files(list(work.training), sum(map(os.path.getsize, work.training))) if work.training else None
-    return audit_run(work.name, run, config, others, stretches, training)
+    return _audit_files(work, config, _read_all(baseline), stretches)
 
 
-def runs_below(path: str | os.PathLike[str]) -> list[Work]:
-    """Every run below a directory, by name; or the run that an event file is.
-
-    Raises:
-        FileNotFoundError: there is no such path, or no event file below it.
-    """
-    path = os.fspath(path)
-    if os.path.isfile(path):  # asked first, because a directory may come into being between two questions
-        runs = {os.path.basename(path): [path]}
-    elif not os.path.exists(path):
-        raise FileNotFoundError(f"no such file or directory: {path}")
-    else:
-        runs = run_directories(path)
-    return [
-        Work(name, tuple(files), sum(map(os.path.getsize, files)), tuple(_training(name, runs)))
-        for name, files in runs.items()
-    ]
+def _audit_files(work: Work, config: Config, baseline: Sequence[Run], stretches: int) -> RunReport:
+    run, failures = read_what_can_be(work.name, work.files)
+    if run is None:
+        return RunReport(work.name, work.files, (), failures=work.failures + failures)
+    training = read_what_can_be(work.name, work.training)[0] if work.training else None
+    report = audit_run(work.name, run, config, baseline, stretches, training)
+    return replace(report, failures=work.failures + failures)
 
 
-def _training(name: str, runs: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """The files of the run that a run called `…/validation` validates: `…/train` beside it, or the one above it."""
-    above, _, last = name.rpartition("/")
-    if not is_validation(last):
-        return ()
-    beside = (f"{above}/{other}" if above else other for other in ("train", "training"))
-    return next((runs[other] for other in (*beside, above or ".") if other in runs), ())
+def _read_all(works: Sequence[Work]) -> list[Run]:
+    return [read_files(list(work.files), work.size) for work in works]
 
 
 def audit_logdir(
@@ -162,7 +139,7 @@ def audit_logdir(
     jobs: int | None = None,
 ) -> Report:
     """What was found in every run below a directory; arguments as in `summaries.audit`."""
-    return audit_works(runs_below(path), config, runs_below(baseline) if baseline is not None else [], jobs=jobs)
+    return audit_works(runs_below(path), config, baseline_below(baseline), jobs=jobs)
 
 
 def audit_works(
@@ -183,20 +160,21 @@ def audit_works(
         baseline: the runs that they are compared with.
         jobs: how many runs at a time; None decides by how much there is to do.
         processes: each in a process, which starts by importing the main module again, so that a caller's own must be
-            made for that; else in a thread. Scanning and NumPy leave threads alone, many small runs do not.
+            made for that; else in a thread. Scanning and NumPy leave threads alone, many small runs do not. A process
+            that dies is a failure in the report of the run that it was at.
         stretches: how finely curves are to be drawn; None: finely, but so that the curves of many runs fit into memory.
         advance: called with each run's name when it is done.
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(works), 1)))
     reports: dict[str, RunReport] = {}
-    for report in _audited(works, _Task(config, baseline, stretches), jobs, processes=processes):
+    for report in _audited(works, Task(config, baseline, stretches), jobs, processes=processes):
         reports[report.name] = report
         advance(report.name)
     return Report(tuple(reports[work.name] for work in works))
 
 
-def _audited(works: Sequence[Work], task: _Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
+def _audited(works: Sequence[Work], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
     total = sum(work.size for work in works)
     if jobs is None:
         enough = total >= _PARALLEL_BYTES or len(works) >= _PARALLEL_RUNS
@@ -208,22 +186,39 @@ def _audited(works: Sequence[Work], task: _Task, jobs: int | None, *, processes:
         for work in works:
             yield task(work)
         return
+    ordered = sorted(works, key=lambda work: -work.size)  # the largest first, so that none is left for the end
     if processes:
-        context = multiprocessing.get_context("spawn")  # forked, a child would inherit locks that nobody there can open
-        pool: Executor = ProcessPoolExecutor(jobs, context)
-    else:
-        pool = ThreadPoolExecutor(jobs)
-    with pool:
-        chunk = max(1, min(32, len(works) // (4 * jobs)))
-        ordered = sorted(works, key=lambda work: -work.size)  # the largest first, so that none is left for the end
-        yield from pool.map(task, ordered, chunksize=chunk)
+        for work, outcome in in_processes(task, ordered, jobs):
+            yield _failed(work, f"the process that audited it {outcome.how}") if isinstance(outcome, Died) else outcome
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(task, ordered)
 
 
-class _Task:
-    """`audit_files` with its other arguments, for a process."""
+def _failed(work: Work, reason: str) -> RunReport:
+    return RunReport(work.name, work.files, (), failures=(*work.failures, Failure(work.name, "", reason)))
+
+
+class Task:
+    """`audit_files` for many runs, in this process or another: whatever goes wrong is a failure in the run's report.
+
+    Args:
+        config: what to look for.
+        baseline: the runs that they are compared with; read once, when the first one is audited.
+        stretches: how finely curves are to be drawn; see `thin`.
+    """
 
     def __init__(self, config: Config, baseline: Sequence[Work], stretches: int) -> None:
-        self._arguments = config, baseline, stretches
+        self._config = config
+        self._baseline = baseline
+        self._stretches = stretches
+        self._runs: list[Run] | None = None
 
     def __call__(self, work: Work) -> RunReport:
-        return audit_files(work, *self._arguments)
+        """What was found in a run."""
+        try:
+            if self._runs is None:
+                self._runs = _read_all(self._baseline)
+            return _audit_files(work, self._config, self._runs, self._stretches)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with a run, or with a rule, other runs are audited
+            return _failed(work, reason_of(error))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Curve", "Finding", "Report", "RunReport", "Severity"]
+__all__ = ["Curve", "Failure", "Finding", "Report", "RunReport", "Severity"]
 
 
 class Severity(IntEnum):
@@ -53,6 +53,21 @@ class Finding:
     count: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What could not be audited, so that no rule says anything about it.
+
+    Attributes:
+        run: the run's name.
+        path: the file or directory that could not be read; "" where the audit of the run came to nothing.
+        reason: why.
+    """
+
+    run: str
+    path: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
     """One tag's points, thinned for drawing: of each stretch of steps the least and the largest stay.
@@ -88,6 +103,7 @@ class RunReport:
         points: how many scalars the run has.
         steps: its first step and its last; None where it has no points.
         wall_times: of its first point and its last, in seconds since the epoch; None where it has no points.
+        failures: what of it could not be audited.
     """
 
     name: str
@@ -97,6 +113,7 @@ class RunReport:
     points: int = 0
     steps: tuple[int, int] | None = None
     wall_times: tuple[float, float] | None = None
+    failures: tuple[Failure, ...] = ()
 
     @property
     def worst(self) -> Severity | None:
@@ -118,6 +135,11 @@ class Report:
     def findings(self) -> tuple[Finding, ...]:
         """Those of all runs."""
         return tuple(finding for run in self.runs for finding in run.findings)
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """What of all runs could not be audited."""
+        return tuple(failure for run in self.runs for failure in run.failures)
 
     @property
     def worst(self) -> Severity | None:

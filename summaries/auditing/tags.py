@@ -1,7 +1,8 @@
 """Tags → roles: which is a loss, a norm, a learning rate, whoever wrote it.
 
 One table of patterns, tried in order; the first that matches a whole tag, ignoring case, decides. The named groups
-`variable`, `slot` and `stat` say what the tag is about. A configuration's patterns are tried before these.
+`variable` and `slot` say what the tag is about. A configuration's patterns are tried before these. Losses, which
+everybody names as they like, are told by the words of their names, where no pattern matches: see `loss_names`.
 """
 
 from __future__ import annotations
@@ -11,23 +12,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from summaries.auditing.loss_names import LOSS_ROLES, VALIDATION, context, loss_role, words
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation"]
 
 _ANY = r"(?:.*[/_.: -])?"  # whatever stands before, up to a separator
-_VAL = r"(?:val|valid|validation|eval|evaluation|test|dev|heldout|held_out)"
 _VARIABLE = r"(?P<variable>.+)"
 _GRADIENT = r"(?:grad|gradient)s?"
-_LOSS = r"(?:(?:lm|ce|nll|bce|mse|cross_?entropy|train|total)[_ ]?)?loss|nll|cross_?entropy|objective|negative_elbo"
-_OVER = r"(?:[_/ -](?:epoch|step|iter|iteration|batch|train|training|total|avg|mean|raw))?(?: vs samples)?"
-# Losses that are not minimized alone: of actors and critics, of generators, of regularizers and routers.
-_PARTS = (
-    r"(?:policy|value|actor|critic|(?<!cross[_ -])entropy|kl|approx_kl|vf|pg|q|qf\d*|ent_coef|policy_gradient|alpha|"
-    r"clip|generator|discriminator|gen|disc|adv|adversarial|g|d|gradient_penalty|gp|"
-    r"z|aux|auxiliary|load_balanc\w*|router|reg|regularization|l1|l2|weight_decay|commitment|vq|perceptual)"
-)
 
 PATTERNS: tuple[tuple[str, str], ...] = (
     # ours, as DESIGN.md fixes them; `global_norm/…` is tf.contrib's optimize_loss
@@ -73,22 +67,19 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     # the norm of all gradients: Hugging Face train/grad_norm, Megatron grad-norm, OLMo optim/total_grad_norm, metaseq
     ("clipped_global_norm", rf"{_ANY}(?:clipped|post_?clip)[_-](?:total_|global_)?{_GRADIENT}[_-]norm"),
     ("clipped_global_norm", rf"{_ANY}{_GRADIENT}[_-]norm[_-](?:clipped|post_clip|after_clip\w*)"),
-    ("global_norm", rf"{_ANY}(?:(?:total|global|pre_?clip|unclipped)[_-])?{_GRADIENT}[_-]?norm(?: vs samples)?"),
+    ("global_norm", rf"{_ANY}(?:(?:total|global|pre_?clip|unclipped)[_ -])?{_GRADIENT}[_ -]?norm(?: vs samples)?"),
     ("global_norm", rf"{_ANY}{_GRADIENT}[_-]norm[_-](?:total|global|unclipped|pre_clip|before_clip\w*)"),
     ("global_norm", rf"{_ANY}(?:gnorm|global_norm)|(?:.*/)?global_norm/gradient_norm"),
-    ("learning_rate", rf"{_ANY}(?:learning[_ -]?rate|lr)(?: vs samples)?(?:[/_-](?:pg|group|param_group)?_?\d+)?"),
-    ("learning_rate", r"(?:optim/)?lr[ _-]?\(?group[ _]?\d+\)?|(?:lr|learning_rate)-\w+(?:/pg\d+)?(?:-\w+)?"),
+    ("learning_rate", rf"{_ANY}(?:learning[_ -]?rate|lr)(?: vs samples)?(?:[/_-]?(?:pg|group|param_group)?_?\d+)?"),
+    ("learning_rate", r"(?:optim/)?lr[ _-]?\(?group[ _]?\d+\)?|(?:lr|learning_rate)[-/]\w+(?:/pg\d+)?(?:-\w+)?"),
     ("learning_rate", r"(?:optim|optimizer|train|training|lr)/(?:learning_rate|lr)[/_]\w+"),
-    # losses, and what they are measured on
-    ("validation_loss", rf"{_ANY}{_VAL}(?:_?(?:set|epoch))?[/_. -]{_ANY}(?:{_LOSS})(?:_epoch|_step)?"),
-    ("validation_loss", rf"{_ANY}loss[/_. -]{_VAL}(?: vs samples)?|(?:eval|evaluation)_loss_vs_\w+"),
-    ("", rf"{_ANY}{_PARTS}[_ -]?loss(?:[_/].*)?|{_ANY}loss[/_]{_PARTS}(?:[_/].*)?"),
-    ("loss", rf"{_ANY}(?:{_LOSS}){_OVER}|{_ANY}loss/train(?:ing)?/total|loss_\d+|loss_vs_(?:iterations|epochs)"),
 )
-ROLES = frozenset(role for role, _ in PATTERNS if role)
+ROLES = frozenset(role for role, _ in PATTERNS) | LOSS_ROLES
 """Every role that a tag can have."""
 
-_VALIDATION_RUN = re.compile(rf"(?:.*[/_.-])?{_VAL}(?:_?set)?\d*", re.IGNORECASE)
+_PER_VARIABLE = frozenset(role for role, pattern in PATTERNS if _VARIABLE in pattern)
+_MOST_CHARACTERS = 1000  # of a tag that anybody would give; patterns take time that grows with the square of them
+_VALIDATION_RUN = re.compile(rf"(?:.*[/_.-])?{VALIDATION.replace(' ', '[_-]')}(?:_?set)?\d*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +98,23 @@ class Meaning:
 
 
 class TagTable:
-    """Decides what tags mean.
+    """Decides what the tags of a run mean.
 
     Args:
         own: (role, pattern) pairs that are tried before the table's.
+        tags: those of the run: they tell whether its losses need to fall, which those of reinforcement learning do not.
 
     >>> TagTable().meaning("train/grad_norm").role
     'global_norm'
     >>> TagTable().meaning("slots/v/mean/layer1/kernel")
     Meaning(role='slot_mean', variable='layer1/kernel', slot='v')
+    >>> TagTable(tags=["train/loss", "rollout/ep_rew_mean"]).meaning("train/loss").role
+    'auxiliary_loss'
     """
 
-    def __init__(self, own: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(self, own: Iterable[tuple[str, str]] = (), tags: Iterable[str] = ()) -> None:
         self._own = compiled(tuple(own))
+        self._need_not_fall = context(tags)
 
     def meaning(self, tag: str, run: str = "") -> Meaning:
         """What a tag is, in a run of this name: a loss in a run called `…/validation`, as Keras has, is one of it."""
@@ -127,6 +122,10 @@ class TagTable:
             if match := pattern.fullmatch(tag):
                 return _meaning(role, match)
         found = _meaning_of(tag)
+        if found.role not in LOSS_ROLES:
+            return found
+        if any(losses.fullmatch(words(tag)) for losses in self._need_not_fall):
+            return Meaning("auxiliary_loss")
         if found.role == "loss" and is_validation(run):
             return Meaning("validation_loss")
         return found
@@ -139,10 +138,12 @@ def is_validation(run: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _meaning_of(tag: str) -> Meaning:
+    if len(tag) > _MOST_CHARACTERS:
+        return Meaning("")
     for role, pattern in compiled(PATTERNS):
         if match := pattern.fullmatch(tag):
             return _meaning(role, match)
-    return Meaning("")
+    return Meaning(loss_role(tag))
 
 
 @lru_cache(maxsize=8)
@@ -157,4 +158,5 @@ def compiled(patterns: tuple[tuple[str, str], ...]) -> Sequence[tuple[str, re.Pa
 
 def _meaning(role: str, match: re.Match[str]) -> Meaning:
     groups = match.groupdict()
-    return Meaning(role, groups.get("variable") or "", groups.get("slot") or "")
+    variable = groups.get("variable") or (match[0] if role in _PER_VARIABLE else "")  # else all would be one variable's
+    return Meaning(role, variable, groups.get("slot") or "")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from summaries.auditing import engine
-from summaries.auditing.finding import Severity
+from summaries.auditing import works
+from summaries.auditing.engine import Task
+from summaries.auditing.finding import Failure, Severity
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from summaries.auditing.config import Config
-    from summaries.auditing.engine import Work
     from summaries.auditing.finding import Finding, RunReport
+    from summaries.auditing.works import Work
 
 __all__ = ["watch"]
 
@@ -31,11 +33,12 @@ def watch(
     baseline: str | None = None,
     poll_secs: float = POLL_SECS,
     stop: threading.Event | None = None,
-) -> Iterator[tuple[RunReport, Finding]]:
+) -> Iterator[Finding | Failure]:
     """The findings of runs that grow, as they appear; runs that are there, and runs that come.
 
     A run whose files have changed is audited as a whole: reading a hundred megabytes takes less than a second. Where
-    audits take longer than a fifth of the time, they are put further apart.
+    audits take longer than a fifth of the time, they are put further apart. A run that takes the place of another, or
+    whose files were cut short, begins anew.
 
     Args:
         path: a directory of runs, which may not be there yet, or an event file.
@@ -45,27 +48,20 @@ def watch(
         stop: ends the following when it is set.
 
     Yields:
-        (the run as it is now, a finding): one that is new, or worse than it was. A truncated
-        tail, or that nothing was logged, is told of no run: its writer may be about to go on.
+        A finding that is new, or worse than it was; or what cannot be read. A truncated tail, or that nothing was
+        logged, is told of no run: its writer may be about to go on.
 
     Raises:
-        OSError: a file is there and cannot be read.
+        OSError: the baseline cannot be read.
     """
-    others = engine.runs_below(baseline) if baseline is not None else []
-    sizes: dict[str, tuple[tuple[str, int, int], ...]] = {}
-    told: dict[tuple[str, str, str], Severity] = {}
+    task = Task(config, works.baseline_below(baseline), stretches=1)
+    followed: dict[str, _Followed] = {}
     while stop is None or not stop.is_set():
         began = time.monotonic()
         for work in _works(path):
-            state = _state(work)
-            if sizes.get(work.name) == state:
-                continue
-            sizes[work.name] = state
-            try:
-                report = engine.audit_files(work, config, others)
-            except FileNotFoundError:  # deleted, or renamed, since it was listed
-                continue
-            yield from ((report, finding) for finding in _new(report, told))
+            run = followed.setdefault(work.name, _Followed())
+            if run.changed(work):
+                yield from run.new(task(work))
         spent = time.monotonic() - began
         pause = max(poll_secs, spent / _SHARE - spent)
         if stop is None:
@@ -76,29 +72,57 @@ def watch(
 
 def _works(path: str) -> list[Work]:
     try:
-        return engine.runs_below(path)
+        return works.runs_below(path)
     except FileNotFoundError:  # not yet there, or nothing in it so far
         return []
+    except OSError as error:
+        return [works.Work(".", (), 0, failures=(Failure(".", path, error.strerror or str(error)),))]
 
 
-def _state(work: Work) -> tuple[tuple[str, int, int], ...]:
-    """What changes when the run does: each file's size and time of change."""
-    found = []
+@dataclass
+class _Followed:
+    """What is known of a run: its files as they were, and what was told of it."""
+
+    state: dict[str, tuple[int, int]] | None = None
+    told: dict[tuple[str, str], Severity] = field(default_factory=dict)
+    failures: set[Failure] = field(default_factory=set)
+
+    def changed(self, work: Work) -> bool:
+        """Whether its files are others than they were; where they are no continuation of these, nothing was told."""
+        before, self.state = self.state, _state(work)
+        if before and not _goes_on(before, self.state):
+            self.told.clear()
+            self.failures.clear()
+        return before != self.state
+
+    def new(self, report: RunReport) -> Iterator[Finding | Failure]:
+        """What was not told before, or not as this bad."""
+        for failure in report.failures:
+            # A file that was deleted since it was listed is no matter.
+            if failure not in self.failures and (not failure.path or os.path.lexists(failure.path)):
+                self.failures.add(failure)
+                yield failure
+        for finding in report.findings:
+            key = finding.code, finding.tag
+            if finding.code not in _GROWING and self.told.get(key, Severity.INFO - 1) < finding.severity:
+                self.told[key] = finding.severity
+                yield finding
+
+
+def _state(work: Work) -> dict[str, tuple[int, int]]:
+    """What changes when the run does: each file's size and time of change, in bytes and nanoseconds."""
+    found = {}
     for path in work.files:
         try:
             status = os.stat(path)
-        except FileNotFoundError:
-            continue
-        found.append((path, status.st_size, status.st_mtime_ns))
-    return tuple(found)
-
-
-def _new(report: RunReport, told: dict[tuple[str, str, str], Severity]) -> Sequence[Finding]:
-    """The findings that were not told before, or not as this bad."""
-    found = []
-    for finding in report.findings:
-        key = finding.run, finding.code, finding.tag
-        if finding.code not in _GROWING and told.get(key, Severity.INFO - 1) < finding.severity:
-            told[key] = finding.severity
-            found.append(finding)
+        except OSError:  # who reads it tells why
+            found[path] = 0, 0
+        else:
+            found[path] = status.st_size, status.st_mtime_ns
     return found
+
+
+def _goes_on(before: dict[str, tuple[int, int]], now: dict[str, tuple[int, int]]) -> bool:
+    """Whether files that were there still are, and none of these is shorter."""
+    common = before.keys() & now.keys()
+    return bool(common) and all(now[path][0] >= before[path][0] for path in common)

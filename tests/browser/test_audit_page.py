@@ -9,7 +9,7 @@ from browser.dashboard import TIMEOUT, until
 from PIL import Image
 from reports import HOSTILE_RUN, HOSTILE_TAG, curve, exploded, finding, healthy, hostile, run, several
 
-from summaries.auditing.finding import Report
+from summaries.auditing.finding import Failure, Report, RunReport
 from summaries.auditing.report.html import html
 
 RULES = {
@@ -293,6 +293,27 @@ def test_odd_runs(audit):
             figure.locator("canvas").first.wait_for()
     for card in page.locator(".finding").all():
         card.click()
+
+
+def test_what_was_not_audited(audit):
+    gone = Failure("gone", "", "the process that audited it was killed by signal 9")
+    closed = Failure("closed", f"runs/{HOSTILE_TAG}", "Permission denied")
+    runs = (
+        healthy("fine"),
+        replace(healthy("closed"), failures=(closed,)),
+        RunReport("gone", (), (), failures=(gone,)),
+    )
+    page = audit.open(Report(runs))
+    assert page.locator("tbody th.name a").all_inner_texts() == ["closed", "gone", "fine"]
+    assert page.locator("#tally").inner_text().split("\n")[:2] == ["3 runs", "2 parts not audited"]
+    cells = page.locator("tbody td.worst").all_inner_texts()
+    assert cells[0] == f"Not audited runs/{HOSTILE_TAG}: Permission denied"
+    page.get_by_text("gone", exact=True).click()
+    assert page.locator(".failure").inner_text().split("\n")[-1] == gone.reason
+    page.get_by_text("All runs").first.click()
+    page.get_by_text("closed", exact=True).click()
+    assert HOSTILE_TAG in page.locator(".failure").inner_text()
+    audit.chart("Loss")
 
 
 def test_five_thousand_runs(audit):

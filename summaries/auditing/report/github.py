@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from summaries.auditing.finding import Severity
-from summaries.auditing.report.text import printable, steps_text
+from summaries.auditing.report.text import failure_text, printable, steps_text
 
 if TYPE_CHECKING:
     from summaries.auditing.finding import Finding, Report
@@ -19,16 +19,20 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def github(report: Report) -> str:
-    """One workflow command a finding, worst first in each run."""
-    return "".join(f"{_command(finding)}\n" for finding in report.findings)
+    """One workflow command a failure, and a finding, worst first in each run."""
+    failed = (_command("error", "not audited", failure_text(failure)) for failure in report.failures)
+    return "".join(f"{command}\n" for command in (*failed, *map(_of_finding, report.findings)))
 
 
-def _command(finding: Finding) -> str:
-    title = (
-        _escaped(f"{finding.code} {finding.name} in {printable(finding.run)}").replace(":", "%3A").replace(",", "%2C")
-    )
+def _of_finding(finding: Finding) -> str:
     where = f" ({steps_text(finding)})" if finding.steps else ""
-    return f"::{_COMMANDS[finding.severity]} title={title}::{_escaped(printable(finding.message) + where)}"
+    title = f"{finding.code} {finding.name} in {printable(finding.run)}"
+    return _command(_COMMANDS[finding.severity], title, printable(finding.message) + where)
+
+
+def _command(command: str, title: str, text: str) -> str:
+    title = _escaped(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::{command} title={title}::{_escaped(text)}"
 
 
 def _escaped(text: str) -> str:

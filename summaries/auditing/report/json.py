@@ -27,6 +27,9 @@ def as_dict(report: Report) -> dict[str, Any]:
         "version": VERSION,
         "tool": {"name": "gradledger", "version": version("gradledger")},
         "findings": [_finding(finding) for finding in report.findings],
+        "failures": [
+            {"run": failure.run, "path": failure.path, "reason": failure.reason} for failure in report.failures
+        ],
         "runs": [_run(run) for run in report.runs],
     }
 
@@ -52,6 +55,7 @@ def _run(run: RunReport) -> dict[str, Any]:
         "points": run.points,
         "steps": list(run.steps) if run.steps else None,
         "wall_times": list(run.wall_times) if run.wall_times else None,
+        "complete": not run.failures,
         "worst": run.worst.name.lower() if run.worst is not None else None,
         "tags": {
             curve.tag: {"role": curve.role, "variable": curve.variable, "points": curve.points} for curve in run.curves

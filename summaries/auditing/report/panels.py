@@ -29,6 +29,7 @@ _LAYOUT: tuple[tuple[str, Kind, tuple[str, ...]], ...] = (
     ("Learning rate", "lines", ("learning_rate",)),
 )
 _FURTHER: tuple[tuple[str, Kind, tuple[str, ...]], ...] = (
+    ("Auxiliary losses", "lines", ("auxiliary_loss",)),
     ("Weight norm of each variable", "heat", ("weight_norm",)),
     ("Update norm of each variable", "heat", ("update_norm",)),
     ("Share of zeros in each gradient", "heat", ("zero_fraction",)),

@@ -67,6 +67,7 @@ def _row(run: RunReport) -> dict[str, Any]:
         "name": run.name,
         "counts": counts,
         "codes": {finding.code: finding.name for finding in run.findings},
+        "failures": [": ".join(filter(None, (failure.path, failure.reason))) for failure in run.failures],
         "worst": first and {"code": first.code, "severity": _severity(first), "message": first.message},
         "steps": _steps(run.steps),
         "points": int(run.points),

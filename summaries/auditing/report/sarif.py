@@ -13,7 +13,7 @@ from urllib.parse import quote
 from summaries.auditing.finding import Severity
 from summaries.auditing.handbook import page
 from summaries.auditing.report.json import as_dict
-from summaries.auditing.report.text import printable, steps_text
+from summaries.auditing.report.text import failure_text, printable, steps_text
 from summaries.auditing.rules import RULES
 
 if TYPE_CHECKING:
@@ -39,8 +39,26 @@ def sarif(report: Report) -> str:
         _result(finding, codes.index(finding.code), places[finding.run], fields["evidence"])
         for finding, fields in zip(report.findings, plain, strict=True)
     ]
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    run = {"tool": {"driver": driver}, "invocations": [_invocation(report)], "results": results}
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=1, allow_nan=False) + "\n"
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    """Whether all could be audited, and what could not."""
+    notes = [
+        {
+            "level": "error",
+            "message": {"text": failure_text(failure)},
+            **({"locations": [_place(failure.path)]} if failure.path else {}),
+        }
+        for failure in report.failures
+    ]
+    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
+
+
+def _place(path: str) -> dict[str, Any]:
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(path.replace("\\", "/"), errors="replace")}}}
 
 
 def _rule(code: str) -> dict[str, Any]:
@@ -58,7 +76,7 @@ def _result(finding: Finding, index: int, files: tuple[str, ...], evidence: dict
     where = f" ({steps_text(finding)})" if finding.steps else ""
     path = str(finding.evidence.get("file", "")) or (files[0] if files else finding.run)
     location = {
-        "physicalLocation": {"artifactLocation": {"uri": quote(path.replace("\\", "/"), errors="replace")}},
+        **_place(path),
         "logicalLocations": [
             {
                 "name": printable(finding.tag or finding.run),

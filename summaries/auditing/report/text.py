@@ -1,23 +1,45 @@
-"""A report for the terminal: a table of runs with sparklines and verdicts, then the findings of each run."""
+"""A report for the terminal: a table of runs with sparklines and verdicts, then the findings of each run.
+
+On a terminal, lines are broken to its width, names where their parts end, and columns that do not fit are left out;
+in a pipe or a file they are as long as they are, for those who search in them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.finding import Finding, Report, RunReport, Severity
+from summaries.auditing.finding import Failure, Finding, Report, RunReport, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TextIO
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
+    from rich.table import Table
 
-__all__ = ["console", "finding_text", "printable", "show", "sparkline", "steps_text"]
+__all__ = [
+    "broken",
+    "console",
+    "counts",
+    "failure_text",
+    "print_finding",
+    "printable",
+    "show",
+    "sparkline",
+    "steps_text",
+]
 
-_BARS = "▁▂▃▄▅▆▇█"
+_BARS = "▁▂▃▄▅▆▇█·"
+_PLAIN_BARS = "_.-~=+*#?"  # for encodings that have no others
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-_SHOWN = ("loss", "validation_loss", "global_norm")
+_UNBOUNDED = 1 << 20
+_NAME_WIDTH = 24  # what a run's name gets, before columns are left out for its sake
+_SEPARATORS = (" ", "/", "_-=,:", ".")  # where lines are broken, if anywhere
 
 
 def console(file: TextIO) -> Console:
@@ -30,36 +52,81 @@ def console(file: TextIO) -> Console:
         from rich.console import Console  # noqa: PLC0415 - an extra
     except ImportError:
         raise ImportError("the terminal's report needs rich: pip install 'gradledger[audit]'") from None
-    return Console(file=file, highlight=False, markup=False, emoji=False)
+    bounded = file.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    width = None if bounded else _UNBOUNDED
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def show(report: Report, console: Console) -> None:
     """Print a report."""
-    console.print(_table(report))
+    console.print(_table(report, console))
     for run in report.runs:
         if run.findings:
             console.print()
-            console.print(printable(run.name), style="bold")
+            _print_broken(console, printable(run.name), "bold")
             for finding in run.findings:
-                console.print(finding_text(finding))
+                print_finding(console, finding)
+    if report.failures:
+        console.print()
+        _print_broken(console, "not audited", "bold red")
+        for failure in report.failures:
+            _print_broken(console, failure_text(failure), indent=2)
     console.print()
-    console.print(_verdict(report))
+    _print_broken(console, _verdict(report))
 
 
-def finding_text(finding: Finding, run: str = "") -> RenderableType:
-    """One finding: severity, code, steps, message; and the run's name, where one is given."""
-    from rich.padding import Padding  # noqa: PLC0415 - an extra
+def print_finding(console: Console, finding: Finding, run: str = "") -> None:
+    """Print one finding: severity, code, steps, message; and the run's name, where one is given."""
     from rich.text import Text  # noqa: PLC0415 - an extra
 
-    style = _STYLES[finding.severity]
-    text = Text.assemble(
-        (f"{finding.severity.name.lower():<8}", style),
-        (f"{finding.code} {finding.name}", "bold"),
-        f"  {printable(run)}" if run else "",
-        (f"  {steps_text(finding)}", "dim") if finding.steps else "",
-        "\n" + printable(finding.message),
-    )
-    return Padding(text, (0, 0, 0, 2))
+    code = f"{finding.code} {finding.name}"
+    parts = [(f"{finding.severity.name.lower():<8}{code}", "bold"), (printable(run), ""), (steps_text(finding), "dim")]
+    lines = [Text()]
+    for text, style in parts:
+        if text and lines[-1].cell_len + 2 + len(text) > console.width - 2:
+            lines += [Text(" " * 8 + line, style) for line in broken(text, console.width - 10)]
+        elif text:
+            lines[-1].append("  " * bool(lines[-1])).append(text, style)
+    lines[0].stylize(_STYLES[finding.severity], 0, 8)
+    for line in filter(None, lines):
+        console.print(Text("  ") + line, soft_wrap=True)
+    _print_broken(console, printable(finding.message), indent=2)
+
+
+def failure_text(failure: Failure) -> str:
+    """What could not be audited, and why: a line."""
+    return printable(": ".join(filter(None, (failure.run, failure.path, failure.reason))))
+
+
+def _print_broken(console: Console, text: str, style: str = "", indent: int = 0) -> None:
+    from rich.text import Text  # noqa: PLC0415 - an extra
+
+    for line in broken(text, console.width - indent):
+        console.print(Text(" " * indent + line, style), soft_wrap=True)
+
+
+def broken(text: str, width: int) -> list[str]:
+    """The text in lines of at most so many cells: broken at spaces, else where the parts of a name end.
+
+    >>> broken("sweep/learning_rate=0.001/seed=1", 16)
+    ['sweep/', 'learning_rate=', '0.001/seed=1']
+    """
+    from rich.cells import cell_len  # noqa: PLC0415 - an extra
+
+    lines = []
+    while cell_len(text) > width:
+        ends = list(accumulate(map(cell_len, text[: max(width, 1)])))  # a character may take two cells, or none
+        fitting = max(bisect_right(ends, width), 1)
+        cut = next(filter(None, (_last_break(text[:fitting], of) for of in _SEPARATORS)), fitting)
+        lines.append(text[:cut].rstrip(" "))
+        text = text[cut:]
+    return [*lines, text]
+
+
+def _last_break(text: str, separators: str) -> int:
+    """Where a line may end; 0 where that would leave it too short."""
+    cut = max(text.rfind(character) for character in separators) + 1
+    return cut if cut > len(text) // 3 else 0
 
 
 def steps_text(finding: Finding) -> str:
@@ -79,59 +146,114 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
-def sparkline(values: np.ndarray[tuple[int], np.dtype[np.float64]], width: int = 16) -> str:
-    """Values as a line of bars: each the mean of its stretch; "·" where nothing in it is finite.
+def sparkline(values: np.ndarray[tuple[int], np.dtype[np.float64]], width: int = 16, bars: str = _BARS) -> str:
+    """Values as a line of bars: each the mean of its stretch; the last of `bars` where nothing in it is finite.
 
     >>> sparkline(np.array([4.0, 3.0, 2.0, 1.0]))
     '█▆▃▁'
     """
-    parts = [part[np.isfinite(part)] for part in np.array_split(values, min(width, max(len(values), 1)))]
-    means = np.array([part.mean() if len(part) else np.nan for part in parts])
+    halves = np.array_split(values / 2, min(width, max(len(values), 1)))  # whose differences and sums do not overflow
+    parts = [part[np.isfinite(part)] for part in halves]
+    means = np.array([(part / len(part)).sum() if len(part) else np.nan for part in parts])
     if not np.isfinite(means).any():
-        return "·" * (len(values) and len(means))
+        return bars[-1] * (len(values) and len(means))
     low, high = np.nanmin(means), np.nanmax(means)
     span = (high - low) or 1.0
-    return "".join("·" if np.isnan(x) else _BARS[round((x - low) / span * (len(_BARS) - 1))] for x in means)
+    return "".join(bars[-1] if np.isnan(x) else bars[round((x - low) / span * (len(bars) - 2))] for x in means)
 
 
-def _table(report: Report) -> RenderableType:
+class _Column(NamedTuple):
+    """A column of the table: its title, its cells with their styles, and how it is aligned."""
+
+    title: str
+    cells: list[tuple[str, str]]
+    justify: str = "left"
+
+    @property
+    def width(self) -> int:
+        """Of its widest line, in cells."""
+        from rich.cells import cell_len  # noqa: PLC0415 - an extra
+
+        texts = (self.title, *(text for text, _ in self.cells))
+        return max(int(cell_len(line)) for text in texts for line in text.split("\n"))
+
+
+def _table(report: Report, console: Console) -> Table:
+    """The runs, in as many columns as there is room for beside their names."""
     from rich.table import Table  # noqa: PLC0415 - an extra
     from rich.text import Text  # noqa: PLC0415 - an extra
 
+    columns = _columns(report, console)
+    names = columns[0]
+    for left_out in ("", "points", "steps", "global norm", "loss"):
+        columns = [column for column in columns if column.title != left_out]
+        room = console.width - sum(2 + column.width for column in columns[1:])
+        if room >= min(names.width, _NAME_WIDTH):
+            break
+    else:
+        verdict = columns[-1]._replace(cells=[(text.replace(", ", ",\n"), style) for text, style in columns[-1].cells])
+        columns[-1] = verdict
+        room = max(console.width - 2 - verdict.width, 8)
+    columns[0] = names._replace(cells=[("\n".join(broken(name, room)), style) for name, style in names.cells])
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("run", overflow="fold")
-    table.add_column("steps", justify="right")
-    table.add_column("points", justify="right")
-    for role in _SHOWN[:1] + _SHOWN[2:]:
-        table.add_column(role.replace("_", " "), no_wrap=True)
-    table.add_column("verdict")
-    for run in report.runs:
-        steps = f"{run.steps[1] - run.steps[0] + 1:,}" if run.steps else "-"
-        lines = [_line(run, ("loss", "validation_loss")), _line(run, ("global_norm",))]
-        verdict = Text(*_run_verdict(run))
-        table.add_row(Text(printable(run.name)), steps, f"{run.points:,}", *map(Text, lines), verdict)
+    for column in columns:
+        table.add_column(column.title, justify=column.justify, no_wrap=True)
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*(Text(text, style) for text, style in row))
     return table
 
 
-def _line(run: RunReport, roles: tuple[str, ...]) -> str:
+def _columns(report: Report, console: Console) -> list[_Column]:
+    bars = _BARS if _encodes(console, _BARS) else _PLAIN_BARS
+    steps = (f"{run.steps[1] - run.steps[0] + 1:,}" if run.steps else "-" for run in report.runs)
+    losses = (_line(run, ("loss", "validation_loss"), bars) for run in report.runs)
+    norms = (_line(run, ("global_norm",), bars) for run in report.runs)
+    return [
+        _Column("run", [(printable(run.name), "") for run in report.runs]),
+        _Column("steps", [(text, "") for text in steps], "right"),
+        _Column("points", [(f"{run.points:,}", "") for run in report.runs], "right"),
+        _Column("loss", [(text, "") for text in losses]),
+        _Column("global norm", [(text, "") for text in norms]),
+        _Column("verdict", [_run_verdict(run) for run in report.runs]),
+    ]
+
+
+def _encodes(console: Console, text: str) -> bool:
+    """Whether the console's file can be written this, as those of Windows' code pages often cannot."""
+    try:
+        text.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _line(run: RunReport, roles: tuple[str, ...], bars: str) -> str:
     curves = [curve for role in roles for curve in run.curves if curve.role == role]
-    return sparkline(curves[0].value) if curves else ""
+    return sparkline(curves[0].value, bars=bars) if curves else ""
 
 
 def _run_verdict(run: RunReport) -> tuple[str, str]:
+    if run.failures:
+        return ", ".join(filter(None, (counts(run.findings), "not all audited"))), _STYLES[Severity.ERROR]
     if run.worst is None:
         return "nothing found", "green"
-    return _counts(run.findings), _STYLES[run.worst]
+    return counts(run.findings), _STYLES[run.worst]
 
 
-def _counts(findings: tuple[Finding, ...]) -> str:
-    counts = {severity: sum(f.severity is severity for f in findings) for severity in reversed(Severity)}
+def counts(findings: Sequence[Finding]) -> str:
+    """How many there are of each severity, in words."""
     names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-    return ", ".join(f"{n} {names[severity]}{'' if n == 1 else 's'}" for severity, n in counts.items() if n)
+    found = ((sum(finding.severity is severity for finding in findings), name) for severity, name in names.items())
+    return ", ".join(_count(number, name) for number, name in found if number)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _verdict(report: Report) -> str:
-    runs = f"{len(report.runs)} run{'' if len(report.runs) == 1 else 's'}"
-    if not report.findings:
-        return f"{runs}, nothing found"
-    return f"{runs}, {_counts(report.findings)}; `gradledger rule CODE` explains a finding"
+    parts = [_count(len(report.runs), "run"), counts(report.findings) or "nothing found"]
+    if report.failures:
+        parts.append(f"{_count(len(report.failures), 'part')} not audited")
+    explained = "; `gradledger rule CODE` explains a finding" if report.findings else ""
+    return ", ".join(parts) + explained

@@ -9,7 +9,7 @@ import numpy as np
 
 from summaries.auditing.finding import Severity
 from summaries.auditing.robust import NORMAL, median
-from summaries.auditing.rule import Hit, Ruleset
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,14 @@ __all__ = ["RULES"]
 RULES = Ruleset()
 
 
-@RULES.add("GL601", "loss-worse-than-baseline", Severity.ERROR, sigmas=4.0, min_difference=0.05, min_points=10)
+@RULES.add(
+    "GL601",
+    "loss-worse-than-baseline",
+    Severity.ERROR,
+    sigmas=above(0, 4.0),
+    min_difference=at_least(0, 0.05),
+    min_points=whole(10),
+)
 def loss_worse_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
     """At the same steps, the loss is above what the baseline's runs spread over."""
     for signal in run.of("loss", "validation_loss"):
@@ -58,7 +65,7 @@ def _end(series: Series, last: int) -> tuple[float, float]:
     return median(part), 1.2533 * noise / math.sqrt(len(part))
 
 
-@RULES.add("GL602", "slower-than-baseline", Severity.WARNING, factor=1.2, min_points=10)
+@RULES.add("GL602", "slower-than-baseline", Severity.WARNING, factor=above(1, 1.2), min_points=whole(10, 2))
 def slower_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A step takes longer than in the baseline."""
     own = _secs_per_step(run, limit["min_points"])

@@ -9,7 +9,7 @@ import numpy as np
 from summaries.auditing.finding import Severity
 from summaries.auditing.losses import Excursions, Peak
 from summaries.auditing.robust import blocks, median
-from summaries.auditing.rule import Hit, Ruleset
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ __all__ = ["RULES", "dead_variables"]
 RULES = Ruleset()
 
 
-@RULES.add("GL401", "non-finite-gradient", Severity.ERROR, max_overflows=0.02)
+@RULES.add("GL401", "non-finite-gradient", Severity.ERROR, max_overflows=fraction(0.02))
 def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
     found = [(signal, signal.standing, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm")]
@@ -60,7 +60,15 @@ def _non_finite(signal: Signal) -> NDArray[np.int64]:
     return np.flatnonzero(bad)
 
 
-@RULES.add("GL402", "exploding-norm", Severity.ERROR, factor=10.0, sigmas=8.0, warm_up=0.05, min_points=30)
+@RULES.add(
+    "GL402",
+    "exploding-norm",
+    Severity.ERROR,
+    factor=above(1, 10.0),
+    sigmas=above(0, 8.0),
+    warm_up=fraction(0.05),
+    min_points=whole(30, 20),
+)
 def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The norm of the gradients climbs to many times what it was."""
     for signal in run.of("global_norm") or run.of("gradient_norm"):
@@ -141,7 +149,15 @@ def _far_above(log: Floats, found: Excursions, limit: Limits, length: int) -> li
     return peaks
 
 
-@RULES.add("GL403", "vanishing-gradient", Severity.WARNING, ratio=3e-4, fall=1e-3, floor=1e-7, min_points=20)
+@RULES.add(
+    "GL403",
+    "vanishing-gradient",
+    Severity.WARNING,
+    ratio=fraction(3e-4),
+    fall=fraction(1e-3),
+    floor=at_least(0, 1e-7),
+    min_points=whole(20),
+)
 def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A variable's gradient is next to nothing beside the others'."""
     norms = {
@@ -207,7 +223,9 @@ def _clipping(run: Signals) -> Iterator[_Clipping]:
             yield _Clipping(norm.tag, step[fine], (x[fine] > y[fine] * (1 + 1e-5)).astype(np.float64))
 
 
-@RULES.add("GL404", "clipping-saturated", Severity.WARNING, fraction=0.9, min_points=100, min_shares=20)
+@RULES.add(
+    "GL404", "clipping-saturated", Severity.WARNING, fraction=fraction(0.9), min_points=whole(100), min_shares=whole(20)
+)
 def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nearly every step is clipped: the bound sets the length of the steps, the gradient only their direction."""
     for tag, step, share in _clipping(run):
@@ -225,7 +243,7 @@ def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL405", "clipping-never-acts", Severity.INFO, min_points=50)
+@RULES.add("GL405", "clipping-never-acts", Severity.INFO, min_points=whole(50))
 def clipping_never_acts(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Clipping is on, and no step was clipped."""
     for tag, step, share in _clipping(run):
@@ -252,7 +270,7 @@ def dead_variables(run: Signals, min_points: float) -> dict[str, Signal]:
     return found
 
 
-@RULES.add("GL406", "dead-variable", Severity.WARNING, min_points=10)
+@RULES.add("GL406", "dead-variable", Severity.WARNING, min_points=whole(10))
 def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A variable's gradient, or its update, is zero throughout."""
     for variable, signal in dead_variables(run, limit["min_points"]).items():
@@ -266,7 +284,9 @@ def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL407", "dominating-layer", Severity.INFO, share=0.9, min_points=20, min_variables=3)
+@RULES.add(
+    "GL407", "dominating-layer", Severity.INFO, share=fraction(0.9), min_points=whole(20), min_variables=whole(3, 2)
+)
 def dominating_layer(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nearly all of the global norm is one variable's."""
     norms = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from summaries.auditing.finding import Severity
 from summaries.auditing.robust import median, sigma
-from summaries.auditing.rule import Hit, Ruleset
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.errors import FaultKind
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _times(count: int) -> str:
     return "" if count == 1 else f", {count} times"
 
 
-@RULES.add("GL202", "conflicting-steps", Severity.WARNING, tolerance=1e-6)
+@RULES.add("GL202", "conflicting-steps", Severity.WARNING, tolerance=at_least(0, 1e-6))
 def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A step has several values, that differ, within a session."""
     found = [(signal, _conflicts(run, signal, limit["tolerance"])) for signal in run.all.values()]
@@ -119,7 +119,7 @@ def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int
     return at
 
 
-@RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, tolerance_secs=0.128)
+@RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, tolerance_secs=at_least(0, 0.128))
 def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The clock went back, or a wall time is no moment."""
     worst = _worst([(signal, _clock_drops(run, signal, limit["tolerance_secs"])) for signal in run.all.values()])
@@ -155,7 +155,15 @@ def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray
     return at
 
 
-@RULES.add("GL204", "stall", Severity.WARNING, factor=20.0, min_secs=10.0, log_sigmas=8.0, min_points=10)
+@RULES.add(
+    "GL204",
+    "stall",
+    Severity.WARNING,
+    factor=above(1, 20.0),
+    min_secs=at_least(0, 10.0),
+    log_sigmas=above(0, 8.0),
+    min_points=whole(10, 4),
+)
 def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Between two steps passed far more time than usual."""
     signal = run.longest
@@ -211,7 +219,7 @@ def _regular(at: NDArray[np.int64]) -> bool:
     return bool(np.max(spacing) - np.min(spacing) <= max(2, 0.02 * np.median(spacing)))
 
 
-@RULES.add("GL205", "missing-steps", Severity.INFO, min_share=0.8, min_points=10)
+@RULES.add("GL205", "missing-steps", Severity.INFO, min_share=fraction(0.8), min_points=whole(10, 2))
 def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Steps are logged at an even distance, and some are not there."""
     found = [(signal, _missing(signal, limit)) for signal in run.all.values() if len(signal) >= limit["min_points"]]

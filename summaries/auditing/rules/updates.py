@@ -10,7 +10,7 @@ import numpy as np
 
 from summaries.auditing.finding import Severity
 from summaries.auditing.robust import blocks, median
-from summaries.auditing.rule import Hit, Ruleset
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.gradients import dead_variables
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ _SECOND_MOMENT = re.compile(
 )
 
 
-@RULES.add("GL501", "update-ratio", Severity.WARNING, low=1e-6, high=0.1, min_points=20)
+@RULES.add(
+    "GL501", "update-ratio", Severity.WARNING, low=at_least(0, 1e-6), high=above(0, 0.1), min_points=whole(20, 4)
+)
 def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A variable's updates are far too large, or too small, for its weights."""
     dead = dead_variables(run, limit["min_points"])
@@ -103,7 +105,7 @@ def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
             break
 
 
-@RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, min_points=10)
+@RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, min_points=whole(10))
 def slot_stuck_at_zero(run: Signals, limit: Limits) -> Iterator[Hit]:
     """An optimizer's slot stays zero, although its variable has a gradient."""
     dead = dead_variables(run, limit["min_points"])
@@ -128,7 +130,9 @@ def _slots(run: Signals) -> dict[tuple[str, str], list[Signal]]:
     return found
 
 
-@RULES.add("GL504", "learning-rate", Severity.WARNING, jump=2.0, max_zero=0.05, min_points=10)
+@RULES.add(
+    "GL504", "learning-rate", Severity.WARNING, jump=above(1, 2.0), max_zero=fraction(0.05), min_points=whole(10)
+)
 def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The learning rate is zero, negative or not finite, or jumps as no schedule does."""
     for signal in run.of("learning_rate"):

@@ -9,7 +9,7 @@ import numpy as np
 from summaries.auditing.finding import Severity
 from summaries.auditing.losses import Course, Excursions, bend, explained_by_rate, level_between
 from summaries.auditing.robust import blocks, median
-from summaries.auditing.rule import Hit, Ruleset
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
 from summaries.series import Series
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _FEW = 5  # points at the end; fewer could still be a spike
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR)
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A loss is NaN or infinite."""
-    for signal in run.of("loss", "validation_loss"):
+    for signal in run.of("loss", "validation_loss", "auxiliary_loss"):
         series = signal.standing
         if len(signal.finite) == len(series):
             continue
@@ -46,7 +46,9 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL302", "loss-spike", Severity.WARNING, sigmas=8.0, min_rise=0.1, min_points=30)
+@RULES.add(
+    "GL302", "loss-spike", Severity.WARNING, sigmas=above(0, 8.0), min_rise=at_least(0, 0.1), min_points=whole(30, 20)
+)
 def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
     for signal in run.of("loss"):
@@ -86,7 +88,15 @@ def _without_zeros(series: Series) -> Series:
     return Series(series.tag, series.step[fine], series.wall_time[fine], series.value[fine])
 
 
-@RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, min_points=50, sigmas=3.0, max_decline=0.25, low_level=0.1)
+@RULES.add(
+    "GL303",
+    "loss-not-decreasing",
+    Severity.WARNING,
+    min_points=whole(50, 5),
+    sigmas=above(0, 3.0),
+    max_decline=at_least(0, 0.25),
+    low_level=at_least(0, 0.1),
+)
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Over the whole run, the loss does not go down."""
     for signal in run.of("loss"):
@@ -111,7 +121,15 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL304", "loss-diverges", Severity.ERROR, min_points=20, sigmas=6.0, min_rise=0.2, min_undone=0.25)
+@RULES.add(
+    "GL304",
+    "loss-diverges",
+    Severity.ERROR,
+    min_points=whole(20, 5),
+    sigmas=above(0, 6.0),
+    min_rise=at_least(0, 0.2),
+    min_undone=at_least(0, 0.25),
+)
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above the best that it had, and stays there."""
     for signal in run.of("loss"):
@@ -221,7 +239,9 @@ def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
 
 
-@RULES.add("GL305", "overfitting", Severity.WARNING, min_points=5, sigmas=5.0, min_rise=0.07)
+@RULES.add(
+    "GL305", "overfitting", Severity.WARNING, min_points=whole(5, 3), sigmas=above(0, 5.0), min_rise=at_least(0, 0.07)
+)
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
     of_training = run.of("loss") or (run.training.of("loss") if run.training else [])

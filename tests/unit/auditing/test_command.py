@@ -131,7 +131,7 @@ def test_it_waits_for_the_first_run(tmp_path):
     stop, found = threading.Event(), []
 
     def follow():
-        found.extend(finding.code for _, finding in watch(str(tmp_path / "later"), Config(), poll_secs=0.01, stop=stop))
+        found.extend(finding.code for finding in watch(str(tmp_path / "later"), Config(), poll_secs=0.01, stop=stop))
 
     thread = threading.Thread(target=follow)
     thread.start()

@@ -1,9 +1,12 @@
 """The configuration: what it changes, and what it refuses, word for word."""
 
+import math
+
 import pytest
 
 from summaries import Severity, SummaryWriter, audit
-from summaries.auditing.config import Config, ConfigError, from_table, load
+from summaries.auditing.config import Config, ConfigError, from_table, given, load
+from summaries.auditing.rules import RULES
 
 WRONG = [
     ({"selct": []}, "unknown key 'selct'; did you mean 'select'?"),
@@ -13,11 +16,34 @@ WRONG = [
     ({"ignore": [""]}, "ignore: unknown code ''; there are GL101, GL102, "),
     ({"fail-on": "fatal"}, "fail-on must be one of \"error\", \"warning\", \"info\", \"never\", got 'fatal'"),
     ({"severity": {"GL404": "bad"}}, "severity.GL404 must be one of \"error\", \"warning\", \"info\", got 'bad'"),
-    ({"severity": {"GL40": "error"}}, "severity: unknown code 'GL40'; did you mean"),
     ({"thresholds": {"GL404": {"fracton": 1}}},
      "thresholds.GL404: unknown threshold 'fracton'; did you mean 'fraction'?"),
-    ({"thresholds": {"GL404": {"fraction": "1"}}}, "thresholds.GL404.fraction must be a number, got '1'"),
-    ({"thresholds": {"GL404": {"fraction": True}}}, "thresholds.GL404.fraction must be a number, got True"),
+    ({"thresholds": {"GL404": {"fraction": "1"}}}, "thresholds.GL404.fraction must be a number from 0 to 1, got '1'"),
+    ({"thresholds": {"GL404": {"fraction": True}}}, "thresholds.GL404.fraction must be a number from 0 to 1, got True"),
+    ({"thresholds": {"GL404": {"fraction": 1.5}}}, "thresholds.GL404.fraction must be a number from 0 to 1, got 1.5"),
+    ({"thresholds": {"GL504": {"jump": 0}}}, "thresholds.GL504.jump must be a number above 1, got 0"),
+    ({"thresholds": {"GL504": {"jump": 1.0}}}, "thresholds.GL504.jump must be a number above 1, got 1.0"),
+    ({"thresholds": {"GL504": {"jump": math.nan}}}, "thresholds.GL504.jump must be a number above 1, got nan"),
+    ({"thresholds": {"GL504": {"jump": math.inf}}}, "thresholds.GL504.jump must be a number above 1, got inf"),
+    ({"thresholds": {"GL504": {"jump": 10**400}}}, "thresholds.GL504.jump must be a number above 1, got 1000"),
+    ({"thresholds": {"GL504": {"jump": None}}}, "thresholds.GL504.jump must be a number above 1, got None"),
+    ({"thresholds": {"GL504": {"jump": [2]}}}, "thresholds.GL504.jump must be a number above 1, got [2]"),
+    ({"thresholds": {"GL504": {"min_points": 0}}},
+     "thresholds.GL504.min_points must be a whole number of at least 1, got 0"),
+    ({"thresholds": {"GL305": {"min_points": -1}}},
+     "thresholds.GL305.min_points must be a whole number of at least 3, got -1"),
+    ({"thresholds": {"GL504": {"min_points": 2.5}}},
+     "thresholds.GL504.min_points must be a whole number of at least 1, got 2.5"),
+    ({"thresholds": {"GL203": {"tolerance_secs": -1}}},
+     "thresholds.GL203.tolerance_secs must be a number of at least 0, got -1"),
+    ({"thresholds": []}, "thresholds must be a table, got []"),
+    ({"severity": []}, "severity must be a table, got []"),
+    ({"severity": {"GL40": "error"}}, "severity: unknown code 'GL40'; did you mean"),
+    ({"select": ["GL404", 5]}, "select must be a list of strings, got ['GL404', 5]"),
+    ({"select": [""]}, "select: unknown code ''; there are GL101, GL102, "),
+    ({"fail-on": ["error"]}, "fail-on must be one of \"error\", \"warning\", \"info\", \"never\", got ['error']"),
+    ({"tags": {"loss": ["a{99999999999}"]}}, "tags.loss: 'a{99999999999}' is no regular expression: "),
+    ("select", "it must be a table, got 'select'"),
     ({"thresholds": {"GL404": 1}}, "thresholds.GL404 must be a table, got 1"),
     ({"thresholds": {"GL206": {"x": 1}}}, "thresholds.GL206: unknown threshold 'x'; there are none"),
     ({"per-run-ignores": {"a": "GL4"}}, "per-run-ignores.\"a\" must be a list of strings, got 'GL4'"),
@@ -47,6 +73,70 @@ def test_read():
     assert config.limits("GL404") == {"fraction": 0.5, "min_points": 100, "min_shares": 20}
     assert not config.fails(Severity.ERROR)
     assert config.tags == (("loss", "objective"), ("", "noise"))
+
+
+FOURS = ["GL401", "GL402", "GL403", "GL404", "GL405", "GL406", "GL407"]
+SELECTIONS = [  # as in ruff: the longer prefix decides, and of equal ones ignore
+    ([], [], []),
+    (["ALL"], [], list(RULES)),
+    (["GL"], ["ALL"], list(RULES)),
+    (["ALL"], ["ALL"], []),
+    (["ALL"], ["GL1", "GL2", "GL3", "GL5", "GL6"], FOURS),
+    (["GL4"], [], FOURS),
+    (["GL4"], ["GL4"], []),
+    (["GL4"], ["GL40"], []),
+    (["GL4"], ["GL404"], [code for code in FOURS if code != "GL404"]),
+    (["GL404"], ["GL4"], ["GL404"]),
+    (["gl404", " GL102 "], [], ["GL102", "GL404"]),
+    (("GL404",), ("GL404",), []),
+]
+
+
+@pytest.mark.parametrize(("select", "ignore", "codes"), SELECTIONS, ids=str)
+def test_selection(select, ignore, codes):
+    assert from_table({"select": select, "ignore": ignore}).codes("a") == codes
+
+
+def test_ignored_in_a_run_however_it_was_selected():
+    config = Config(select=("GL404",), per_run_ignores={"debug/*": ("GL4",)})
+    assert (config.codes("debug/1"), config.codes("a")) == ([], ["GL404"])
+
+
+def test_without():
+    config = Config(select=("GL40",), ignore=("GL405",)).without(["gl404", "GL401"])
+    assert config.codes("a") == ["GL402", "GL403", "GL406", "GL407"]
+
+
+def test_what_an_argument_stands_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.toml").write_text('[tool.gradledger.audit]\nselect = ["GL4"]\n')
+    config = Config(select=("GL4",))
+    for argument in (config, {"select": ["GL4"]}, "a.toml", tmp_path / "a.toml"):
+        assert given(argument) == config
+    assert given(None) == given({}) == Config()
+    with pytest.raises(TypeError) as raised:
+        given(5)
+    assert str(raised.value) == "config must be a Config, a dict of its keys, a TOML file or None, got int: 5"
+    with pytest.raises(ConfigError) as wrong:
+        audit(tmp_path, {"per_run_ignores": {}})
+    assert str(wrong.value) == "unknown key 'per_run_ignores'; did you mean 'per-run-ignores'?"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"select": "GL4"}, "select must be a list of strings, got 'GL4'"),
+        ({"fail_on": "bad"}, 'fail-on must be one of "error", "warning", "info", "never", got \'bad\''),
+        ({"severity": {"GL404": 5}}, 'severity.GL404 must be one of "error", "warning", "info", got 5'),
+        ({"thresholds": {"GL404": {"fraction": 2}}}, "thresholds.GL404.fraction must be a number from 0 to 1, got 2"),
+    ],
+)
+def test_a_config_made_in_python_is_held_to_the_same(arguments, message):
+    with pytest.raises(ConfigError) as raised:
+        Config(**arguments)
+    assert str(raised.value) == message
+    assert Config(fail_on="warning").fail_on is Severity.WARNING
+    assert Config(fail_on="never").fail_on is None
 
 
 @pytest.mark.parametrize(
@@ -85,6 +175,32 @@ def test_errors_name_the_file(tmp_path):
         load(path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nowhere.toml")
+
+
+FILES = {
+    b'\xef\xbb\xbf[tool.gradledger.audit]\r\nselect = ["GL4"]\r\n': None,
+    b"# caf\xe9\n": "must be UTF-8, got byte 0xe9 at offset 5",
+    b"\xff\xfe[\x00": "must be UTF-8, got byte 0xff at offset 0",
+    b"[tool.gradledger.adit]\n": "[tool.gradledger]: unknown table 'adit'; did you mean 'audit'?",
+    b"[tool.gradledger]\naudit = 5\n": "[tool.gradledger.audit] it must be a table, got 5",
+    b"[tool.gradledger]\n": "no table [tool.gradledger.audit]",
+    b"tool = 5\n": "no table [tool.gradledger.audit]",
+    b"a = " + b"[" * 100_000: "",
+    b"a = " + b"1" * 5_000: "Exceeds the limit",
+    b"": "no table [tool.gradledger.audit]",
+}
+
+
+@pytest.mark.parametrize(("data", "message"), FILES.items(), ids=[str(data[:24]) for data in FILES])
+def test_odd_files(tmp_path, data, message):
+    path = tmp_path / "audit.toml"
+    path.write_bytes(data)
+    if message is None:
+        assert load(path).select == ("GL4",)
+        return
+    with pytest.raises(ConfigError) as raised:
+        load(path)
+    assert str(raised.value).startswith(f"{path}: {message}")
 
 
 def test_what_it_changes(tmp_path):

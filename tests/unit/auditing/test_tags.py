@@ -2,32 +2,85 @@
 
 import pytest
 
-from summaries.auditing.tags import PATTERNS, Meaning, TagTable
+from summaries.auditing.tags import ROLES, Meaning, TagTable
 
 TAGS = {
     "loss": [
-        "train/loss", "loss", "Loss", "epoch_loss", "train_loss", "train_loss_step", "train_loss_epoch", "Loss/train",
-        "training/loss", "lm loss", "lm loss vs samples", "train/CE loss", "train/CrossEntropyLoss", "batch_loss",
-        "loss/train/total", "losses/total_loss", "train/total_loss", "train/nll", "train_inner/loss", "loss_1",
-        "loss_vs_iterations", "losses/cross_entropy_loss", "train/loss_epoch", "lm-loss-training/lm loss", "total_loss",
+        "train/loss", "loss", "Loss", "train_loss", "Loss/train", "training/loss", "training_loss", "trainLoss",
+        "TrainLoss", "trainloss", "losses/total", "losses/total_loss", "train/total_loss", "total_loss",
+        "Loss/total_loss", "loss/epoch",
+        "loss/train/total", "my_test/train/loss", "model/encoder/loss", "loss_avg", "avg_loss", "running_loss",
+        "loss per token", "loss_ema",
+        "epoch_loss", "batch_loss", "loss_vs_iterations", "epoch_dense_1_loss", "epoch_mae",  # Keras
+        "epoch_root_mean_squared_error", "loss_1", "OptimizeLoss/loss",  # TF1
+        "Loss/classification_loss", "Loss/RPNLoss/localization_loss",  # TF's object detection
+        "train_loss_step", "train_loss_epoch", "train/loss_epoch", "train_loss/dataloader_idx_0",  # Lightning
+        "train/train_loss",  # Hugging Face, timm, fastai, Flax
+        "lm loss", "lm loss vs samples", "lm-loss-training/lm loss", "mtp_1 loss", "train/lm_loss",  # Megatron, NeoX
+        "Train/Samples/train_loss",  # DeepSpeed
+        "reduced_train_loss",  # NeMo
+        "loss_metrics/global_avg_loss",  # torchtitan
+        "lm_loss",  # nanotron
+        "learning/loss",  # MaxText
+        "train/cross_ent_loss", "train/cross_ent_loss_per_all_target_tokens",  # T5X
+        "train/CE loss", "train/CrossEntropyLoss", "train/PPL", "train/Perplexity",  # OLMo
+        "metrics/train/LanguageCrossEntropy", "metrics/train/LanguagePerplexity",  # Composer, llm-foundry
+        "train_inner/loss", "train_inner/nll_loss", "ppl", "train_inner/ppl",  # fairseq
+        "loss_cls", "loss_bbox", "decode.loss_ce", "loss_rpn_loc", "train/box_loss", "train/dfl_loss",  # detectors
+        "TrainIterStats/loss", "TrainEpochStats/avg_loss_mel",  # Coqui
+        "loss/current", "loss/average",  # kohya
+        "epoch_metrics/training_loss",  # AllenNLP
+        "train/nll", "losses/cross_entropy_loss", "perplexity", "train/mse", "rmse", "mae", "bits_per_byte", "bpb",
+        "train/bits per byte", "bits_per_dim", "neg_elbo", "elbo_loss", "train/objective", "train_ce", "xent",
+        "contrastive_loss", "info_nce_loss", "ctc_loss", "recon_loss", "smooth_l1_loss", "SmoothL1Loss", "seg_loss",
+        "mlm_loss", "MLMLoss", "BCELoss", "train/foo_loss", "loss per sample", "dpo_loss", "mean_squared_error",
     ],
     "validation_loss": [
-        "validation/loss", "val_loss", "eval/loss", "eval_loss", "epoch_val_loss", "Loss/val", "Loss/test",
-        "valid/loss", "test/loss",
-        "val/loss_epoch", "lm loss validation", "validation_loss", "loss/validation", "eval/lm/CE loss",
-        "evaluation_loss_vs_iterations", "val/cross_entropy", "loss_val", "valid/nll",
+        "validation/loss", "val_loss", "eval/loss", "eval_loss", "test_loss", "Loss/val", "Loss/test", "Loss/valid",
+        "valid/loss", "test/loss", "validation_loss", "loss/validation", "loss/val", "loss_val", "val_ce", "valLoss",
+        "ValLoss", "dev/loss", "heldout/loss", "held_out/nll", "train/val_loss", "val/rmse", "val_mae",
+        "epoch_val_loss", "evaluation_loss_vs_iterations", "epoch_val_dense_1_loss",  # Keras
+        "val/loss_epoch", "val_loss_epoch", "val_loss/dataloader_idx_0", "val_loss_epoch/dataloader_idx_1",  # Lightning
+        "eval/wiki_loss", "eval_wiki_loss", "eval_perplexity",  # Hugging Face of several sets, Flax
+        "lm loss validation", "lm loss validation ppl", "lm loss validation vs samples",  # Megatron
+        "lm loss validation ppl vs samples", "lm-loss-validation/lm loss validation", "validation/lm_loss",
+        "validation/lm_loss_ppl",
+        "validation_metrics/loss",  # torchtitan
+        "eval/avg_loss", "training_eval/c4/cross_ent_loss",  # MaxText, T5X
+        "eval/lm/CE loss", "eval/lm/c4_en-validation/CE loss", "eval/c4_en-validation/CrossEntropyLoss",  # OLMo
+        "eval/lm/c4/PPL",
+        "metrics/eval/LanguageCrossEntropy", "metrics/eval/wiki_LanguageCrossEntropy",  # Composer, llm-foundry
+        "metrics/eval/c4/LanguageCrossEntropy",
+        "val/box_loss", "val/cls_loss",  # YOLO
+        "EvalStats/avg_loss", "loss/validation/epoch_average", "epoch_metrics/validation_loss",
+        "val/cross_entropy", "valid/nll", "valid/ppl", "eval/bpb", "val/bits_per_byte", "test/mse", "val/neg_elbo",
+    ],
+    "auxiliary_loss": [
+        "train/policy_loss", "train/value_loss", "train/policy_gradient_loss",  # Stable-Baselines3
+        "train/actor_loss", "train/critic_loss", "train/ent_coef_loss", "train/entropy_loss",
+        "losses/td_loss", "td_loss", "losses/qf1_loss", "losses/actor_loss", "losses/alpha_loss",  # CleanRL
+        "Losses/Policy Loss", "Losses/Value Loss", "Loss/surrogate", "Loss/value_function",  # ML-Agents, rsl_rl
+        "Loss / Policy loss", "losses/a_loss", "losses/c_loss", "LossPi", "LossV", "LossQ", "critic/vf_loss",
+        "actor/pg_loss", "q_loss", "loss/q",
+        "loss_G", "loss_D", "g_loss", "d_loss", "generator_loss", "loss_G_A", "discriminator/loss", "gen_loss",
+        "train/adv_loss", "loss/gradient_penalty", "wgan_loss",
+        "kl_loss", "loss/kl", "val/kl_loss", "elbo", "train/elbo", "vq_loss", "commitment_loss", "codebook_loss",
+        "train/z_loss", "train/Z loss", "load_balancing_loss", "train/load balancing loss", "train/router Z loss",
+        "train/aux_loss", "learning/moe_lb_loss", "aux.loss_ce", "losses/regularization_loss", "reg_loss", "l2_loss",
+        "train/l1_loss", "weight_decay_loss", "perceptual_loss", "tv_loss",
     ],
     "learning_rate": [
         "train/learning_rate", "lr", "learning_rate", "learning-rate", "epoch_learning_rate", "lr-AdamW", "lr-Adam/pg1",
         "optim/lr", "optim/LR (group 0)", "learning-rate vs samples", "lr/group0", "train/lr", "train_inner/lr",
-        "lr-SGD-1", "optim/learning_rate_group0", "LearningRate",
+        "lr-SGD-1", "optim/learning_rate_group0", "LearningRate", "lr/AdamW", "lr/pg0", "x/lr0", "Train/Samples/lr",
+        "learning/current_learning_rate", "Policy/Learning Rate",
     ],
     "global_norm": [
         "gradients/global_norm", "train/grad_norm", "grad-norm", "grad_norm", "optim/total_grad_norm", "gnorm",
         "train_inner/gnorm", "grad_2.0_norm_total", "global_norm/gradient_norm",
         "OptimizeLoss/global_norm/gradient_norm",
         "l2_norm/grad/global", "grad-norm vs samples", "gradient_norm", "train/global_grad_norm", "optim/grad_norm",
-        "global_grad_norm",
+        "global_grad_norm", "optim/total grad norm", "learning/raw_grad_norm",
     ],
     "clipped_global_norm": [
         "gradients/clipped_global_norm", "global_norm/clipped_gradient_norm", "train/grad_norm_clipped",
@@ -53,10 +106,20 @@ TAGS = {
     "slot_min": ["exp_avg_sq/w.min"],
     "steps_per_second": ["train/global_step_per_sec", "global_step/sec", "steps_per_second"],
     "": [
-        "accuracy", "train/policy_loss", "train/value_loss", "loss_G", "loss_D", "generator_loss", "kl_loss",
-        "entropy_loss",
-        "rollout/ep_rew_mean", "histogram", "train/epoch", "throughput/tokens_per_sec", "lossless", "glossary", "color",
-        "train/z_loss", "load_balancing_loss", "iteration-time", "perplexity", "loss/kl", "train/aux_loss",
+        "accuracy", "rollout/ep_rew_mean", "histogram", "train/epoch", "throughput/tokens_per_sec", "lossless",
+        "glossary", "color", "iteration-time", "train/entropy", "losses/explained_variance", "objective/kl",
+        "train/approx_kl",
+        "packet_loss", "network/packet_loss", "network/packet/loss", "packet-loss", "PacketLoss", "health_loss",
+        "stop_loss", "trade/stop_loss", "weight_loss", "hearing_loss", "heat_loss", "path_loss", "power_loss",
+        "profit_loss", "insertion loss", "hair_loss", "blood loss", "life_loss", "data_loss", "job_loss", "gain_loss",
+        "losses", "game/losses", "wins_losses", "loss of signal", "lossy", "loss_landscape", "flossing",
+        "best_loss", "best_val_loss", "val/best_loss", "lowest_loss", "min_loss", "loss/min", "train/best/loss",
+        "epoch_metrics/best_validation_loss", "loss_metrics/global_max_loss", "steps_since_best_loss",
+        "tokens_per_loss", "train/tokens_per_loss", "loss_weight", "train/loss_weight", "loss_coef", "loss_ratio",
+        "loss_time", "train/loss_std", "loss_count", "num_losses", "loss_threshold", "loss_diff", "loss rate",
+        "train/loss_scaler_steps", "loss_fn", "loss/learning_rates", "mse_of_what", "ce_weight", "objects",
+        "eval/accuracy", "val/psnr", "test/reward", "log_likelihood", "", "/", "...", "💥", "損失",
+        "loss" + 1000 * "s", 500 * "a/" + "loss",
     ],
 }  # fmt: skip
 
@@ -67,7 +130,7 @@ def test_role(role, tag):
 
 
 def test_every_role_is_tried_here():
-    assert {role for role, _ in PATTERNS} == set(TAGS)
+    assert {*ROLES, ""} == set(TAGS)
 
 
 def test_variables_and_slots():
@@ -81,6 +144,57 @@ def test_variables_and_slots():
 def test_a_loss_in_a_validation_run(run):
     assert TagTable().meaning("epoch_loss", run).role == "validation_loss"
     assert TagTable().meaning("epoch_loss", "train").role == "loss"
+
+
+RUNS = {
+    "Stable-Baselines3": ("rollout/ep_rew_mean", "rollout/ep_len_mean"),
+    "DQN of Stable-Baselines3": ("rollout/exploration_rate",),
+    "CleanRL": ("charts/episodic_return", "losses/td_loss"),
+    "RLlib": ("ray/tune/episode_reward_mean",),
+    "RLlib, new": ("env_runners/episode_return_mean",),
+    "TF-Agents": ("Metrics/AverageReturn",),
+    "Dopamine": ("Train/AverageReturns",),
+    "ML-Agents": ("Environment/Cumulative Reward",),
+    "rsl_rl": ("Train/mean_reward",),
+    "Spinning Up": ("EpRet",),
+    "baselines": ("eprewmean",),
+    "TRL": ("train/reward", "train/kl"),
+    "OpenRLHF": ("train/policy_loss",),
+    "TD": ("td_error",),
+    "GAN": ("loss_D",),
+    "GAN in words": ("train/discriminator_loss",),
+}
+
+
+@pytest.mark.parametrize("marks", RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize("tag", ["train/loss", "eval/loss", "loss"])
+def test_losses_that_need_not_fall(marks, tag):
+    assert TagTable(tags=[tag, *marks]).meaning(tag).role == "auxiliary_loss"
+    assert TagTable([("loss", tag)], [tag, *marks]).meaning(tag).role == "loss"  # who says so knows
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        ["train/learning_rate", "eval/loss", "train/kl_loss"],
+        ["train/rewards/chosen", "train/rewards/margins", "train/rewards/accuracies"],  # preferences, which are learnt
+        ["learning/dpo_reward_accuracy"],
+        ["finance/return", "game/q", "values"],
+        ["train/commitment_loss"],
+    ],
+    ids=str,
+)
+def test_losses_that_are_to_fall_beside(others):
+    assert TagTable(tags=["train/loss", *others]).meaning("train/loss").role == "loss"
+
+
+def test_the_perplexity_of_a_codebook_is_to_rise():
+    assert TagTable(tags=["train/vq_loss"]).meaning("train/perplexity").role == "auxiliary_loss"
+    assert TagTable(tags=["train/loss"]).meaning("train/perplexity").role == "loss"
+
+
+def test_an_own_pattern_without_a_variable_names_each_tag():
+    assert TagTable([("gradient_norm", "g/.*")]).meaning("g/a") == Meaning("gradient_norm", "g/a")
 
 
 def test_own_patterns_come_first():

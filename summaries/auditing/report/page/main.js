@@ -7,7 +7,7 @@ const place = { current: null, wanted: 0, scrolled: 0 };
 
 index.runs.forEach((row, position) => {
   row.position = position;
-  row.rank = 1e12 * row.counts[0] + 1e6 * row.counts[1] + row.counts[2];
+  row.rank = 1e12 * (row.counts[0] + row.failures.length) + 1e6 * row.counts[1] + row.counts[2];
 });
 
 /** Show what the address says. A run that takes long to unpack does not replace what was asked for since. */
@@ -37,7 +37,9 @@ function neighbours(position) {
 function tally() {
   const sums = SEVERITIES.map((severity, at) => [severity, index.runs.reduce((sum, row) => sum + row.counts[at], 0)]);
   const noun = { error: "error", warning: "warning", info: "note" };
-  document.getElementById("tally").append(counted(index.runs.length, "run"), ...sums.filter(([, sum]) => sum > 0)
+  const failures = index.runs.reduce((sum, row) => sum + row.failures.length, 0);
+  const failed = failures > 0 ? [el("span", {}, sign("error"), `${counted(failures, "part")} not audited`)] : [];
+  document.getElementById("tally").append(counted(index.runs.length, "run"), ...failed, ...sums.filter(([, sum]) => sum > 0)
     .map(([severity, sum]) => el("span", {}, sign(severity), counted(sum, noun[severity]))));
 }
 

@@ -5,9 +5,9 @@ const CHUNK = 150; // rows that are added at a time, as the reader scrolls: 5,00
 const SEVERITIES = ["error", "warning", "info"];
 const LABELS = { error: "with errors", warning: "with warnings", pass: "passed" };
 
-/** What a run's row says: error, warning, or pass; what is only informative passes. */
+/** What a run's row says: error, warning, or pass; what is only informative passes, what was not all audited does not. */
 function verdict(row) {
-  return row.counts[0] > 0 ? "error" : row.counts[1] > 0 ? "warning" : "pass";
+  return row.counts[0] + row.failures.length > 0 ? "error" : row.counts[1] > 0 ? "warning" : "pass";
 }
 
 // Header, class, how a row is ordered by it, and whether the largest comes first.
@@ -91,13 +91,19 @@ function rowOf(row, baseline) {
   return el("tr", { class: verdict(row), onclick: (event) => { if (!event.target.closest("a") && !String(getSelection())) location.hash = address; } },
     el("td", { class: "verdict" }, sign(verdict(row))),
     el("th", { class: "name", scope: "row" }, el("a", { href: address }, row.name), row.name === baseline ? el("em", {}, "baseline") : null),
-    el("td", { class: "worst", title: row.worst?.message }, row.worst
-      ? [el("span", { class: `code ${row.worst.severity}` }, row.worst.code), " ", row.worst.message] : null),
+    worstCell(row),
     count(errors, "error"), count(warnings, "warning"), count(infos, "info"),
     el("td", { class: "steps" }, row.steps ? whole(row.steps[1]) : "–"),
     el("td", { class: "took" }, row.seconds === null ? "–" : duration(Number(row.seconds))),
     el("td", { class: "spark" }, sparkline(row.spark)),
     el("td", { class: "loss" }, row.loss === null ? "–" : number(Number(row.loss))));
+}
+
+/** What could not be audited, or else the worst finding. */
+function worstCell({ failures, worst }) {
+  const [label, severity, message] = failures.length > 0 ? ["Not audited", "error", failures[0]]
+    : [worst?.code, worst?.severity, worst?.message];
+  return el("td", { class: "worst", title: message }, label ? [el("span", { class: `code ${severity}` }, label), " ", message] : null);
 }
 
 /** The loss in a box of 96 x 20: a line, and ticks at the top where it is not finite. */

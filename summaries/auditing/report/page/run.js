@@ -30,6 +30,8 @@ async function runPage(index, position, neighbours) {
       el("h1", {}, sign(verdict(row)), el("span", {}, row.name), row.name === index.baseline ? el("em", {}, "baseline") : null),
       facts(row, run)),
     el("aside", { "aria-label": "Findings" },
+      row.failures.map((failure) => el("div", { class: "finding error failure" },
+        el("div", { class: "head" }, sign("error"), el("b", {}, "Not audited")), el("p", { class: "message" }, failure))),
       el("h2", {}, run.findings.length > 0 ? counted(run.findings.length, "finding") : "No findings"),
       el("ol", {}, [...cards.values()])),
     el("div", { class: "drawn" },

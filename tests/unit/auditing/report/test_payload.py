@@ -27,8 +27,8 @@ def test_a_row():
 def test_the_row_of_a_run_without_points():
     (row,) = payload.index(Report((RunReport("a", (), ()),)), None)["runs"]
     assert row == {
-        "name": "a", "counts": [0, 0, 0], "codes": {}, "worst": None, "steps": None, "points": 0, "seconds": None,
-        "loss": None, "spark": [],
+        "name": "a", "counts": [0, 0, 0], "codes": {}, "failures": [], "worst": None, "steps": None, "points": 0,
+        "seconds": None, "loss": None, "spark": [],
     }  # fmt: skip
 
 
