@@ -42,10 +42,14 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("slot_min", rf"slots/(?P<slot>[^/]+)/min/{_VARIABLE}"),
     ("steps_per_second", r"(?:.*/)?(?:global_step|steps?|iters?|iterations?|batches)[_-]?(?:/|per_?)(?:sec|second|s)"),
     # clipping: OLMo's optim/clipping_rate, metaseq's clip, fairseq's
-    ("clipped_fraction", rf"{_ANY}(?:clipping_rate|clip_rate|clipped_fraction|clip_frac)"),
+    ("clipped_fraction", rf"{_ANY}(?:clipping_rate|clip_rate|clipped_fraction|clip_frac|{_GRADIENT}_clip[_/]fraction)"),
+    ("clipped", rf"(?:train(?:ing)?/)?(?:{_GRADIENT}[_-])?clipped"),
     ("clip_norm", rf"{_ANY}(?:clip_norm|max_grad_norm|clip_grad_norm|clip_threshold)"),
     # loss scaling of mixed precision: its overflows are no fault
-    ("loss_scale", rf"{_ANY}(?:loss[_-]scale|loss scale|grad[_-]scale|scaler)"),
+    (
+        "loss_scale",
+        rf"{_ANY}(?:loss[_-]scale|loss scale|amp[_-]scale|grad[_-]scale|(?:grad_)?scaler(?:[/_]scale)?)|scale",
+    ),
     # per-parameter norms: Lightning grad_2.0_norm/<p>, OLMo grad/<p>.norm, llm-foundry l2_norm/grad/<p>, metaseq, Keras
     ("global_norm", rf"{_ANY}l2_norm/grad/global|{_ANY}grad_[\d.]+_norm_total|{_ANY}grad_[\d.]+_norm/total"),
     ("gradient_norm", rf"(?:.*/)?l2_norm/grad/{_VARIABLE}"),
@@ -54,7 +58,9 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("slot_norm", rf"(?:.*/)?l2_norm/(?P<slot>moment|second_moment(?:_sqrt)?)/{_VARIABLE}"),
     ("gradient_norm", rf"grad_[\d.]+_norm[/_]{_VARIABLE}"),
     ("gradient_norm", rf"(?:.*/)?gradient_norm/{_VARIABLE}"),
-    ("gradient_norm", rf"(?:optim/)?(?:train/)?grads?/{_VARIABLE}[./]norm"),
+    ("global_norm", rf"(?:.*/)?(?:{_GRADIENT}/(?:total_|global_)?norm|norm/{_GRADIENT}|total_norm)"),
+    ("gradient_norm", rf"(?:optim/)?(?:train/)?{_GRADIENT}/{_VARIABLE}[./]norm"),
+    ("gradient_norm", rf"(?:.*/)?{_GRADIENT}/norm/{_VARIABLE}"),
     ("weight_norm", rf"(?:optim/)?(?:train/)?params?/{_VARIABLE}[./]norm"),
     ("slot_norm", rf"(?:optim/)?(?P<slot>exp_avg|exp_avg_sq)/{_VARIABLE}[./]norm"),
     ("slot_mean", rf"(?:optim/)?(?P<slot>exp_avg|exp_avg_sq)/{_VARIABLE}[./](?:avg|mean)"),
@@ -71,7 +77,10 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("global_norm", rf"{_ANY}{_GRADIENT}[_-]norm[_-](?:total|global|unclipped|pre_clip|before_clip\w*)"),
     ("global_norm", rf"{_ANY}(?:gnorm|global_norm)|(?:.*/)?global_norm/gradient_norm"),
     ("learning_rate", rf"{_ANY}(?:learning[_ -]?rate|lr)(?: vs samples)?(?:[/_-]?(?:pg|group|param_group)?_?\d+)?"),
-    ("learning_rate", r"(?:optim/)?lr[ _-]?\(?group[ _]?\d+\)?|(?:lr|learning_rate)[-/]\w+(?:/pg\d+)?(?:-\w+)?"),
+    (
+        "learning_rate",
+        r"(?:optim/)?lr[ _-]?\(?group[ _]?\d+\)?|(?:lr|learning_rate)[-/]\w+(?:/(?:pg|group)\d+)?(?:-\w+)?",
+    ),
     ("learning_rate", r"(?:optim|optimizer|train|training|lr)/(?:learning_rate|lr)[/_]\w+"),
 )
 ROLES = frozenset(role for role, _ in PATTERNS) | LOSS_ROLES

@@ -179,6 +179,10 @@ def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
         if usual <= 0 or began <= 0:
             continue
         ratio = late[variable] / usual
+        if _is_rounding(variable, early[variable] / began, ratio) and any(
+            late[other] >= limit["ratio"] * usual for other in norms if _layer(other) == _layer(variable)
+        ):
+            continue
         fall = ratio / (early[variable] / began) if early[variable] > 0 else 1.0
         tiny = late[variable] < limit["floor"] and ratio < 10 * limit["ratio"]
         if ratio < limit["ratio"] or (fall < limit["fall"] and ratio < 100 * limit["ratio"]) or tiny:
@@ -192,9 +196,24 @@ def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _level(series: Series, low: float, high: float) -> float:
+    """Of the steps at which there was a gradient: an embedding's row, or an expert, has none at most of them."""
     n = len(series)
     part = series.value[int(low * n) : max(int(high * n), int(low * n) + 1)]
+    part = part[part != 0]
     return median(part) if len(part) else 0.0
+
+
+_ROUNDING = 1e-6  # float32's, over sums of some hundreds of elements
+
+
+def _is_rounding(variable: str, first: float, last: float) -> bool:
+    """Whether it is a bias whose gradient is 0 by construction, as before a normalization: rounding is all it has."""
+    return "bias" in variable[len(_layer(variable)) :].lower() and max(first, last) < _ROUNDING
+
+
+def _layer(variable: str) -> str:
+    """A variable's name up to the last separator."""
+    return variable[: max(variable.rfind(separator) for separator in "/._") + 1]
 
 
 class _Clipping(NamedTuple):
