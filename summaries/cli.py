@@ -48,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = commands.add_parser("rule", help="print the page of an audit's rule")
     auditing.add_rule(command)
     options = parser.parse_args(argv)
+    if sys.stdout is None:  # whoever started us has closed it
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
     try:

@@ -92,7 +92,6 @@ class _Followed:
         before, self.state = self.state, _state(work)
         if before and not _goes_on(before, self.state):
             self.told.clear()
-            self.failures.clear()
         return before != self.state
 
     def new(self, report: RunReport) -> Iterator[Finding | Failure]:

@@ -1,10 +1,11 @@
 """Work in processes, any of which may die: each item's result, or how the process ended that worked on it.
 
-    parent ── item ──▶ worker
-    parent ◀─ result ── worker
+    parent ── items ──▶ worker
+    parent ◀─ results ── worker
 
-A worker has one item at a time, so that its death says which item it was, and costs no other. That is why this is no
-`ProcessPoolExecutor`: where a process of that dies, all that is still to do is lost, and nobody knows by whose fault.
+A worker gets a few items at a time, because messages take time too. If it dies, each of these is tried again, alone,
+so that a death says which item it was, and costs no other. That is why this is no `ProcessPoolExecutor`: where one of its
+processes dies, all that is still to do is lost, and nobody knows by whose fault.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from multiprocessing.connection import Connection
 
 __all__ = ["Died", "in_processes"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_MOST_AT_A_TIME = 32
 _GONE = (EOFError, OSError)  # what a pipe shows when nobody is at its other end
 
 
@@ -45,14 +47,16 @@ def in_processes(
     """Every item with its result, as they come.
 
     Args:
-        task: what to do with an item; picklable, as items and results are. A process in which it raises ends.
+        task: what to do with an item, and perhaps once again; picklable, as items and results are. A process in which
+            it raises ends.
         items: what to work on, handed out in this order.
         count: how many processes, at least 1. Each starts by importing the main module again.
 
     Raises:
         ChildProcessError: no process can be started.
     """
-    left = deque(items)
+    size = max(1, min(_MOST_AT_A_TIME, len(items) // (4 * count)))
+    left = deque(items[start : start + size] for start in range(0, len(items), size))
     workers: dict[Any, _Worker[Item, Result]] = {}
 
     def start() -> None:
@@ -65,20 +69,32 @@ def in_processes(
         while workers:
             for connection in wait(list(workers)):
                 worker = workers[connection]
-                item, outcome = worker.receive()
-                if left and not isinstance(outcome, Died):
+                chunk, outcome = worker.receive()
+                if not isinstance(outcome, Died) and left:
                     worker.send(left.popleft())
                 else:
                     workers.pop(connection).stop()
-                    if left and item:
-                        start()
-                    elif left and not workers and isinstance(outcome, Died):
+                if isinstance(outcome, Died):
+                    left.extendleft(_alone(chunk))
+                    if left and not workers and not chunk:
                         raise ChildProcessError(f"no process to audit in can be started: the last {outcome.how}")
-                if item:
-                    yield item[0], outcome
+                    if left and chunk:
+                        start()
+                yield from _known(chunk, outcome)
     finally:
         for worker in workers.values():
             worker.stop()
+
+
+def _alone(chunk: Sequence[Item]) -> list[Sequence[Item]]:
+    """What a process that died leaves to be tried again: nothing, where it had but one item."""
+    return [[item] for item in reversed(chunk)] if len(chunk) > 1 else []
+
+
+def _known(chunk: Sequence[Item], outcome: Sequence[Result] | Died) -> Iterable[tuple[Item, Result | Died]]:
+    if isinstance(outcome, Died):
+        return [(item, outcome) for item in chunk] if len(chunk) == 1 else []
+    return zip(chunk, outcome, strict=True)
 
 
 class _Worker(Generic[Item, Result]):
@@ -90,22 +106,22 @@ class _Worker(Generic[Item, Result]):
         self._process = context.Process(target=_serve, args=(theirs, task), daemon=True)
         self._process.start()
         theirs.close()  # else the pipe would not end with the process
-        self._item: tuple[()] | tuple[Item] = ()
+        self._items: Sequence[Item] = ()
 
-    def send(self, item: Item) -> None:
-        """Have it work on this."""
-        self._item = (item,)
+    def send(self, items: Sequence[Item]) -> None:
+        """Have it work on these."""
+        self._items = items
         with suppress(*_GONE):  # who receives from it will see it
-            self.connection.send(item)
+            self.connection.send(items)
 
-    def receive(self) -> tuple[tuple[()] | tuple[Item], Result | Died]:
-        """What it worked on, if it did, and what came of it."""
-        item, self._item = self._item, ()
+    def receive(self) -> tuple[Sequence[Item], Sequence[Result] | Died]:
+        """What it worked on, and what came of it."""
+        items, self._items = self._items, ()
         try:
-            return item, self.connection.recv()
+            return items, self.connection.recv()
         except _GONE:
             self._process.join()
-            return item, Died(_ending(self._process.exitcode or 0))
+            return items, Died(_ending(self._process.exitcode or 0))
 
     def stop(self) -> None:
         """End the process, whatever it does."""
@@ -124,9 +140,8 @@ def _ending(code: int) -> str:
 def _serve(connection: Connection, task: Callable[[Item], Result]) -> None:
     """What a process does: say that it is ready, then work on what it is sent, until nobody is there."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and decides
-    result: Result | None = None
+    results: list[Result] = []
     with suppress(*_GONE):
         while True:
-            connection.send(result)
-            item = connection.recv()
-            result = task(item)
+            connection.send(results)
+            results = [task(item) for item in connection.recv()]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from summaries.logdir import event_files
+from summaries.logdir import event_files, run_directories
 
 
 @pytest.fixture
@@ -85,3 +85,29 @@ def test_a_pipe_is_no_event_file(tmp_path):
     (tmp_path / "a.tfevents").write_bytes(b"")
     os.mkfifo(tmp_path / "b.tfevents")
     assert list(event_files([tmp_path])) == [str(tmp_path / "a.tfevents")]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no such device")
+def test_a_device_is_no_event_file(tmp_path):
+    """It has no end."""
+    (tmp_path / "a.tfevents").write_bytes(b"")
+    os.symlink("/dev/zero", tmp_path / "b.tfevents")
+    assert list(event_files([tmp_path])) == [str(tmp_path / "a.tfevents")]
+
+
+def test_a_directory_that_cannot_be_read(tree, monkeypatch):
+    real = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    whole = run_directories(tree)
+    (tree / "shut").mkdir()
+    with pytest.raises(PermissionError):
+        run_directories(tree)
+    errors = []
+    assert run_directories(tree, errors.append) == whole
+    assert [error.filename for error in errors] == [str(tree / "shut")]

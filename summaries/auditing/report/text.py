@@ -54,7 +54,13 @@ def console(file: TextIO) -> Console:
         raise ImportError("the terminal's report needs rich: pip install 'gradledger[audit]'") from None
     bounded = file.isatty() or os.environ.get("COLUMNS", "").isdigit()
     width = None if bounded else _UNBOUNDED
-    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    made = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    made.on_broken_pipe = _raise_again  # rich's own ends the program with status 1, as if something had been found
+    return made
+
+
+def _raise_again() -> None:
+    raise  # noqa: PLE0704 - it is called where the error is handled
 
 
 def show(report: Report, console: Console) -> None:

@@ -1,15 +1,20 @@
 """The commands `audit` and `rule`: exit status, options, and a run that is followed."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 from helpers import ROOT, polls
 
-from summaries import SummaryWriter, audit
+from summaries import Finding, SummaryWriter, audit
+from summaries.auditing import works
 from summaries.auditing.config import Config
 from summaries.auditing.report.json import json as as_json
+from summaries.auditing.watch import watch
 from summaries.cli import main
 
 
@@ -41,6 +46,14 @@ def runs(tmp_path, monkeypatch):
         (["runs", "--baseline", "runs/healthy", "--select", "GL6"], 1),
         (["nowhere"], 2),
         (["runs", "--select", "GL9"], 2),
+        (["runs", "--select", ""], 2),
+        (["runs", "--ignore", ""], 2),
+        (["runs", "--select", "GL102,"], 2),
+        (["runs", "--select", "gl102, GL205"], 0),
+        (["runs", "--select", "GL102, GL304"], 1),
+        (["runs", "--select", "ALL", "--ignore", "GL3"], 0),
+        (["runs", "--select", "GL304", "--ignore", "GL3"], 1),
+        (["runs", "--output", "runs"], 2),
         (["runs", "--jobs", "0"], 2),
         (["runs", "--config", "nowhere.toml"], 2),
         (["runs", "--output", "no/such/directory"], 2),
@@ -61,6 +74,27 @@ def test_what_is_wrong_is_said(capsys):
     assert capsys.readouterr().err == "gradledger: jobs must be at least 1, got 0\n"
     main(["audit", "nowhere"])
     assert capsys.readouterr().err == "gradledger: no such file or directory: nowhere\n"
+    main(["audit", "runs", "--select", ""])
+    assert capsys.readouterr().err.startswith("gradledger: select: unknown code ''; there are GL101, ")
+    main(["audit", "runs", "--output", "runs"])
+    assert capsys.readouterr() == ("", "gradledger: [Errno 21] Is a directory: 'runs'\n")
+
+
+@pytest.mark.usefixtures("runs")
+def test_nothing_is_selected(capsys):
+    assert main(["audit", "runs", "--ignore", "ALL"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "gradledger: no rule is selected: nothing is looked for\n"
+    assert out.endswith("3 runs, nothing found\n")
+
+
+def test_what_the_command_line_says_goes_before_the_file(runs):
+    (runs / "pyproject.toml").write_text('[tool.gradledger.audit]\nselect = ["GL304"]\nignore = ["GL303"]\n')
+    assert main(["audit", "runs"]) == 1
+    assert main(["audit", "runs", "--select", "GL303", "--fail-on", "warning"]) == 1  # although the file ignores it
+    assert main(["audit", "runs", "--ignore", "GL3"]) == 0  # although the file selects it
+    (runs / "pyproject.toml").write_text("[tool.gradledger.audit]\nselect = []\n")
+    assert main(["audit", "runs"]) == 0
 
 
 @pytest.mark.parametrize("format_", ["text", "json", "github", "sarif"])
@@ -97,6 +131,8 @@ def test_configuration(runs, capsys):
 def test_rule(capsys):
     assert main(["rule", "GL404"]) == 0
     assert capsys.readouterr().out.startswith("# GL404: clipping saturated\n")
+    assert main(["rule", " gl404"]) == 0
+    assert "fraction = 0.9  # a number from 0 to 1\n" in capsys.readouterr().out
     assert main(["rule"]) == 0
     assert "GL404  warning  clipping-saturated\n" in capsys.readouterr().out
     assert main(["rule", "GL44"]) == 2
@@ -124,10 +160,6 @@ def test_a_run_is_followed(tmp_path):
 
 
 def test_it_waits_for_the_first_run(tmp_path):
-    import threading
-
-    from summaries.auditing.watch import watch
-
     stop, found = threading.Event(), []
 
     def follow():
@@ -144,3 +176,165 @@ def test_it_waits_for_the_first_run(tmp_path):
     stop.set()
     thread.join()
     assert found == ["GL401"]
+
+
+class Watched:
+    """A watch in a thread, whose looks are waited for."""
+
+    def __init__(self, path, monkeypatch):
+        self.told, self.looks, self.stop = [], 0, threading.Event()
+        real = works.runs_below
+
+        def counted(path):
+            self.looks += 1
+            return real(path)
+
+        monkeypatch.setattr(works, "runs_below", counted)
+        self.thread = threading.Thread(target=self._follow, args=(path,))
+        self.thread.start()
+
+    def _follow(self, path):
+        for one in watch(str(path), Config(), poll_secs=0.01, stop=self.stop):
+            self.told.append((one.run, one.code if isinstance(one, Finding) else one.reason))
+
+    def look(self):
+        """Wait for a look that began after now, to its end; what was told since the last time."""
+        seen = self.looks
+        for _ in polls():
+            if self.looks >= seen + 2:
+                break
+        told, self.told[:] = list(self.told), []
+        return told
+
+    def end(self):
+        self.stop.set()
+        self.thread.join()
+
+
+def test_what_is_told_of_runs_that_come_and_go(runs, monkeypatch):
+    """Nothing twice; what takes a run's place, or was cut short, is a run of its own."""
+    (flat,) = (runs / "runs/flat").iterdir()
+    data = flat.read_bytes()
+    watched = Watched(runs / "runs", monkeypatch)
+    try:
+        assert sorted(watched.look()) == [("diverging", "GL304"), ("flat", "GL303")]
+        os.utime(flat)
+        flat.write_bytes(data + data[:13])  # a record that is being written
+        assert watched.look() == []
+        flat.write_bytes(b"")
+        assert watched.look() == []
+        flat.write_bytes(data)
+        assert watched.look() == [("flat", "GL303")]  # it was cut short, and is another
+        flat.unlink()
+        assert watched.look() == []
+        (runs / "runs/flat/another.tfevents").write_bytes(data)
+        assert watched.look() == [("flat", "GL303")]
+        os.symlink("nowhere", runs / "runs/healthy/x.tfevents")
+        assert watched.look() == [("healthy", "No such file or directory")]
+        assert watched.look() == []
+        shutil.rmtree(runs / "runs")
+        assert watched.look() == []
+    finally:
+        watched.end()
+
+
+@pytest.mark.parametrize(("arguments", "status"), [([], 1), (["--ignore", "GL304"], 0), (["--fail-on", "never"], 0)])
+@pytest.mark.usefixtures("runs")
+def test_a_watch_that_is_interrupted(arguments, status, capsys, monkeypatch):
+    def sleep(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("summaries.auditing.watch.time.sleep", sleep)
+    assert main(["audit", "runs", "--watch", *arguments]) == status
+    said = "stopped; 1 error, 1 warning" if "--ignore" not in arguments else "stopped; 1 warning"
+    assert capsys.readouterr().out.splitlines()[-1] == said
+    os.symlink("nowhere", "runs/healthy/x.tfevents")
+    assert main(["audit", "runs", "--watch", *arguments]) == 2
+    assert "  not audited: healthy: runs/healthy/x.tfevents: No such file or directory\n" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("runs")
+def test_an_audit_that_is_interrupted(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("summaries.auditing.engine.audit_run", interrupted)
+    assert main(["audit", "runs"]) == 130
+    assert capsys.readouterr() == ("", "gradledger: interrupted\n")
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_mistake_of_ours_does_not_look_like_a_finding(capsys, monkeypatch):
+    def broken(*_, **__):
+        raise AssertionError("this cannot be")
+
+    monkeypatch.setattr("summaries.auditing.engine.audit_works", broken)
+    assert main(["audit", "runs"]) == 2
+    assert capsys.readouterr().err.endswith("AssertionError: this cannot be\n")
+
+
+def program(arguments, directory, **options):
+    """The command as a process of its own, in a directory."""
+    command = [sys.executable, "-m", "summaries", "audit", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
+    return subprocess.run(command, cwd=directory, env=environment, check=False, capture_output=True, **options)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell's pipes")
+def test_who_reads_may_have_seen_enough(runs):
+    command = f"'{sys.executable}' -m summaries audit runs | head -c 1; echo ${{PIPESTATUS[0]}}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=runs, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout in {"r1\n", "r2\n"}  # all was written before the reader went, or not
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "utf-8"])
+def test_code_pages(runs, encoding):
+    done = program(["runs"], runs, env={"PYTHONIOENCODING": encoding})
+    out = done.stdout.decode(encoding)
+    assert "\\u" not in out
+    assert ("█" in out) == (encoding in {"utf-8", "cp437"} and "▁" in out)
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("format_", ["html", "json"])
+def test_what_programs_read_is_utf_8_whatever_the_terminal_has(runs, format_):
+    one, two = (
+        program(["runs", "--format", format_], runs, env={"PYTHONIOENCODING": name}) for name in ("utf-8", "cp1252")
+    )
+    assert one.stdout.replace(b"\r\n", b"\n") == two.stdout.replace(b"\r\n", b"\n")
+
+
+HOSTILE = [
+    "new\nline\x1b[31mred", "[/red][bold]x[link=x]", "sur\udcff", "...", "a/..hidden", "<script>alert(1)</script>",
+    "%0A::error::x", "日本語のとても長い名前のランです", " ", "-rf", "x" * 200, "{0}", "$HOME",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+@pytest.mark.parametrize("format_", ["text", "json", "github", "sarif", "html"])
+def test_hostile_names(tmp_path, monkeypatch, format_, capsys):
+    """No name ends the audit, and none is obeyed: not by the terminal, the progress bar or rich."""
+    from rich.progress import Progress
+
+    monkeypatch.chdir(tmp_path)
+    shown = []
+    update = Progress.update
+    monkeypatch.setattr(
+        Progress, "update", lambda bar, *a, **k: (shown.append(bar.get_renderable()), update(bar, *a, **k))
+    )
+    for name in HOSTILE:
+        with SummaryWriter(tmp_path / "runs" / name) as writer:
+            for step in range(60):
+                writer.add_scalar(f"{name.encode('utf-8', 'replace').decode()}/loss", 2.3 + 0.01 * (step % 3), step)
+    assert main(["audit", "runs", "--fail-on", "warning", "--format", format_]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "\x1b" not in out
+    out.encode()
+    if format_ == "json":
+        assert [run["name"] for run in json.loads(out)["runs"]] == sorted(HOSTILE)
+    assert len(shown) == len(HOSTILE)

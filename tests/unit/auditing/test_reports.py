@@ -45,6 +45,50 @@ def test_text():
     assert shown(Report((RunReport("a", (), ()),))).endswith("1 run, nothing found\n")
 
 
+NAME = "sweep/learning_rate=0.001,batch_size=128/seed=1/a_model_with_a_long_name"
+
+
+def at_width(report, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    return shown(report)
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(width, monkeypatch):
+    tag = "encoder/layer_11/attention/output/dense/kernel/loss"
+    lines = at_width(
+        report(NAME, tag, f"{tag} is nan at step 71, and stays so to the end"), width, monkeypatch
+    ).splitlines()
+    assert max(map(len, lines)) <= width
+    if width >= 40:
+        assert all(line.rstrip().endswith(("/", "=", "_")) for line in text.broken(NAME, width)[:-1])
+
+
+def test_columns_are_left_out_for_the_names(monkeypatch):
+    titles = {width: at_width(report(NAME), width, monkeypatch).splitlines()[0].split() for width in (40, 60, 200)}
+    assert titles == {
+        40: ["run", "verdict"],
+        60: ["run", "loss", "global", "norm", "verdict"],
+        200: ["run", "steps", "points", "loss", "global", "norm", "verdict"],
+    }
+
+
+def test_in_a_pipe_nothing_is_broken(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    message = "word " * 100 + "end"
+    assert f"  {message}\n" in shown(report(NAME * 3, message=message))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 12, 30, 200])
+@pytest.mark.parametrize("name", [NAME, "", "x" * 50, "日本語の名前/ランの" * 3, "a b  c", "/////", "e\u0301" * 20])
+def test_broken(name, width):
+    from rich.cells import cell_len
+
+    lines = text.broken(name, width)
+    assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+    assert max(map(cell_len, lines)) <= max(width, 2)
+
+
 def test_hostile_names_are_inert_in_text():
     out = shown(report(HOSTILE, HOSTILE, HOSTILE))
     assert not set(out) & {"\x1b", "\x07", "\r"}
@@ -101,7 +145,7 @@ def test_sarif_of_nothing():
 @pytest.mark.parametrize(
     ("values", "line"),
     [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"),
-     ([-1e300, 1e300], "▁█")],
+     ([-1e300, 1e300], "▁█"), ([-1.7e308, 1.7e308], "▁█"), ([1.7e308] * 64, "▁" * 16)],
 )  # fmt: skip
 def test_sparkline(values, line):
     assert text.sparkline(np.array(values, float)) == line

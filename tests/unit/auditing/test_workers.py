@@ -11,10 +11,12 @@ from summaries.auditing.workers import Died, in_processes
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to be killed by")
 
 
-def test_every_item_has_its_outcome(capfd):
-    outcomes = dict(in_processes(squared, range(12), 2))
-    assert outcomes == {
-        **{number: number**2 for number in range(12) if number not in {3, 5, 7}},
+@pytest.mark.parametrize("count", [12, 100])  # one at a time, and twelve
+def test_every_item_has_its_outcome(count, capfd):
+    listed = list(in_processes(squared, range(count), 2))
+    assert sorted(number for number, _ in listed) == list(range(count))
+    assert dict(listed) == {
+        **{number: number**2 for number in range(count) if number not in {3, 5, 7}},
         3: Died("was killed by signal 9, as a system does that runs out of memory"),
         5: Died("ended with status 1"),
         7: Died("ended with status 4"),
