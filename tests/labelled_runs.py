@@ -240,6 +240,89 @@ def half_precision(rng, n, noise):
     }
 
 
+def wandering(rng, n, rho):
+    """Noise of standard deviation 1 whose neighbours are correlated by rho."""
+    noise = rng.standard_normal(n) * np.sqrt(1 - rho**2)
+    for i in range(1, n):
+        noise[i] += rho * noise[i - 1]
+    return noise
+
+
+def validation_wanders(rng, n, noise):
+    """A plateau whose noise is correlated from one validation to the next."""
+    k = max(n // 10, 10)
+    validation = decay(k, 2.5, 0.8, 0.05) * (1 + 0.03 * wandering(rng, k, 0.9))
+    return {
+        "loss": columns(noisy(rng, decay(n, 2.5, 0.05, 0.3), noise)),
+        "val_loss": columns(validation, np.arange(k) * (n // k)),
+    }
+
+
+def validation_is_flat_and_smoothed(rng, n, noise):
+    """It never learns; what is logged is a moving average."""
+    k = max(n // 10, 10)
+    average = np.convolve(rng.standard_normal(k + 19), np.full(20, 1 / 20), "valid")
+    return {
+        "loss": columns(noisy(rng, decay(n, 2.5, 0.05, 0.3), noise)),
+        "val_loss": columns(0.8 * (1 + 0.1 * average), np.arange(k) * (n // k)),
+    }
+
+
+def smoothed(rng, n, noise):
+    """A moving average of the loss: it wanders on its plateau."""
+    average = np.convolve(rng.standard_normal(n + 29), np.full(30, 1 / 30), "valid")
+    return {"loss": columns(decay(n) * (1 + noise * average))}
+
+
+def unlogged_restarts(rng, n, noise):
+    """Warm restarts, and no rate that tells of them."""
+    phase = (np.arange(n) * 4 / n) % 1
+    return {"loss": columns(noisy(rng, decay(n) + 0.25 * np.exp(-phase / 0.1) * (np.arange(n) * 4 >= n), noise))}
+
+
+def value_learning(rng, n, noise):
+    """The loss of a value function rises with the rewards."""
+    t = np.arange(n) / n
+    return {
+        "rollout/ep_rew_mean": columns(200 * t + rng.standard_normal(n)),
+        "train/loss": columns(lognormal(rng, 0.05 + 3 * t**2, 0.5 + noise)),
+    }
+
+
+def adversaries(rng, n, noise):
+    """The discriminator wins: the generator's loss rises, and the sum with it."""
+    t = np.arange(n) / n
+    return {
+        "loss/generator": columns(noisy(rng, 0.7 + 2 * t, noise)),
+        "loss/discriminator": columns(noisy(rng, 1.3 - t, noise)),
+        "train/total_loss": columns(noisy(rng, 2 + t, noise)),
+    }
+
+
+def scale_is_found(rng, n, noise):
+    """The loss's scale starts too high: the first steps overflow, one later on, and the last so far."""
+    norm = lognormal(rng, np.ones(n), 0.3)
+    first = int(rng.integers(1, 17))
+    norm[:first], norm[n // 2], norm[-1] = np.inf, np.nan, np.inf
+    scale = 65536.0 * 2.0 ** -np.minimum(np.arange(n), first)
+    return {
+        "train/loss": columns(noisy(rng, decay(n), noise)),
+        "train/grad_norm": columns(norm),
+        "train/loss_scale": columns(scale),
+    }
+
+
+def frozen_group(rng, n, noise):
+    """One group of parameters is frozen throughout, one until it is unfrozen."""
+    rate = cosine(rng, n, noise)["lr"][1]
+    return {
+        "loss": columns(noisy(rng, decay(n), noise)),
+        "lr/group0": columns(rate),
+        "lr/group1": columns(np.zeros(n)),
+        "lr/group2": columns(np.where(np.arange(n) < 0.4 * n, 0, 0.1 * rate)),
+    }
+
+
 VARIABLES = ("embedding", "layer1/kernel", "layer1/bias", "layer2/kernel", "layer2/bias")
 
 
@@ -274,7 +357,9 @@ HEALTHY = [
     negative_log_likelihood, large_scale, small_scale, bfloat16, epochs_only, short, fine_tuning, converged,
     resumed_flat, step_decay, cosine,
     linear_to_zero, warm_restarts, one_cycle, plateau_rate, gan, reinforcement, validation_follows,
-    validation_plateaus, norms, norm_warms_up, norm_falls_with_loss, half_precision, telemetry,
+    validation_plateaus, validation_wanders, validation_is_flat_and_smoothed, smoothed, unlogged_restarts,
+    value_learning, adversaries, scale_is_found, frozen_group,
+    norms, norm_warms_up, norm_falls_with_loss, half_precision, telemetry,
 ]  # fmt: skip
 
 
@@ -327,6 +412,11 @@ def flat(rng, n, noise):
 
 def flat_negative(rng, n, noise):
     return {"loss": columns(noisy(rng, np.full(n, -50.0), noise))}
+
+
+def rises_a_little(rng, n, noise):
+    """By 15 % over the whole run."""
+    return {"train/loss": columns(noisy(rng, 2.3 * (1 + 0.15 * np.arange(n) / n), noise / 2))}
 
 
 def runs_away(rng, n, noise):
@@ -388,6 +478,13 @@ def norm_jumps(rng, n, noise):
     norm = lognormal(rng, np.ones(n), 0.1 + noise)
     norm[int(rng.uniform(0.3, 0.9) * n)] = 100 * np.exp(8 * noise)
     return {"gradients/global_norm": columns(norm)}
+
+
+def norm_explodes_at_the_end(rng, n, noise):
+    """In the last four steps so far."""
+    norm = lognormal(rng, np.ones(n), 0.1 + noise)
+    norm[-4:] *= np.array([30.0, 100, 300, 1000]) * np.exp(4 * noise)
+    return {"train/grad_norm": columns(norm)}
 
 
 def norm_steps_up(rng, n, noise):
@@ -527,11 +624,11 @@ def rate_glitch(rng, n, noise):
 FAULTS = [
     ("GL301", nan_at_the_end), ("GL301", one_infinite_loss), ("GL301", validation_nan),
     ("GL302", spike), ("GL302", spike_with_tail), ("GL302", spikes),
-    ("GL303", flat), ("GL303", flat_negative),
+    ("GL303", flat), ("GL303", flat_negative), ("GL303", rises_a_little),
     ("GL304", runs_away), ("GL304", collapses), ("GL304", climbs_back), ("GL304", never_learns_and_grows),
     ("GL305", overfits),
     ("GL401", gradient_nan), ("GL401", nonfinite_counted),
-    ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_steps_up),
+    ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_explodes_at_the_end), ("GL402", norm_steps_up),
     ("GL403", vanishes), ("GL403", vanished_throughout),
     ("GL404", saturated), ("GL404", saturated_by_fraction), ("GL404", saturated_by_norms),
     ("GL405", never_clips),

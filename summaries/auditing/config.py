@@ -113,8 +113,7 @@ class Config:
 
     def limits(self, code: str) -> dict[str, float]:
         """A rule's thresholds."""
-        defaults = {name: threshold.default for name, threshold in RULES[code].thresholds.items()}
-        return {**defaults, **self.thresholds.get(code, {})}
+        return {**RULES[code].defaults, **self.thresholds.get(code, {})}
 
     def fails(self, worst: Severity | None) -> bool:
         """Whether findings of this severity, and none worse, are to fail the command line."""

@@ -11,7 +11,7 @@ import numpy as np
 from summaries.auditing.robust import NORMAL, Blocks, blocks, median, sigma, tail_reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Course", "Excursions", "Peak", "explained_by_rate", "level_between"]
+__all__ = [
+    "Course",
+    "Excursions",
+    "Peak",
+    "bend",
+    "explained_by_rate",
+    "largest_rise",
+    "level_between",
+    "onset",
+    "recur_as_restarts",
+    "scatter_about_line",
+]
 
 _NEIGHBOURS = 3  # blocks on each side that tell what a block's level should be
 
@@ -79,20 +90,65 @@ class Course:
         slow = sigma(self.blocks.median)
         return sigma(self.values) <= (1.25 + 3 / math.sqrt(n)) * fast and slow <= 2 * fast / math.sqrt(length)
 
+    @property
+    def climbs(self) -> bool:
+        """Whether it goes up all along: not once down by more than half of that, as one that wanders does."""
+        level = blocks(self.values, 9).median
+        return largest_rise(-level) < max(self.late - self.early, 0.0) / 2
+
     def fell(self, sigmas: float) -> bool:
         """Whether the start, be it one point or a third of all, is higher than the end, by more than chance."""
         n = len(self.values)
         last = self.noise / math.sqrt(max(n // 3, 1))
-        for points, bar in ((1, sigmas + 2), (3, sigmas + 1.5), (max(n // 20, 1), sigmas + 0.5), (n // 3, sigmas)):
+        points = n // 3
+        while points:
+            bar = sigmas  # of fewer points, there are more to choose from, and their mean is less normal
+            if points < n // 3:
+                bar += 0.5 + 1.5 * (1 - math.log(points) / math.log(n // 3))
             start = _clipped_mean(self.values[:points], self.noise) if points > 1 else self.values[0]
             if start - self.late > bar * math.hypot(self.noise / math.sqrt(points), last):
                 return True
+            points //= 3
         return False
 
 
 def bend(values: Floats) -> float:
     """Robust standard deviation of points about the line between their neighbours, for independent ones; 0 of < 3."""
     return NORMAL * median(np.abs(np.diff(values, 2))) / math.sqrt(6) if len(values) > 2 else 0.0  # noqa: PLR2004
+
+
+def scatter_about_line(values: Floats) -> float:
+    """Standard deviation of n ≥ 3 points about the straight line through them."""
+    n = len(values)
+    along = np.arange(n) - (n - 1) / 2
+    rest = values - values.mean()
+    rest = rest - along * (along @ rest / (along @ along))
+    return math.sqrt(float(rest @ rest) / (n - 2))
+
+
+def largest_rise(values: Floats) -> float:
+    """How far n ≥ 1 values rise above an earlier one, at most."""
+    return float((values - np.minimum.accumulate(values)).max())
+
+
+def onset(values: Floats, cut: Blocks, best: int, rise: float, error: float) -> int:
+    """Where a rise behind a best block begins, by index: behind the last block that is still near the best one.
+
+    Args:
+        values: float64[n].
+        cut: their blocks.
+        best: which block is lowest.
+        rise: how far it goes.
+        error: standard error of a block's median.
+    """
+    above = cut.median[best:] - cut.median[best]
+    near = above <= min(max(3 * error, 0.03 * rise), 0.5 * rise)
+    last = best + int(np.flatnonzero(near)[-1])
+    start = int(cut.start[last])
+    part = values[start : start + 3 * cut.length]
+    # Between these two levels the sum of what is above their middle is least where the rise begins.
+    middle = (float(cut.median[last]) + float(cut.median[min(last + 2, len(cut.median) - 1)])) / 2
+    return start + int(np.argmin(np.cumsum(np.append(0.0, part - middle))))
 
 
 def _clipped_mean(values: Floats, noise: float) -> float:
@@ -131,13 +187,14 @@ class Excursions:
     reach: int
 
     @staticmethod
-    def of(values: Floats, sigmas: float, min_rise: float) -> Excursions:
+    def of(values: Floats, sigmas: float, min_rise: float, *, medians: bool = False) -> Excursions:
         """What stands out of n ≥ 20 finite values.
 
         Args:
             values: float64[n].
             sigmas: how many standard deviations a point must at least be above the level.
             min_rise: how far above, in parts of the range of the series' levels.
+            medians: whether values are medians, whose noise has no heavy tails.
         """
         n = len(values)
         cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
@@ -148,14 +205,19 @@ class Excursions:
         noise = np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
         rise = values - level[owner]
         deviation = rise / noise[owner]
-        enough = rise > np.maximum(min_rise * span, 0.02 * np.abs(level))[owner]
+        least = np.full(len(level), min_rise * span)
+        if values.min() > 0:  # else a level says nothing of a loss's scale
+            least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
+        enough = rise > np.maximum(least, 0.02 * np.abs(level))[owner]
         high = (deviation > 0.75 * sigmas) & enough
         reach = cut.length * _NEIGHBOURS
         if not high.any():
             return Excursions([], None, reach)
         bar = max(sigmas, tail_reach(residual / noise[owner]))
         high &= _stands_out_of_ratios(values, cut, level[owner])
-        peaks = _peaks(values, deviation, high, level[owner], cut.length, bar) if high.any() else []
+        peaks = _peaks(values, deviation, high, level[owner], cut.length, (sigmas, bar)) if high.any() else []
+        if not medians:
+            peaks = _beyond_the_rest(peaks, deviation, -(residual / noise[owner])[cut.length :], cut.length)
         open_end = [peak for peak in peaks if peak.last >= n - 2]
         return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
 
@@ -163,7 +225,7 @@ class Excursions:
     def of_stretches(values: Floats, sigmas: float, min_rise: float, count: int = 400) -> Excursions:
         """What stands out for longer: the same of the medians of `count` stretches of at least as many values."""
         cut = blocks(values, count)
-        found = Excursions.of(cut.median, sigmas, min_rise)
+        found = Excursions.of(cut.median, sigmas, min_rise, medians=cut.length > 2)  # noqa: PLR2004
 
         def whole(peak: Peak) -> Peak:
             first, last = int(cut.start[peak.first]), int(cut.start[peak.last]) + cut.length - 1
@@ -192,10 +254,14 @@ def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
     before[0] = np.inf  # nothing came before the first block: how high it should be, nobody can tell
     level = np.fmax(before, after)
     bends = np.abs(np.diff(cut.median, 2)) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
-    around = np.clip(np.arange(k)[:, None] + np.arange(-side, side + 1), 0, k - 1)
-    wander = np.sort(bends[np.clip(around - 1, 0, len(bends) - 1)], axis=1)[:, side]
-    within = np.sort(sigmas[around], axis=1)[:, side]
-    return level, np.hypot(wander, within)
+    return level, np.hypot(_medians_around(bends, np.arange(k) - 1, side), _medians_around(sigmas, np.arange(k), side))
+
+
+def _medians_around(values: Floats, index: NDArray[np.int64], side: int) -> Floats:
+    """The medians of the 2 · side + 1 values nearest to each index: at an end as many, so that no one decides alone."""
+    width = min(2 * side + 1, len(values))
+    first = np.clip(index - side, 0, len(values) - width)
+    return _nan_medians(values[first[:, None] + np.arange(width)])
 
 
 def _nan_medians(rows: Floats) -> Floats:
@@ -209,19 +275,31 @@ def _nan_medians(rows: Floats) -> Floats:
 
 
 def _peaks(
-    values: Floats, deviation: Floats, high: NDArray[np.bool_], level: Floats, length: int, bar: float
+    values: Floats, deviation: Floats, high: NDArray[np.bool_], level: Floats, length: int, bars: tuple[float, float]
 ) -> list[Peak]:
-    """The stretches of high points: one that passes the bar, or three in a row."""
+    """The stretches of high points: one that passes the bar of single points, or three in a row the lower one."""
+    sigmas, bar = bars
     at = np.flatnonzero(high)
     stretches = np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1)
     found = []
     for stretch in stretches:
         top = int(stretch[np.argmax(values[stretch])])
         in_a_row = len(stretch) >= 3 and bool((stretch[2:] - stretch[:-2] <= 3).any())  # noqa: PLR2004
-        if deviation[top] > bar or (in_a_row and deviation[top] > 0.6 * bar):
+        if deviation[top] > bar or (in_a_row and deviation[top] > max(sigmas, 0.6 * bar)):
             sigmas = float(deviation[top])
             found.append(Peak(int(stretch[0]), int(stretch[-1]), top, len(stretch), float(level[top]), sigmas))
     return found
+
+
+def _beyond_the_rest(peaks: list[Peak], above: Floats, below: Floats, length: int) -> list[Peak]:
+    """Without single points, of one to three, that are not far beyond all others: heavy tails have such."""
+    if len(peaks) > 3:  # noqa: PLR2004
+        return peaks
+    rest = above.copy()
+    for peak in peaks:
+        rest[peak.first : peak.last + 1 + length] = 0.0  # its own way back
+    others = max(float(rest.max()), float(below.max()))
+    return [peak for peak in peaks if peak.points > 2 or peak.sigmas > 2.5 * others]  # noqa: PLR2004
 
 
 def explained_by_rate(run: Signals, series: Series, first: int, last: int, until: int | None = None) -> bool:
@@ -241,6 +319,52 @@ def explained_by_rate(run: Signals, series: Series, first: int, last: int, until
         for signal in run.of("learning_rate")
         for step, cycle in _restarts(signal.finite)
     )
+
+
+def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
+    """Whether peaks are such as warm restarts make, or the stages of a curriculum, where no rate is logged to tell.
+
+    They undo less than half of what was learnt, and begin where cycles do, of one length or each of twice the length
+    before; there the loss goes up every time. Of two cycles, only the one peak tells: it must take its time.
+    """
+    n = len(values)
+    if not all(_undoes_a_part(values, peak) for peak in peaks):
+        return False
+    starts = np.array([peak.first for peak in peaks])
+    k = np.arange(1.0, len(peaks) + 1)
+    grids: list[Floats] = [np.arange(1.0, cycles) * n / cycles for cycles in range(2, 11)]
+    grids += [(2.0 ** np.arange(1.0, cycles) - 1) * n / (2.0**cycles - 1) for cycles in range(2, 5)]
+    grids += [k * starts[0], (2.0**k - 1) * starts[0]] if len(peaks) > 1 else []
+    for grid in grids:
+        away = np.abs(starts[:, None] - grid)
+        if (away.min(axis=1) <= max(3.0, 0.005 * n)).all():
+            others = grid[away.min(axis=0) > max(3.0, 0.005 * n)]
+            rises = [_goes_up(values, at) for at in others.astype(int)]
+            least = 0.25 * min(_goes_up(values, peak.first) for peak in peaks)
+            if all(rise > least for rise in rises) and (len(grid) > 1 or _lasts(values, peaks[0]) > 0.015 * n):
+                return True
+    return False
+
+
+def _undoes_a_part(values: Floats, peak: Peak) -> bool:
+    """Whether a peak of more than a point undoes less than half of what was learnt until then."""
+    if not peak.first or peak.points < 2:  # noqa: PLR2004
+        return False
+    learnt = float(blocks(values[: peak.first], 30).median.max()) - peak.level
+    height = float(np.quantile(values[peak.first : peak.last + 1], 0.9)) - peak.level  # a top would be the noise's
+    return height <= 0.5 * learnt
+
+
+def _goes_up(values: Floats, at: int) -> float:
+    """How much higher a hundredth of the values is than the hundredth before it."""
+    width = max(3, len(values) // 100)
+    return median(values[at : at + width]) - median(values[max(at - width, 0) : at])
+
+
+def _lasts(values: Floats, peak: Peak) -> int:
+    """For how many points a peak is half as high as at first."""
+    above = values[peak.first : peak.last + 1] - peak.level
+    return int(np.count_nonzero(above > np.quantile(above, 0.9) / 2))
 
 
 def _restarts(rate: Series) -> Iterator[tuple[int, int]]:

@@ -76,10 +76,10 @@ def sigma(values: Floats) -> float:
 
 
 def tail_reach(residuals: Floats) -> float:
-    """How far above the level noise alone may reach, in all but a few of a thousand runs like this one.
+    """How far above the level noise alone may reach, in nearly all runs like this one.
 
     The upper tail is taken for Weibull's, ``P(x) = exp(-(x / a)^c)``, which fits normal and log-normal noise, with its
-    shape between the 80 % and the 95 % quantile, or lower ones where values are few: a few spikes do not reach down to
+    shape between the 95 % and the 99 % quantile, or lower ones where values are few: a few spikes do not reach down to
     these. From 2,000 values on, the lower tail, which has no spikes, also tells, between the 1 % and the 0.1 %
     quantile, whether tails are heavier.
 
@@ -87,15 +87,15 @@ def tail_reach(residuals: Floats) -> float:
         residuals: float64[n], about the level, over the standard deviation.
     """
     n = len(residuals)
-    anchors = (0.3, 0.1) if n < 400 else (0.2, 0.05)  # noqa: PLR2004 - a spike may be five of a hundred points
-    reach = 1.2 * _extrapolated(residuals, *anchors, n * _ODDS)
-    if n < 1000:  # noqa: PLR2004
+    if n < 2000:  # noqa: PLR2004
         # So few values tell little of a tail. Noise with Student's t of 4 degrees of freedom, or log-normal noise with
-        # σ = 0.5, stays below this, in units of its standard deviation.
-        return min(reach, 13 + 4 * math.log10(max(n, 100) / 100))
-    if n >= 2000:  # noqa: PLR2004 - two values are beyond the 0.1 % quantile
-        reach = max(reach, 2.2 * _extrapolated(-residuals, 0.01, 0.001, n * _ODDS))
-    return min(reach, 40.0)
+        # σ = 0.5, seldom passes this, in units of its standard deviation.
+        anchors = (0.3, 0.1) if n < 400 else (0.2, 0.05)  # noqa: PLR2004 - a spike may be five of a hundred points
+        most = 13 + 4 * math.log10(max(n, 100) / 100) if n < 1000 else 40.0  # noqa: PLR2004
+        return min(1.2 * _extrapolated(residuals, *anchors, n * _ODDS), most)
+    # Two values at least are beyond the 0.1 % quantile.
+    reach = 1.5 * _extrapolated(residuals, 0.05, 0.01, n * _ODDS)
+    return min(max(reach, 1.5 * _extrapolated(-residuals, 0.01, 0.001, n * _ODDS)), 40.0)
 
 
 def _extrapolated(values: Floats, high: float, low: float, odds: float) -> float:

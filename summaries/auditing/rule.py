@@ -123,6 +123,11 @@ class Rule:
     thresholds: Mapping[str, Threshold]
     check: Check
 
+    @property
+    def defaults(self) -> Limits:
+        """The thresholds where no configuration says others."""
+        return {name: threshold.default for name, threshold in self.thresholds.items()}
+
 
 class Ruleset(dict[str, Rule]):
     """Rules by code; as a decorator's factory it takes in the rules of one family."""

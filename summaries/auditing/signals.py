@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from functools import cached_property
 from itertools import pairwise
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from summaries.run import Run
 
 __all__ = ["Signal", "Signals"]
+
+
+_SEPARATORS = re.compile(r"[/_.: -]+")
+# Words of tags: those of a policy's training, or of two networks' against each other; and whose loss a loss is there.
+_MOVING = frozenset((
+    "reward", "rewards", "rew", "return", "returns", "episode", "episodes", "rollout", "rollouts", "policy", "critic",
+    "actor", "advantage", "advantages", "td", "discriminator", "generator", "adversarial", "gan",
+))  # fmt: skip
+_OPPONENTS = frozenset(("g", "d", "gen", "disc", "dis", "netg", "netd"))
 
 
 class Signal:
@@ -118,6 +128,18 @@ class Signals:
     def longest(self) -> Signal | None:
         """The signal with the most points: its steps and times stand for the run's."""
         return max(self.all.values(), key=len, default=None)
+
+    @cached_property
+    def moving_target(self) -> bool:
+        """Whether tags tell that losses are measured against what moves: a policy's own returns, an opponent's skill.
+
+        Such losses rise while all is well, so that their course says nothing.
+        """
+        for tag in self.run.tags:
+            words = frozenset(_SEPARATORS.split(tag.lower()))
+            if words & _MOVING or ("loss" in words and words & _OPPONENTS):
+                return True
+        return False
 
     @cached_property
     def file_spans(self) -> list[tuple[float, float] | None]:

@@ -27,28 +27,34 @@ __all__ = ["RULES", "dead_variables"]
 RULES = Ruleset()
 
 
-@RULES.add("GL401", "non-finite-gradient", Severity.ERROR, max_overflows=fraction(0.02))
+@RULES.add(
+    "GL401",
+    "non-finite-gradient",
+    Severity.ERROR,
+    max_overflows=fraction(0.02),
+    max_first=whole(40),
+    max_in_a_row=whole(3),
+)
 def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
-    found = [(signal, signal.standing, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm")]
-    if not any(len(at) for _, _, at in found):
-        found = [(signal, signal.standing, _non_finite(signal)) for signal in run.of("gradient_norm")]
-    found = [entry for entry in found if len(entry[2])]
+    found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm")]
+    if not any(len(at) for _, at in found):
+        found = [(signal, _non_finite(signal)) for signal in run.of("gradient_norm")]
+    found = [entry for entry in found if len(entry[1])]
     if not found:
         return
-    signal, series, at = max(found, key=lambda entry: len(entry[2]))
-    tags = len(found)
-    step = series.step[at]
-    lone = len(at) <= max(1.0, limit["max_overflows"] * len(series)) and at[-1] < len(series) - 1
-    scaled = lone and bool(run.of("loss_scale"))  # a scale that is too high overflows now and then, by design
+    lasting = [entry for entry in found if not _overflows(run, entry[0], entry[1], limit)]
+    signal, at = max(lasting or found, key=lambda entry: len(entry[1]))
+    step = signal.standing.step[at]
+    how = "the loss is scaled, and such steps are skipped" if run.of("loss_scale") else "the run went on from them"
     yield Hit(
-        f"{signal.tag}: gradients are not finite at {len(at)} of {len(series)} points, first at step {step[0]}"
-        f"{'; the loss is scaled, and such steps are skipped' if scaled else ''}",
+        f"{signal.tag}: gradients are not finite at {len(at)} of {len(signal.standing)} points, first at step {step[0]}"
+        f"{'' if lasting else f'; {how}'}",
         signal.tag,
         (int(step[0]), int(step[-1])),
-        {"points": len(at), "of": len(series), "tags": tags},
+        {"points": len(at), "of": len(signal.standing), "tags": len(found)},
         len(at),
-        Severity.INFO if scaled else None,
+        None if lasting else Severity.INFO,
     )
 
 
@@ -58,6 +64,24 @@ def _non_finite(signal: Signal) -> NDArray[np.int64]:
     if signal.meaning.role == "nonfinite":
         bad |= value > 0
     return np.flatnonzero(bad)
+
+
+def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
+    """Whether gradients that are not finite are single overflows, as a scaled loss has: a few, and the run goes on.
+
+    A scale that starts too high overflows at the first steps, until it has been halved often enough. Where the points
+    recorded so far end with an overflow, the next ones will tell.
+    """
+    points = len(signal.standing)
+    stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
+    later = stretches[1:] if stretches[0][0] == 0 else stretches
+    first = len(at) - sum(map(len, later))
+    return bool(
+        first <= min(limit["max_first"], points - 1)
+        and max(map(len, later), default=0) <= limit["max_in_a_row"]
+        and sum(map(len, later)) <= max(limit["max_in_a_row"], limit["max_overflows"] * points)
+        and all(np.isfinite(loss.standing.value).all() for loss in run.of("loss"))
+    )
 
 
 @RULES.add(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_WARM_UP_POINTS = 3
+_WARM_UP_POINTS = 3  # or a twentieth of all: a low rate at first, and then the full one, is a warm-up too
 _SETTLING = 0.6  # a ratio that falls as one over the step is 0.43 of what it was, from the second quarter to the last
 _SLOT_ROLES = ("slot_mean", "slot_norm", "slot_max", "slot_min")
 _SECOND_MOMENT = re.compile(
@@ -145,6 +145,8 @@ def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue
         elif len(at := _zeros(value, limit["max_zero"])):
             what, severity = "is zero", Severity.ERROR if len(at) == len(value) else Severity.WARNING
+            if _others_learn(run, signal, step[at]):
+                what, severity = "is zero while another is not, as that of frozen parameters", Severity.INFO
         elif len(at := _jumps(value, limit["jump"])):
             what, severity = "jumps as no schedule does", Severity.WARNING
         else:
@@ -160,6 +162,17 @@ def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
             len(at),
             severity,
         )
+
+
+def _others_learn(run: Signals, signal: Signal, steps: NDArray[np.int64]) -> bool:
+    """Whether at these steps, but for a few at either end, the rate of another group of parameters is positive."""
+    learns = np.zeros(len(steps), bool)
+    for other in run.of("learning_rate"):
+        series = other.finite
+        if other is not signal and len(series):
+            last = np.searchsorted(series.step, steps, "right") - 1
+            learns |= series.value[np.maximum(last, 0)] > 0
+    return bool(np.count_nonzero(learns) >= 0.9 * len(steps))
 
 
 def _zeros(value: Floats, max_zero: float) -> NDArray[np.int64]:
@@ -186,7 +199,7 @@ def _jumps(value: Floats, jump: float) -> NDArray[np.int64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
     changed = np.flatnonzero((ratio > jump) | (ratio < 1 / jump)) + 1
-    changed = changed[changed >= _WARM_UP_POINTS]
+    changed = changed[changed >= max(_WARM_UP_POINTS, len(value) // 20)]
     if len(changed) > max(6, 0.1 * len(value)):
         return changed[:0]  # such changes are this schedule's way
     found = [

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.finding import Severity
-from summaries.auditing.losses import Course, Excursions, bend, explained_by_rate, level_between
-from summaries.auditing.robust import blocks, median
+from summaries.auditing.losses import (
+    Course,
+    Excursions,
+    bend,
+    explained_by_rate,
+    largest_rise,
+    level_between,
+    onset,
+    recur_as_restarts,
+    scatter_about_line,
+)
+from summaries.auditing.robust import blocks, median, sigma
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
 from summaries.series import Series
 
@@ -51,17 +61,15 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
 )
 def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
-    for signal in run.of("loss"):
+    for signal in [] if run.moving_target else run.of("loss"):
         series = _without_zeros(signal.finite)
         if len(series) < limit["min_points"]:
             continue
-        found = Excursions.of(series.value, limit["sigmas"], limit["min_rise"])
-        if not found.returned and len(series) >= 1000:  # noqa: PLR2004
-            found = Excursions.of_stretches(series.value, limit["sigmas"], max(limit["min_rise"], 0.25))
+        found = _excursions(series.value, limit)
         peaks = [
             peak for peak in found.returned if not explained_by_rate(run, series, peak.first - found.reach, peak.top)
         ]
-        if not peaks:
+        if not peaks or recur_as_restarts(series.value, peaks):
             continue
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
@@ -80,6 +88,19 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
+def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
+    """The spikes of single points; where there is none, those that last, in the medians of 16, of 256, and so on."""
+    n = len(values)
+    found = Excursions.of(values, limit["sigmas"], limit["min_rise"])
+    counts = [n // length for length in (16, 256, 4096) if n >= 200 * length]
+    for count in [*counts, 400] if n >= 1000 else []:  # noqa: PLR2004
+        if found.returned:
+            break
+        least = limit["min_rise"] if count != 400 else max(limit["min_rise"], 0.25)  # noqa: PLR2004
+        found = Excursions.of_stretches(values, limit["sigmas"], least, count)
+    return found
+
+
 def _without_zeros(series: Series) -> Series:
     """A loss where it is not zero, if it often is, as a hinge's: zeros do not tell how far the others reach."""
     fine = series.value != 0
@@ -94,24 +115,27 @@ def _without_zeros(series: Series) -> Series:
     Severity.WARNING,
     min_points=whole(50, 5),
     sigmas=above(0, 3.0),
-    max_decline=at_least(0, 0.25),
+    max_decline=at_least(0, 0.1),
     low_level=at_least(0, 0.1),
 )
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Over the whole run, the loss does not go down."""
-    for signal in run.of("loss"):
+    for signal in [] if run.moving_target else run.of("loss"):
         series = signal.finite
         n = len(series)
         if n < limit["min_points"] or series.step[0] > 0.1 * series.step[-1]:
             continue  # the beginning was not seen: what there was to learn may have been learnt
         course = Course.of(series.value)
         level = abs(course.median)
-        if level < limit["low_level"] or not course.steady or course.fell(limit["sigmas"]):
+        if level < limit["low_level"] or course.fell(limit["sigmas"]):
             continue
         error = course.error_of_thirds
+        rises = course.late - course.early > 5 * error
+        if rises and course.climbs and _diverges(run, signal, RULES["GL304"].defaults):
+            continue  # GL304 says so
         most = abs(course.early - course.late) + 2 * error
-        if most > limit["max_decline"] * level or course.late - course.early > 5 * error:
-            continue  # too noisy to tell, or rising, which GL304 judges
+        if not (rises and course.climbs) and not (course.steady and most <= limit["max_decline"] * level):
+            continue  # too noisy to tell, or it wanders
         yield Hit(
             f"{signal.tag} does not decrease over {n} points: {course.early:.4g} in the first third,"
             f" {course.late:.4g} in the last",
@@ -132,18 +156,22 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
 )
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above the best that it had, and stays there."""
-    for signal in run.of("loss"):
-        series = _without_zeros(signal.finite)
-        if len(series) < limit["min_points"]:
-            continue
-        # Of a short run, few blocks: a median of five points is too noisy. Of a long one they would hide its turns.
-        for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
-            hit = _divergence(run, signal, series, count, limit)
-            if hit is not None:
-                break
-        hit = hit or _breaking_away(run, signal, series, limit)
+    for signal in [] if run.moving_target else run.of("loss"):
+        hit = _diverges(run, signal, limit)
         if hit is not None:
             yield hit
+
+
+def _diverges(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
+    series = _without_zeros(signal.finite)
+    if len(series) < limit["min_points"]:
+        return None
+    # Of a short run, few blocks: a median of five points is too noisy. Of a long one they would hide its turns.
+    for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
+        hit = _divergence(run, signal, series, count, limit)
+        if hit is not None:
+            return hit
+    return _breaking_away(run, signal, series, limit)
 
 
 def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
@@ -152,10 +180,13 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     level = course.blocks.median
     best = int(np.argmin(level))
     lowest, since = float(level[best]), len(level) - 1 - best
+    # Noise that is correlated wanders off; what it does from block to block tells how far.
+    parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
+    walk = 3 * min((sigma(np.diff(part)) for part in parts), default=0.0) * np.sqrt(since)
     # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
     for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
-        if end - lowest > limit["sigmas"] * error and _stays(level, best, end, limit):
+        if end - lowest > max(limit["sigmas"] * error, walk) and _stays(level, best, end, limit):
             break
     else:
         return None
@@ -164,10 +195,11 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
     if restarted and end - lowest < 0.5 * known:
         return None
+    since_point = onset(series.value, course.blocks, best, end - lowest, error)
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
         signal.tag,
-        (int(series.step[start]), int(series.step[-1])),
+        (int(series.step[since_point]), int(series.step[-1])),
         {"best": lowest, "end": end, "sigmas": (end - lowest) / max(error, 1e-300)},
     )
 
@@ -182,7 +214,7 @@ def _stays(level: NDArray[np.float64], best: int, end: float, limit: Limits) -> 
         and rise >= limit["min_rise"] * abs(lowest)
         and rise >= (0.8 if rise < fall else 0.5) * top  # else it is on its way back
         and not _came_back(level[best:] - lowest, rise)
-        and rise >= 2 * _earlier_rise(level[: best + 1])
+        and rise >= 2 * largest_rise(level[: best + 1])
     )
 
 
@@ -198,13 +230,6 @@ def _came_back(above: NDArray[np.float64], rise: float) -> bool:
     return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
 
 
-def _earlier_rise(level: NDArray[np.float64]) -> float:
-    """The largest rise, as one before the best level that was come back from: as large a one is this loss's way."""
-    if len(level) < 2:  # noqa: PLR2004 - a rise takes two
-        return 0.0
-    return float((level - np.minimum.accumulate(level)).max())
-
-
 def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
     """A rise in the last points, too short for the blocks' medians: stretches of 5 points, of 10, and so on."""
     value, n = series.value, len(series)
@@ -218,7 +243,7 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
         if rise >= limit["min_rise"] * abs(level) and rise > 0 and _undoes(rise, highest - lowest, level, limit):
             before = blocks(value[:start], start // length)
             noise = max(bend(before.median), median(before.error))
-            usual = max(_earlier_rise(before.median), float(before.median[-1]) - level)
+            usual = max(largest_rise(before.median), float(before.median[-1]) - level)
             since = start + int(np.flatnonzero(value[start:] > level + rise / 2)[0])
             enough = rise > (limit["sigmas"] + 2) * noise and rise >= 2 * usual
             if enough and not explained_by_rate(run, series, since - length, since + length, n - 1):
@@ -240,7 +265,7 @@ def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 @RULES.add(
-    "GL305", "overfitting", Severity.WARNING, min_points=whole(5, 3), sigmas=above(0, 5.0), min_rise=at_least(0, 0.07)
+    "GL305", "overfitting", Severity.WARNING, min_points=whole(5, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.1)
 )
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
@@ -259,20 +284,23 @@ def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
-    cut = blocks(series.value, 20)
+    cut = blocks(series.value, 12)
     level = cut.median
     best = int(np.argmin(level))
     tail = max(1, len(level) // 5)
-    if best >= len(level) - max(2, tail):
+    if not 0 < best <= len(level) - 5:
         return None
     end, lowest = median(level[-tail:]), float(level[best])
-    noise = bend(level[best:]) or bend(level)  # where it rises; its fall is steep
     rise = end - lowest
-    enough = min(limit["min_rise"] * abs(lowest), 0.25 * (float(level[0]) - lowest)) if best else np.inf
-    if rise < limit["sigmas"] * noise or rise < enough or rise < limit["min_rise"] * abs(lowest) * 0.5:
+    gained = float(level[0]) - lowest
+    enough = limit["min_rise"] * abs(lowest)
+    if 2 * rise <= gained <= 4 * rise:  # much of what was learnt, which was more than its wander
+        enough /= 2
+    # A level that wanders scatters about any line; so does one whose noise is correlated.
+    if rise < enough or rise < limit["sigmas"] * scatter_about_line(level[best:]):
         return None
-    if rise < 1.5 * max(_earlier_rise(level[: best + 1]), _earlier_rise(-level[best:])):
-        return None  # it goes up and down as far: it wanders
+    if rise < 3 * max(largest_rise(level[: best + 1]), largest_rise(-level[best:])):
+        return None  # it goes up and down by as much
     start = int(series.step[cut.start[best] + cut.length // 2])
     stop = int(series.step[-1])
     before, error = level_between(loss, start, stop, 0.0, 0.2)

@@ -73,3 +73,59 @@ def test_a_loss_that_is_often_zero(seed):
     loss = np.where(rng.random(n) < np.linspace(0.2, 0.8, n), 0, rng.exponential(1, n))
     assert codes(loss=loss) == []
     assert codes(loss=np.maximum(0, 0.5 * np.exp(-np.arange(n) / 300) + 0.25 * rng.standard_normal(n))) == []
+
+
+def found(run, code):
+    """The finding of a code in a run of these tags' values."""
+    columns = {tag: labelled.columns(value) for tag, value in run.items()}
+    report = audit_run("run", labelled.as_run(np.random.default_rng(0), columns), Config(select=(code,)))
+    return next(iter(report.findings), None)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_divergence_begins_where_the_loss_leaves_its_level(seed, noise):
+    rng, n = np.random.default_rng(seed), 2000
+    at = int(rng.uniform(0.4, 0.8) * n)
+    loss = labelled.decay(n)
+    loss[at:] = 2.3
+    collapse = found({"loss": labelled.noisy(rng, loss, noise)}, "GL304")
+    assert abs(collapse.steps[0] - at) <= 2
+    loss = labelled.decay(n)
+    loss[at:] += 3 * np.arange(n - at) / n
+    climb = found({"loss": labelled.noisy(rng, loss, noise)}, "GL304")
+    assert abs(climb.steps[0] - at) <= 0.06 * n
+
+
+@pytest.mark.parametrize("points", [1, 2, 3])
+def test_overflows_at_the_end_so_far_are_a_note(points):
+    norm = np.ones(50)
+    norm[-points:] = np.inf
+    assert found({"loss": np.linspace(2, 1, 50), "grad_norm": norm}, "GL401").severity.name == "INFO"
+
+
+@pytest.mark.parametrize("with_loss", [False, True])
+def test_gradients_that_stay_nan_are_an_error(with_loss):
+    norm = np.ones(50)
+    norm[-4:] = np.nan
+    assert found({"grad_norm": norm, "loss_scale": norm}, "GL401").severity.name == "ERROR"
+    loss = np.linspace(2, 1, 50)
+    norm[-3:] = 1.0
+    loss[-2:] = np.nan if with_loss else 1.0
+    assert found({"loss": loss, "grad_norm": norm}, "GL401").severity.name == ("ERROR" if with_loss else "INFO")
+
+
+@pytest.mark.parametrize("share", [0.003, 0.01, 0.03])
+@pytest.mark.parametrize("n", [10_000, 200_000])
+def test_a_spike_that_takes_a_while_however_long_the_run(n, share):
+    rng = np.random.default_rng(n)
+    loss = labelled.decay(n)
+    at = int(0.63 * n)
+    loss[at:] += 1.5 * np.exp(-np.arange(n - at) / (share * n / 3))
+    assert codes(loss=labelled.noisy(rng, loss, 0.1)) == ["GL302"]
+
+
+def test_where_a_group_learns_another_may_be_frozen():
+    rate = sgdr(200, 1)
+    assert found({"lr/group0": rate, "lr/group1": np.zeros(200)}, "GL504").severity.name == "INFO"
+    assert found({"lr/group0": np.zeros(200), "lr/group1": np.zeros(200)}, "GL504").severity.name == "ERROR"
