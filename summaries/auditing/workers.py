@@ -4,8 +4,8 @@
     parent ◀─ results ── worker
 
 A worker gets a few items at a time, because messages take time too. If it dies, each of these is tried again, alone,
-so that a death says which item it was, and costs no other. That is why this is no `ProcessPoolExecutor`: where one of its
-processes dies, all that is still to do is lost, and nobody knows by whose fault.
+so that a death says which item it was, and costs no other. That is why this is no `ProcessPoolExecutor`: where one of
+its processes dies, all that is still to do is lost, and nobody knows by whose fault.
 """
 
 from __future__ import annotations
