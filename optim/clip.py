@@ -185,6 +185,8 @@ def clip_by_global_norm(
     """
     tensors = _checked(t_list)
     norm = global_norm(tensors) if use_norm is None else float(use_norm)
+    if norm < 0:
+        raise ValueError(f"use_norm must not be negative, got {use_norm}")
     scale = clip_scale(norm, clip_norm)
     return [_scaled(t, scale) for t in tensors], norm
 
@@ -263,11 +265,9 @@ def _norms(array: NDArray[Any], axes: int | Sequence[int] | None) -> NDArray[np.
         np.max(array, axis=reduced, keepdims=True, initial=0), -np.min(array, axis=reduced, keepdims=True, initial=0)
     ).astype(np.float64)
     unit = np.where((largest > 0) & np.isfinite(largest), np.exp2(np.floor(np.log2(largest))), 1.0)
-    scaled = np.divide(array, unit, dtype=np.float64)
-    norms: NDArray[np.float64] = unit * np.sqrt(
-        np.sum(np.square(scaled, out=scaled), axis=reduced, keepdims=True, dtype=np.float64)
-    )
-    return norms
+    scaled = np.divide(array, unit, dtype=np.float64, out=np.empty(array.shape))
+    norms = unit * np.sqrt(np.sum(np.square(scaled, out=scaled), axis=reduced, keepdims=True, dtype=np.float64))
+    return np.asarray(norms)  # without dimensions, NumPy makes it a number
 
 
 def _axes(axes: int | Sequence[int], dimensions: int) -> tuple[int, ...]:

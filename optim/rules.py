@@ -111,7 +111,7 @@ def _adam_sparse(
     g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = beta1 * m + (1 - beta1) * g
-    s = beta2 * s + (1 - beta2) * (g * g)
+    s = beta2 * s + g * (g * (1 - beta2))
     return v - alpha * m / (np.sqrt(s) + epsilon), m, s
 
 
@@ -143,7 +143,7 @@ def _ftrl(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     n = a + g * g
     n_power = n**power
-    z = z + (g + 2 * shrinkage * v) - (n_power - a**power) / learning_rate * v
+    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (n_power - a**power) / learning_rate * v)
     q = n_power / learning_rate + 2 * l2
     return np.where(np.abs(z) > l1, (np.sign(z) * l1 - z) / q, 0), n, z
 
@@ -153,7 +153,7 @@ def _ftrl_sqrt(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     n = a + g * g
     root = np.sqrt(n)
-    z = z + (g + 2 * shrinkage * v) - (root - np.sqrt(a)) / learning_rate * v
+    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (root - np.sqrt(a)) / learning_rate * v)
     q = root / learning_rate + 2 * l2
     return np.where(np.abs(z) > l1, (np.sign(z) * l1 - z) / q, 0), n, z
 
@@ -163,7 +163,7 @@ def _ftrl_sparse(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     n = a + g * g
     n_power = n**power
-    z = z + (g + 2 * shrinkage * v) - (n_power - a**power) / learning_rate * v
+    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (n_power - a**power) / learning_rate * v)
     q = n_power / learning_rate + 2 * l2
     return (np.where(np.abs(z) > l1, np.sign(z) * l1, z) - z) / q, n, z
 
@@ -173,7 +173,7 @@ def _ftrl_sqrt_sparse(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     n = a + g * g
     root = np.sqrt(n)
-    z = z + (g + 2 * shrinkage * v) - (root - np.sqrt(a)) / learning_rate * v
+    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (root - np.sqrt(a)) / learning_rate * v)
     q = root / learning_rate + 2 * l2
     return (np.where(np.abs(z) > l1, np.sign(z) * l1, z) - z) / q, n, z
 
@@ -199,7 +199,7 @@ def _rmsprop_sparse(
     g: Any, v: Any, s: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     s = decay * s + (1 - decay) * (g * g)
-    a = momentum * a + learning_rate * g / np.sqrt(s + epsilon)
+    a = momentum * a + 1 / np.sqrt(s + epsilon) * learning_rate * g
     return v - a, s, a
 
 
@@ -208,7 +208,7 @@ def _rmsprop_centered_sparse(
 ) -> tuple[Any, Any, Any, Any]:
     s = decay * s + (1 - decay) * (g * g)
     mg = decay * mg + (1 - decay) * g
-    a = momentum * a + learning_rate * g / np.sqrt(s - mg * mg + epsilon)
+    a = momentum * a + 1 / np.sqrt(s + epsilon - mg * mg) * learning_rate * g
     return v - a, s, mg, a
 
 

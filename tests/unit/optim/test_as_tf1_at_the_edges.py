@@ -1,0 +1,60 @@
+"""Where float32 overflows, or a weight has diverged: what tf.compat.v1.train computed, in graph mode, by 2.21."""
+
+import math
+
+import numpy as np
+import pytest
+
+import optim
+from optim import IndexedSlices, Variable
+
+INF = math.inf
+
+
+def dense(value):
+    return np.float32([value])
+
+
+def sparse(value):
+    return IndexedSlices(np.float32([[value]]), np.array([0]), (1, 1))
+
+
+# optimizer, variable, gradient → variable after one step, and slots
+CASES = {
+    "Ftrl does not hide a diverged weight": (
+        lambda: optim.FtrlOptimizer(0.5), INF, dense(1.0), INF, {"linear": -INF},
+    ),
+    "nor with a sparse gradient": (
+        lambda: optim.FtrlOptimizer(0.5), INF, sparse(1.0), INF, {"linear": -INF},
+    ),
+    "sparse centered RMSProp adds epsilon first": (
+        lambda: optim.RMSPropOptimizer(0.1, decay=0.0, centered=True), 1.0, sparse(30.0), -INF, {"momentum": INF},
+    ),
+    "sparse RMSProp divides before it multiplies": (
+        lambda: optim.RMSPropOptimizer(1e20), 1.0, sparse(1e20), 1.0, {"momentum": 0.0},
+    ),
+    "sparse Adam scales before it squares": (
+        optim.AdamOptimizer, 1.0, sparse(5e19), 0.999, {"v": 2.5e36},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "start", "gradient", "value", "slots"), CASES.values(), ids=CASES)
+def test_one_step(make, start, gradient, value, slots):
+    shape = (1, 1) if isinstance(gradient, IndexedSlices) else (1,)
+    w = Variable(np.full(shape, start, np.float32), name="w")
+    optimizer = make()
+    optimizer.apply_gradients([(gradient, w)])
+    np.testing.assert_allclose(w.value.item(), value, rtol=2e-4)
+    for slot, wanted in slots.items():
+        np.testing.assert_allclose(optimizer.get_slot(w, slot).value.item(), wanted, rtol=2e-4)
+
+
+@pytest.mark.parametrize("axes", [None, [], ()])
+def test_clip_by_norm_of_a_number(axes):
+    assert optim.clip_by_norm(np.float32(3.0).reshape(()), 1.0, axes=axes) == 1.0
+
+
+def test_a_norm_is_not_negative():
+    with pytest.raises(ValueError, match=r"^use_norm must not be negative, got -1.0$"):
+        optim.clip_by_global_norm([np.float32([3.0, 4.0])], 5.0, use_norm=-1.0)
