@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.finding import Severity
+from summaries.auditing.recurring import recurring, thirds
 from summaries.auditing.robust import median, sigma
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.errors import FaultKind
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rule import Limits
     from summaries.auditing.signals import Signal, Signals
+    from summaries.series import Series
 
 __all__ = ["RULES"]
 
 RULES = Ruleset()
 _WARM_UP_GAPS = 2  # the first gaps of a session hold compilation and the filling of queues
+_BY_THE_CLOCK = 5  # gaps at even distances in time: fewer may be by chance, as each gap adds to these distances
 
 
 class _Worst(NamedTuple):
@@ -134,11 +137,30 @@ def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
             {"seconds": secs, "tags": tags},
             len(at),
         )
+    yield from _no_moments(run)
+
+
+def _no_moments(run: Signals) -> Iterator[Hit]:
+    """Wall times that are NaN or infinite: of points, or else of events without any."""
+    worst = _worst([(signal, np.flatnonzero(~np.isfinite(signal.series.wall_time))) for signal in run.all.values()])
     faults = [fault for fault in run.run.faults if fault.kind is FaultKind.NON_FINITE_WALL_TIME]
-    if faults:
+    if worst is not None:
+        signal, at, tags = worst
+        got, steps = str(signal.series.wall_time[at[0]]), signal.series.step[at]
+        several = "" if len(at) == 1 else f", and {len(at) - 1} more of its points have none"
         yield Hit(
-            f"{len(faults)} events have a wall time that is no moment: {faults[0].got}",
-            evidence={"got": faults[0].got, "file": faults[0].path, "record": faults[0].record},
+            f"{signal.tag}: the wall time of step {steps[0]} is no moment: {got}{several}{_in_tags(tags)}",
+            signal.tag,
+            (int(steps.min()), int(steps.max())),
+            {"got": got, "tags": tags},
+            len(at),
+        )
+    elif faults:  # of events without scalars
+        first = faults[0]
+        several = "" if len(faults) == 1 else f", as are those of {len(faults) - 1} more"
+        yield Hit(
+            f"{first.path}: the wall time of record {first.record} is no moment: {first.got}{several}",
+            evidence={"got": first.got, "file": first.path, "record": first.record},
             count=len(faults),
         )
 
@@ -146,7 +168,7 @@ def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
 def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray[np.int64]:
     times = signal.series.wall_time
     with np.errstate(invalid="ignore"):
-        back = times[1:] - times[:-1] < -tolerance_secs
+        back = (times[1:] - times[:-1] < -tolerance_secs) & np.isfinite(times[1:]) & np.isfinite(times[:-1])
     if not back.any():
         return np.zeros(0, np.int64)
     at = np.flatnonzero(back) + 1
@@ -207,16 +229,21 @@ def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.flo
         return none
     upper = np.partition(own, -1 - max(3, len(own) // 50))[-1 - max(3, len(own) // 50)]
     spread = np.exp(min(limit["log_sigmas"] * sigma(np.log(own)), 50.0))
-    at = where[long & (own > 5 * upper) & (own > usual * spread)]
-    return (gaps, usual, at) if not _regular(at) else none
+    stalled = long & (own > 5 * upper) & (own > usual * spread)
+    if stalled.any():
+        stalled[long] &= ~_at_even_distances(signal.series, where[long], own[long], usual)
+    return gaps, usual, where[stalled]
 
 
-def _regular(at: NDArray[np.int64]) -> bool:
-    """Whether gaps come every so many points, as where checkpoints are written or a model is evaluated."""
-    if len(at) < 3:  # noqa: PLR2004 - two spacings
-        return False
-    spacing = np.diff(at)
-    return bool(np.max(spacing) - np.min(spacing) <= max(2, 0.02 * np.median(spacing)))
+def _at_even_distances(
+    series: Series, where: NDArray[np.int64], secs: NDArray[np.float64], usual: float
+) -> NDArray[np.bool_]:
+    """Which of these gaps come every so many steps, or every so many seconds, as those of checkpoints do."""
+    step, times = series.step.astype(float), series.wall_time
+    place, distance = step[where + 1] - step[0], median(np.diff(step)[where])
+    if thirds(place, secs, distance):
+        return np.ones(len(where), bool)
+    return recurring(place, secs, distance) | recurring(times[where] - times[0], secs, 3 * usual, _BY_THE_CLOCK)
 
 
 @RULES.add("GL205", "missing-steps", Severity.INFO, min_share=fraction(0.8), min_points=whole(10, 2))

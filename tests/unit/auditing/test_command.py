@@ -163,7 +163,8 @@ def test_it_waits_for_the_first_run(tmp_path):
     stop, found = threading.Event(), []
 
     def follow():
-        found.extend(finding.code for finding in watch(str(tmp_path / "later"), Config(), poll_secs=0.01, stop=stop))
+        for new in watch(str(tmp_path / "later"), Config(), poll_secs=0.01, stop=stop):
+            found.extend(finding.code for finding in new)
 
     thread = threading.Thread(target=follow)
     thread.start()
@@ -194,8 +195,8 @@ class Watched:
         self.thread.start()
 
     def _follow(self, path):
-        for one in watch(str(path), Config(), poll_secs=0.01, stop=self.stop):
-            self.told.append((one.run, one.code if isinstance(one, Finding) else one.reason))
+        for new in watch(str(path), Config(), poll_secs=0.01, stop=self.stop):
+            self.told += [(one.run, one.code if isinstance(one, Finding) else one.reason) for one in new]
 
     def look(self):
         """Wait for a look that began after now, to its end; what was told since the last time."""
