@@ -60,7 +60,8 @@ def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     missing = [path for path, version, records in files if records and not version and path not in damaged]
     if missing:
-        message = f"{missing[0]} does not begin with a file version, as an event file should"
+        several = f"; {len(missing) - 1} more like it" if len(missing) > 1 else ""
+        message = f"{missing[0]} does not begin with a file version, as an event file should{several}"
         yield Hit(message, evidence={"file": missing[0]}, count=len(missing))
 
 
@@ -97,7 +98,8 @@ def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     empty = [path for path, version, records in files if records == bool(version) and path not in damaged]
     if empty:
-        yield Hit(f"nothing was logged to {empty[0]}", evidence={"file": empty[0]}, count=len(empty))
+        several = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+        yield Hit(f"nothing was logged to {empty[0]}{several}", evidence={"file": empty[0]}, count=len(empty))
 
 
 def _faults(run: Signals, *kinds: FaultKind) -> dict[str, list[Fault]]:
@@ -111,7 +113,7 @@ def _faults(run: Signals, *kinds: FaultKind) -> dict[str, list[Fault]]:
 
 def _damage(path: str, faults: list[Fault], what: str, how: str) -> Hit:
     first = faults[0]
-    several = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+    several = f"; {len(faults) - 1} more like it" if len(faults) > 1 else ""
     return Hit(
         f"{path}: {what} record {first.record}, at offset {first.offset}, {how}{several}",
         evidence={

@@ -81,6 +81,11 @@ def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
     return np.array([index for index in at.tolist() if index not in explained], np.int64)
 
 
+def _and_so(count: int, what: str) -> str:
+    """How many others there are like what was told."""
+    return f"; {count} other {what}{'s' * (count > 1)} likewise" if count else ""
+
+
 def _times(count: int) -> str:
     return "" if count == 1 else f", {count} times"
 
@@ -96,7 +101,7 @@ def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     steps = np.unique(signal.series.step[at])
     yield Hit(
         f"{signal.tag}: step {steps[0]} was logged more than once, with different values"
-        f"{'' if len(steps) == 1 else f', as were {len(steps) - 1} other steps'}{_in_tags(tags)}",
+        f"{_and_so(len(steps) - 1, 'step')}{_in_tags(tags)}",
         signal.tag,
         (int(steps[0]), int(steps[-1])),
         {"steps": len(steps), "value": float(signal.series.value[at[0]]), "tags": tags},
@@ -131,7 +136,8 @@ def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
         times, step = signal.series.wall_time, signal.series.step
         secs = float((times[at - 1] - times[at]).max())
         yield Hit(
-            f"{signal.tag}: the wall time goes back by {secs:,.3g} s{_times(len(at))}{_in_tags(tags)}",
+            f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{secs:,.3g} s{_times(len(at))}"
+            f"{_in_tags(tags)}",
             signal.tag,
             (int(step[at].min()), int(step[at].max())),
             {"seconds": secs, "tags": tags},
@@ -147,9 +153,9 @@ def _no_moments(run: Signals) -> Iterator[Hit]:
     if worst is not None:
         signal, at, tags = worst
         got, steps = str(signal.series.wall_time[at[0]]), signal.series.step[at]
-        several = "" if len(at) == 1 else f", and {len(at) - 1} more of its points have none"
         yield Hit(
-            f"{signal.tag}: the wall time of step {steps[0]} is no moment: {got}{several}{_in_tags(tags)}",
+            f"{signal.tag}: the wall time of step {steps[0]} is no moment, but {got}{_and_so(len(at) - 1, 'point')}"
+            f"{_in_tags(tags)}",
             signal.tag,
             (int(steps.min()), int(steps.max())),
             {"got": got, "tags": tags},
@@ -157,9 +163,9 @@ def _no_moments(run: Signals) -> Iterator[Hit]:
         )
     elif faults:  # of events without scalars
         first = faults[0]
-        several = "" if len(faults) == 1 else f", as are those of {len(faults) - 1} more"
         yield Hit(
-            f"{first.path}: the wall time of record {first.record} is no moment: {first.got}{several}",
+            f"{first.path}: the wall time of record {first.record} is no moment, but {first.got}"
+            f"{_and_so(len(faults) - 1, 'record')}",
             evidence={"got": first.got, "file": first.path, "record": first.record},
             count=len(faults),
         )
@@ -257,9 +263,10 @@ def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     step = signal.latest.step
     usual = int(np.median(np.diff(step)))
     missing = int((np.diff(step)[at] // usual - 1).sum())
+    every = "every step" if usual == 1 else f"every {usual} steps"
     yield Hit(
-        f"{signal.tag}: {missing} of the steps that are logged every {usual} are missing, first after"
-        f" step {step[at[0]]}{_in_tags(tags)}",
+        f"{signal.tag}: of points that are logged {every}, {missing} {'is' if missing == 1 else 'are'} missing, the"
+        f" first after step {step[at[0]]}{_in_tags(tags)}",
         signal.tag,
         (int(step[at[0]]) + usual, int(step[at[-1] + 1]) - usual),
         {"missing": missing, "usual distance": usual, "tags": tags},
@@ -287,14 +294,16 @@ def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
     # A writer may say it twice in a row, because TensorBoard's Python reader does not heed a run's first start.
     marks = dict(mark for mark in signal.series.restarts if mark[0] > 0)
     files = dict.fromkeys(cut for cut in signal.file_starts if 0 < cut < len(signal) and not run.concurrent_files)
-    resumed = [cut for cut in files if cut not in marks]
-    if not marks and not resumed:
-        return
     step = signal.series.step
+    starts = {cut: int(step[cut]) for cut in files} | marks
+    if not starts:
+        return
     superseded = len(signal) - len(signal.latest)
-    places = [*marks.values(), *(int(step[cut]) for cut in resumed)]
+    places = [starts[cut] for cut in sorted(starts)]
+    when = f"at step {places[0]}" if len(places) == 1 else f"{len(places)} times, first at step {places[0]}"
+    what = "1 point" if superseded == 1 else f"{superseded or 'no'} points"
     yield Hit(
-        f"restarted at step {places[0]}{_times(len(places))}; {superseded} points of {signal.tag} were superseded",
+        f"restarted {when}; {what} of {signal.tag} {'was' if superseded == 1 else 'were'} superseded",
         signal.tag,
         (min(places), max(places)),
         {"superseded": superseded, "marked": len(marks)},

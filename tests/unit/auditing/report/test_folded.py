@@ -9,9 +9,7 @@ from summaries.auditing.report.folded import folded
 def vanished(name, run="a", severity="WARNING", steps=(0, 99)):
     """A finding of GL403 about this variable."""
     tag = f"gradients/norm/{name}"
-    return finding(
-        "GL403", "vanishing-gradient", severity, run, tag, steps, f"the gradient of {name} vanishes"
-    )
+    return finding("GL403", "vanishing-gradient", severity, run, tag, steps, f"the gradient of {name} vanishes")
 
 
 @pytest.mark.parametrize("count", range(4))
