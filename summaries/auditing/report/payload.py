@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["blocks", "index"]
 
-_POINTS = 400_000  # in a page; about 3 MB of text
+_POINTS = 350_000  # in a page; about 3 MB of text
 _MOST_POINTS = 1_200_000  # in one of so many curves that they could not be read, if it had no more than these
 _FEWEST_STRETCHES = 40
 _PROMINENT = 4  # as many points for a curve that is drawn at full width, as those have that share a heat map
