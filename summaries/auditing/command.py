@@ -31,7 +31,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logdir", help="a directory of runs, or an event file")
     parser.add_argument("--format", choices=_FORMATS, default="text", help="what to write (default: text)")
     parser.add_argument(
-        "--all", action="store_true", help="as text, every finding, also where one rule has many in a run"
+        "--all", action="store_true", help="in text, each finding, also where one rule has many in a run"
     )
     parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     parser.add_argument(

@@ -43,12 +43,12 @@ def blocks(report: Report) -> list[str]:
     from the least interesting on, they keep only the curves that tell their loss, and say how many were left out.
     """
     total = sum(_weight(curve) for run in report.runs for curve in run.curves)
-    stretches = max(_FEWEST_STRETCHES, _POINTS // (2 * max(total, 1)))
+    share = _POINTS // (2 * max(total, 1))
     room = _MOST_POINTS
     made: dict[int, str] = {}
     for number in sorted(range(len(report.runs)), key=lambda i: -_interest(report.runs[i])):
         run = report.runs[number]
-        curves = [_thinned(curve, stretches * _weight(curve)) for curve in run.curves]
+        curves = [_thinned(curve, max(share * _weight(curve), _FEWEST_STRETCHES)) for curve in run.curves]
         if sum(len(curve.step) for curve in curves) > room:
             curves = [curve for curve in curves if curve.role in _LOSSES]
         room -= sum(len(curve.step) for curve in curves)

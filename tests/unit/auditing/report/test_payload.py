@@ -93,7 +93,7 @@ def test_many_curves_are_drawn_coarser(monkeypatch):
 
 def test_beyond_the_budget_only_losses_of_the_best_runs(monkeypatch):
     monkeypatch.setattr(payload, "_POINTS", 0)
-    monkeypatch.setattr(payload, "_MOST_POINTS", 4000)
+    monkeypatch.setattr(payload, "_MOST_POINTS", 1500)
     runs = (healthy("a", layers=1), exploded("b", layers=1), healthy("c", layers=1))
     told = [unpacked(text)[0] for text in payload.blocks(Report(runs))]
     assert [header["left_out"] for header in told] == [0, 0, 7]
