@@ -75,6 +75,12 @@ def checkpoints_by_the_clock(rng, n):
     return run
 
 
+def data_in_shards(rng, n):
+    """A pause for each, of which some hold more than others."""
+    places = np.cumsum(rng.uniform(0.8, 1.25, 12) * n / 15).astype(int)
+    return a_loss(rng, n, 0.3, {int(step): rng.uniform(18, 25) for step in places if step < n})
+
+
 def warms_up_again(rng, n):
     """After a marked restart, from exactly zero to what the rate was."""
     at, length = int(rng.uniform(0.3, 0.8) * n), max(1, int(rng.uniform(0, 0.03) * n))
@@ -108,7 +114,7 @@ def schedule_of_the_next_stage(rng, n):
 
 HEALTHY = [
     checkpoints, epochs_and_checkpoints, evaluations_from_some_step_on, three_epochs, checkpoints_by_the_clock,
-    warms_up_again, warms_up_again_unmarked, warms_up_by_factors, schedule_of_the_next_stage,
+    data_in_shards, warms_up_again, warms_up_again_unmarked, warms_up_by_factors, schedule_of_the_next_stage,
 ]  # fmt: skip
 
 

@@ -24,12 +24,15 @@ _MOST_EVENTS = 2000
 _UNEVEN = 0.02  # of the distance
 _LIKE, _ROUGHLY_LIKE = 2.0, 5.0  # over the usual size: where a kind has few events, and where many tell that it is one
 _FEW = 5
+_MANY = 7  # distances between events at random, all within half and twice the usual: at most one run in a hundred
 
 
 def recurring(
     place: NDArray[np.float64], size: NDArray[np.float64], slack: float, fewest: int = 3
 ) -> NDArray[np.bool_]:
     """Which events are of a kind that recurs: that comes at even distances, to where the last events are.
+
+    Many that are alike may come at distances that are even but roughly.
 
     Args:
         place: float64[k]: where each is.
@@ -55,7 +58,7 @@ def recurring(
         if times < fewest:
             break
         left &= ~kind
-    found[order[~left]] = True
+    found[order[~left | _about_even(place, size)]] = True
     return found
 
 
@@ -93,6 +96,19 @@ def _largest_kind(
         if times > most:
             kind, most = walked, times
     return kind, most
+
+
+def _about_even(place: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Those that are alike, if they are many, and no two neighbours are far closer, or farther, than is usual.
+
+    So come those that follow an amount of data, rather than a number of steps.
+    """
+    alike = size <= _LIKE * (np.median(size) if len(size) else 0)
+    between = np.diff(place[alike])
+    if len(between) < _MANY:
+        return np.zeros(len(place), bool)
+    usual = np.median(between)
+    return alike & bool((between >= usual / 2).all() and (between <= 2 * usual).all() and usual > 0)
 
 
 def _walk(place: NDArray[np.float64], first: float, second: float, slack: float) -> NDArray[np.int64]:

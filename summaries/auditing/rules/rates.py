@@ -110,7 +110,7 @@ def _jumps(value: Floats, jump: float, starts: Indices) -> Indices:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
     changed = np.flatnonzero((ratio > jump) | (ratio < 1 / jump)) + 1
-    changed = changed[changed >= max(_WARM_UP_POINTS, len(value) // 20)]
+    changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
     if len(changed) > max(6, 0.1 * len(value)):
         return changed[:0]  # such changes are this schedule's way
     warm_up = {start + i for start in starts.tolist() for i in range(1, _WARM_UP_POINTS)}
@@ -140,7 +140,9 @@ def _astray(value: Floats, at: int, jump: float) -> bool:
 
 
 def _comes_back(value: Floats, at: int) -> bool:
-    """Whether the rate is back within three points, and not up a ramp."""
+    """Whether the rate is back within three points, and not up a ramp, whose first point of two may be half way."""
+    if value[at - 1] < 3 * value[at] < 3 * value[at - 1]:
+        return False
     near = np.flatnonzero(np.abs(value[at + 1 : at + 4] / value[at - 1] - 1) < 0.3)  # noqa: PLR2004
     if not len(near):
         return False

@@ -42,6 +42,15 @@ def test_uneven_by_a_little():
     assert recurring(place, rng.uniform(20, 60, 9), 0).all()
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_many_at_roughly_even_distances(seed):
+    rng = np.random.default_rng(seed)
+    shards = [(place, 20) for place in np.cumsum(rng.uniform(80, 130, 12)).tolist()]
+    assert left(shards) == []
+    assert left([*shards, (500.5, 900)]) == [500.5]
+    assert left([(place, 20 * 4 ** (number % 3)) for number, (place, _) in enumerate(shards)]) != []
+
+
 def test_one_that_is_not_seen():
     assert left([event for event in every(100) if event[0] != 500]) == []
 
