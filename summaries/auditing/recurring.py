@@ -22,6 +22,7 @@ _MISSED = 0.25  # of its places, at most: what is logged seldom, or written fast
 _TRIED = 5  # of the events that are left, from which a walk begins, and to which it first goes
 _MOST_EVENTS = 2000
 _UNEVEN = 0.02  # of the distance
+_APART = 1e-12  # of where they are: closer, a walk would not get on, as numbers are rounded
 _LIKE, _ROUGHLY_LIKE = 2.0, 5.0  # over the usual size: where a kind has few events, and where many tell that it is one
 _FEW = 5
 _MANY = 7  # distances between events at random, all within half and twice the usual: at most one run in a hundred
@@ -32,10 +33,11 @@ def recurring(
 ) -> NDArray[np.bool_]:
     """Which events are of a kind that recurs: that comes at even distances, to where the last events are.
 
-    Many that are alike may come at distances that are even but roughly.
+    Many that are alike may come at distances that are even but roughly. Three or four may be even by chance: they must
+    have come from the beginning on.
 
     Args:
-        place: float64[k]: where each is.
+        place: float64[k]: where each is, on a scale on which the run begins at 0.
         size: float64[k], positive.
         slack: how far an event may be from its place, whatever the distance.
         fewest: how many events a kind has at least.
@@ -86,9 +88,12 @@ def _largest_kind(
     """The kind that comes most often, of those that two events that are left may begin; and how often it does."""
     kind, most = np.zeros(len(place), bool), 0
     for i, ahead in product(range(min(_TRIED, len(left))), range(1, _TRIED)):
-        if i + ahead >= len(left):
+        first, second = float(place[left[i]]), float(place[left[min(i + ahead, len(left) - 1)]])
+        if not second - first > _APART * abs(second):
             continue
-        turn = _walk(place, place[left[i]], place[left[i + ahead]], slack)
+        turn = _walk(place, first, second - first, slack)
+        if turn.max() < _FEW and not _from_the_beginning(place, first, second - first, 2 * slack):
+            continue
         walked = turn > 0
         usual = np.median(size[walked]) if walked.any() else 0.0
         walked &= size <= (_LIKE if turn.max() < _FEW else _ROUGHLY_LIKE) * usual
@@ -96,6 +101,15 @@ def _largest_kind(
         if times > most:
             kind, most = walked, times
     return kind, most
+
+
+def _from_the_beginning(place: NDArray[np.float64], first: float, distance: float, near: float) -> bool:
+    """Whether there is an event, of whatever kind, at each place before the first, down to one distance from 0."""
+    count = round(min(first / distance, len(place) + 1))
+    before = first - distance * np.arange(count)
+    if not 1 <= count <= len(place) or abs(before[-1] - distance) > near:
+        return False
+    return bool((np.abs(before[:, None] - place).min(axis=1) <= near).all())
 
 
 def _about_even(place: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -111,17 +125,16 @@ def _about_even(place: NDArray[np.float64], size: NDArray[np.float64]) -> NDArra
     return alike & bool((between >= usual / 2).all() and (between <= 2 * usual).all() and usual > 0)
 
 
-def _walk(place: NDArray[np.float64], first: float, second: float, slack: float) -> NDArray[np.int64]:
-    """On the way from the first place by the distance to the second, at which turn each event lies; 0 for none.
+def _walk(place: NDArray[np.float64], first: float, distance: float, slack: float) -> NDArray[np.int64]:
+    """On the way from the first place by this distance, again and again, at which turn each event lies; 0 for none.
 
     All zero, if at too many turns there is none.
     """
-    distance = second - first
     near = min(max(slack, _UNEVEN * distance), distance / 6)
     turn = np.zeros(len(place), np.int64)
     hits = missed = 0
     here = first
-    while distance > 0 and here <= place[-1] + near and missed <= _MISSED * max(hits, len(place)):
+    while here <= place[-1] + near and missed <= _MISSED * max(hits, len(place)):
         low, high = np.searchsorted(place, here - near), np.searchsorted(place, here + near, "right")
         if low < high:
             hits += 1

@@ -19,10 +19,17 @@ def every(distance, until=1000, size=30.0, start=None):
     return [(place, size) for place in range(distance if start is None else start, until, distance)]
 
 
-@pytest.mark.parametrize("distance", [7, 50, 300])
+@pytest.mark.parametrize("distance", [7, 50, 150])
 @pytest.mark.parametrize("start", [None, 3, 120])
 def test_one_kind(distance, start):
     assert left(every(distance, start=start)) == []
+
+
+def test_three_begin_where_none_is_missing_before():
+    assert left(every(250)) == []
+    assert left(every(150, start=600)) == [600, 750, 900]
+    assert left(every(75, size=20), every(225, size=150)[1:]) == []  # its first fell together with one of another kind
+    assert left(every(250, start=330)) == [330, 580, 830]
 
 
 def test_two_kinds_and_three():
@@ -77,6 +84,12 @@ def test_at_one_place_or_at_none():
     assert not recurring(np.zeros(5), np.ones(5), 1.0).any()
     assert not recurring(np.full(5, np.nan), np.ones(5), 1.0).any()
     assert recurring(np.zeros(0), np.zeros(0), 1.0).shape == (0,)
+
+
+@pytest.mark.parametrize("distance", [5e-324, 1e-9, 1e-7, 1e-3])
+def test_next_to_each_other_far_away(distance):
+    place = 1e9 + distance * np.arange(6.0)
+    assert recurring(place, np.ones(6), 0.0).shape == (6,)
 
 
 def test_a_great_many():
