@@ -113,14 +113,11 @@ def _jumps(value: Floats, jump: float, starts: Indices) -> Indices:
     changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
     if len(changed) > max(6, 0.1 * len(value)):
         return changed[:0]  # such changes are this schedule's way
-    warm_up = {start + i for start in starts.tolist() for i in range(1, _WARM_UP_POINTS)}
-    warm_up |= {start for start in starts.tolist() if value[start] < value[start - 1]}
-    found = [
-        at
-        for at in changed.tolist()
-        if at not in warm_up and _abrupt(value, at) and (_astray(value, at, jump) or _comes_back(value, at))
-    ]
-    return np.array(found, np.int64)
+    down = starts[value[starts] < value[starts - 1]]
+    changed = np.setdiff1d(changed, np.concatenate([down, *(starts + i for i in range(1, _WARM_UP_POINTS))]))
+    astray = _astray(value, changed, jump)
+    found = [at for at, far in zip(changed.tolist(), astray, strict=True) if far or _comes_back(value, at)]
+    return np.array([at for at in found if _abrupt(value, at)], np.int64)
 
 
 def _abrupt(value: Floats, at: int) -> bool:
@@ -131,12 +128,15 @@ def _abrupt(value: Floats, at: int) -> bool:
     return bool(abs(now - last) > 4 * median(around) and not (before < last < now and even))
 
 
-def _astray(value: Floats, at: int, jump: float) -> bool:
-    """Whether the rate rises beyond all that it was, or to a height that no cycle had."""
-    if value[at] <= value[at - 1]:
-        return False
-    beyond = value[at] > jump * value[:at].max()
-    return bool(beyond or value[at] < 0.45 * _last_peak(value[:at]))
+def _astray(value: Floats, at: Indices, jump: float) -> NDArray[np.bool_]:
+    """At which of these points the rate rises beyond all that it was, or to a height that no cycle had."""
+    largest = np.maximum.accumulate(value)
+    cycles = np.flatnonzero(value[1:] > 2 * value[:-1]) + 1  # where it last rose by a lot
+    peak = np.concatenate([np.maximum.accumulate(cycle) for cycle in np.split(value, cycles)])
+    peak[cycles] = largest[cycles]  # of one point, so far
+    before, now = value[at - 1], value[at]
+    result: NDArray[np.bool_] = (now > before) & ((now > jump * largest[at - 1]) | (now < 0.45 * peak[at - 1]))
+    return result
 
 
 def _comes_back(value: Floats, at: int) -> bool:
@@ -148,10 +148,3 @@ def _comes_back(value: Floats, at: int) -> bool:
         return False
     largest = np.abs(np.diff(value[at : at + 2 + near[0]])).max()
     return bool(largest > 0.6 * abs(value[at] - value[at - 1]))
-
-
-def _last_peak(value: Floats) -> float:
-    """The rate's height in its latest cycle: the maximum since it last rose by a lot."""
-    rises = np.flatnonzero(value[1:] > 2 * value[:-1])
-    start = int(rises[-1]) + 1 if len(rises) and len(value) - rises[-1] > 2 else 0  # noqa: PLR2004
-    return float(value[start:].max())
