@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class Course:
         median: of all.
         blocks: its course.
         noise: robust standard deviation of a point about the course.
-        early: the level of the first third.
+        early: the level of the first third, but for its first part: a twentieth of all.
         late: the level of the last third.
     """
 
@@ -61,8 +62,7 @@ class Course:
         n = len(values)
         cut = blocks(values, min(count, n // 5))
         noise = max(median(cut.sigma), NORMAL * median(np.abs(np.diff(values))) / math.sqrt(2))
-        third = max(n // 3, 1)
-        early, late = (_clipped_mean(part, noise) for part in (values[:third], values[-third:]))
+        early, late = (_clipped_mean(part, noise) for part in (values[n // 20 : n // 3], values[-(n // 3) :]))
         return Course(values, median(values), cut, noise, early, late)
 
     def error_of_rise(self, best: int, tail: int) -> float:
@@ -77,18 +77,18 @@ class Course:
         within = 1.2533 * noise / math.sqrt(self.blocks.length)
         return max(within, 0.6 * bend(self.blocks.median) * math.sqrt(1 + 1 / tail))
 
-    @property
+    @cached_property
     def error_of_thirds(self) -> float:
-        """Standard error of the difference of two thirds' means."""
-        return self.noise * math.sqrt(2 / max(len(self.values) // 3, 1))
+        """Standard error of the difference between the late level and the early one.
 
-    @property
-    def steady(self) -> bool:
-        """Whether it varies from point to point only, and not slowly: no more than as many points of noise would."""
-        n, length = len(self.values), self.blocks.length
-        fast = NORMAL * median(np.abs(np.diff(self.values))) / math.sqrt(2)
-        slow = sigma(self.blocks.median)
-        return sigma(self.values) <= (1.25 + 3 / math.sqrt(n)) * fast and slow <= 2 * fast / math.sqrt(length)
+        From the means of ten batches, of six and of thirty: of noise that is correlated, they scatter more than means
+        of as many independent points would.
+        """
+        n = len(self.values)
+        counts = [count for count in (6, 10, 30) if n >= 2 * count]
+        means = [(n // count, self.values[n % count :].reshape(count, -1).mean(axis=1)) for count in counts]
+        noise = max([self.noise, *(math.sqrt(length) * scatter_about_line(mean) for length, mean in means)])
+        return noise * math.sqrt(1 / (n // 3 - n // 20) + 1 / (n // 3))
 
     @property
     def climbs(self) -> bool:
@@ -96,17 +96,22 @@ class Course:
         level = blocks(self.values, 9).median
         return largest_rise(-level) < max(self.late - self.early, 0.0) / 2
 
-    def fell(self, sigmas: float) -> bool:
-        """Whether the start, be it one point or a third of all, is higher than the end, by more than chance."""
+    def fell(self, sigmas: float, least: float) -> bool:
+        """Whether the end is lower than the start, by more than chance.
+
+        Of the first points, fewer than a third, the fall must be `least` at least: a network's output biases are learnt
+        there, and averages begin with a few points' noise.
+        """
+        if self.early - self.late > sigmas * self.error_of_thirds:
+            return True
         n = len(self.values)
-        last = self.noise / math.sqrt(max(n // 3, 1))
-        points = n // 3
+        last = self.noise / math.sqrt(n // 3)
+        points = n // 9
         while points:
-            bar = sigmas  # of fewer points, there are more to choose from, and their mean is less normal
-            if points < n // 3:
-                bar += 0.5 + 1.5 * (1 - math.log(points) / math.log(n // 3))
+            # Of fewer points, there are more to choose from, and their mean is less normal.
+            bar = sigmas + 0.5 + 1.5 * (1 - math.log(points) / math.log(n // 3))
             start = _clipped_mean(self.values[:points], self.noise) if points > 1 else self.values[0]
-            if start - self.late > bar * math.hypot(self.noise / math.sqrt(points), last):
+            if start - self.late > max(bar * math.hypot(self.noise / math.sqrt(points), last), least):
                 return True
             points //= 3
         return False

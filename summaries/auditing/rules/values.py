@@ -114,8 +114,9 @@ def _without_zeros(series: Series) -> Series:
     "loss-not-decreasing",
     Severity.WARNING,
     min_points=whole(50, 5),
-    sigmas=above(0, 3.0),
-    max_decline=at_least(0, 0.1),
+    sigmas=above(0, 4.0),
+    max_decline=at_least(0, 0.01),
+    worthwhile=at_least(0, 0.1),
     low_level=at_least(0, 0.1),
 )
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
@@ -127,21 +128,25 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue  # the beginning was not seen: what there was to learn may have been learnt
         course = Course.of(series.value)
         level = abs(course.median)
-        if level < limit["low_level"] or course.fell(limit["sigmas"]):
+        worthwhile = limit["worthwhile"] * level
+        if level < limit["low_level"] or course.fell(limit["sigmas"], worthwhile):
             continue
-        error = course.error_of_thirds
-        rises = course.late - course.early > 5 * error
-        if rises and course.climbs and _diverges(run, signal, RULES["GL304"].defaults):
+        fall, error = course.early - course.late, course.error_of_thirds
+        climbs = -fall > 5 * error and course.climbs
+        if climbs and _diverges(run, signal, RULES["GL304"].defaults):
             continue  # GL304 says so
-        most = abs(course.early - course.late) + 2 * error
-        if not (rises and course.climbs) and not (course.steady and most <= limit["max_decline"] * level):
+        hidden = abs(fall) + 2 * error
+        if not climbs and hidden > worthwhile:
             continue  # too noisy to tell, or it wanders
+        flat = climbs or hidden <= limit["max_decline"] * level
+        how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
         yield Hit(
-            f"{signal.tag} does not decrease over {n} points: {course.early:.4g} in the first third,"
-            f" {course.late:.4g} in the last",
+            f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease over {n} points: {course.early:.4g} in the"
+            f" first third, {course.late:.4g} in the last{how}",
             signal.tag,
             (int(series.step[0]), int(series.step[-1])),
             {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
+            severity=None if flat else Severity.INFO,
         )
 
 
