@@ -31,7 +31,7 @@ __all__ = [
     "level_between",
     "onset",
     "recur_as_restarts",
-    "scatter_about_line",
+    "scatter_about_trend",
 ]
 
 _NEIGHBOURS = 3  # blocks on each side that tell what a block's level should be
@@ -87,7 +87,7 @@ class Course:
         n = len(self.values)
         counts = [count for count in (6, 10, 30) if n >= 2 * count]
         means = [(n // count, self.values[n % count :].reshape(count, -1).mean(axis=1)) for count in counts]
-        noise = max([self.noise, *(math.sqrt(length) * scatter_about_line(mean) for length, mean in means)])
+        noise = max([self.noise, *(math.sqrt(length) * scatter_about_trend(mean) for length, mean in means)])
         return noise * math.sqrt(1 / (n // 3 - n // 20) + 1 / (n // 3))
 
     @property
@@ -122,13 +122,12 @@ def bend(values: Floats) -> float:
     return NORMAL * median(np.abs(np.diff(values, 2))) / math.sqrt(6) if len(values) > 2 else 0.0  # noqa: PLR2004
 
 
-def scatter_about_line(values: Floats) -> float:
-    """Standard deviation of n ≥ 3 points about the straight line through them."""
+def scatter_about_trend(values: Floats, degree: int = 1) -> float:
+    """Standard deviation of n > degree + 1 points about the straight line through them, or a polynomial of this degree."""
     n = len(values)
-    along = np.arange(n) - (n - 1) / 2
-    rest = values - values.mean()
-    rest = rest - along * (along @ rest / (along @ along))
-    return math.sqrt(float(rest @ rest) / (n - 2))
+    basis, _ = np.linalg.qr(np.vander(np.linspace(-1, 1, n), degree + 1))
+    rest = values - basis @ (basis.T @ values)
+    return math.sqrt(float(rest @ rest) / (n - degree - 1))
 
 
 def largest_rise(values: Floats) -> float:

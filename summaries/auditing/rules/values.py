@@ -16,7 +16,7 @@ from summaries.auditing.losses import (
     level_between,
     onset,
     recur_as_restarts,
-    scatter_about_line,
+    scatter_about_trend,
 )
 from summaries.auditing.robust import blocks, median, sigma
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
@@ -270,7 +270,7 @@ def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 @RULES.add(
-    "GL305", "overfitting", Severity.WARNING, min_points=whole(5, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.1)
+    "GL305", "overfitting", Severity.WARNING, min_points=whole(4, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.07)
 )
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
@@ -288,24 +288,29 @@ def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
             yield hit
 
 
+def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, limit: Limits) -> bool:
+    """Whether levels rise from the best one to the end: by much, evenly, and by more than they went up and down."""
+    since, lowest = level[best:], abs(float(level[best]))
+    if len(since) < _FEW:
+        large = rise >= lowest / 3 and len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
+        return large and rise >= limit["sigmas"] * scatter_about_trend(since)
+    # A level that wanders scatters about any line; so does one whose noise is correlated.
+    scatter = scatter_about_trend(since)
+    if len(since) >= 8:  # noqa: PLR2004 - enough to tell a curve from a wander
+        scatter = min(scatter, 1.25 * scatter_about_trend(since, 2))
+    bar = limit["sigmas"] * (1 if rise < lowest / 4 else 0.75)
+    enough = limit["min_rise"] * lowest * (1 if best else 2)  # of what never fell, no fall tells the scale
+    turns = max(largest_rise(level[: best + 1]), largest_rise(-since))
+    return rise >= max(enough, bar * scatter, 3 * turns)
+
+
 def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
     cut = blocks(series.value, 12)
     level = cut.median
     best = int(np.argmin(level))
-    tail = max(1, len(level) // 5)
-    if not 0 < best <= len(level) - 5:
+    end, lowest = median(level[-max(1, len(level) // 5) :]), float(level[best])
+    if not _rises_for_good(level, best, end - lowest, limit):
         return None
-    end, lowest = median(level[-tail:]), float(level[best])
-    rise = end - lowest
-    gained = float(level[0]) - lowest
-    enough = limit["min_rise"] * abs(lowest)
-    if 2 * rise <= gained <= 4 * rise:  # much of what was learnt, which was more than its wander
-        enough /= 2
-    # A level that wanders scatters about any line; so does one whose noise is correlated.
-    if rise < enough or rise < limit["sigmas"] * scatter_about_line(level[best:]):
-        return None
-    if rise < 3 * max(largest_rise(level[: best + 1]), largest_rise(-level[best:])):
-        return None  # it goes up and down by as much
     start = int(series.step[cut.start[best] + cut.length // 2])
     stop = int(series.step[-1])
     before, error = level_between(loss, start, stop, 0.0, 0.2)
