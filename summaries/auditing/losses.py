@@ -123,7 +123,7 @@ def bend(values: Floats) -> float:
 
 
 def scatter_about_trend(values: Floats, degree: int = 1) -> float:
-    """Standard deviation of n > degree + 1 points about the straight line through them, or a polynomial of this degree."""
+    """Standard deviation of n > degree + 1 points about the polynomial through them: the straight line, of degree 1."""
     n = len(values)
     basis, _ = np.linalg.qr(np.vander(np.linspace(-1, 1, n), degree + 1))
     rest = values - basis @ (basis.T @ values)

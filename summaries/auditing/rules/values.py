@@ -141,7 +141,7 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
         flat = climbs or hidden <= limit["max_decline"] * level
         how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
         yield Hit(
-            f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease over {n} points: {course.early:.4g} in the"
+            f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {course.early:.4g} in the"
             f" first third, {course.late:.4g} in the last{how}",
             signal.tag,
             (int(series.step[0]), int(series.step[-1])),
@@ -270,7 +270,7 @@ def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 @RULES.add(
-    "GL305", "overfitting", Severity.WARNING, min_points=whole(4, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.07)
+    "GL305", "overfitting", Severity.WARNING, min_points=whole(4, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.1)
 )
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
@@ -299,7 +299,8 @@ def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, limit: L
     if len(since) >= 8:  # noqa: PLR2004 - enough to tell a curve from a wander
         scatter = min(scatter, 1.25 * scatter_about_trend(since, 2))
     bar = limit["sigmas"] * (1 if rise < lowest / 4 else 0.75)
-    enough = limit["min_rise"] * lowest * (1 if best else 2)  # of what never fell, no fall tells the scale
+    fell = float(level[0]) - float(level[best]) >= 2 * rise  # before, by more than its wander
+    enough = limit["min_rise"] * lowest * (0.7 if fell else 1 if best else 2)
     turns = max(largest_rise(level[: best + 1]), largest_rise(-since))
     return rise >= max(enough, bar * scatter, 3 * turns)
 
