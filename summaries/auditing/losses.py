@@ -135,7 +135,7 @@ def largest_rise(values: Floats) -> float:
     return float((values - np.minimum.accumulate(values)).max())
 
 
-def onset(values: Floats, cut: Blocks, best: int, rise: float, error: float) -> int:
+def onset(values: Floats, cut: Blocks, best: int, rise: float, scale: float) -> int:
     """Where a rise behind a best block begins, by index: behind the last block that is still near the best one.
 
     Args:
@@ -143,15 +143,17 @@ def onset(values: Floats, cut: Blocks, best: int, rise: float, error: float) -> 
         cut: their blocks.
         best: which block is lowest.
         rise: how far it goes.
-        error: standard error of a block's median.
+        scale: beside which a rise by 3 % is none, as the loss had it until then.
     """
     above = cut.median[best:] - cut.median[best]
-    near = above <= min(max(3 * error, 0.03 * rise), 0.5 * rise)
+    error = median(cut.error[max(best - 2, 0) : best + 3])  # there: a loss that explodes is noisier later
+    near = above <= min(max(4 * error, 0.03 * min(rise, scale)), 0.5 * rise)
     last = best + int(np.flatnonzero(near)[-1])
     start = int(cut.start[last])
     part = values[start : start + 3 * cut.length]
     # Between these two levels the sum of what is above their middle is least where the rise begins.
-    middle = (float(cut.median[last]) + float(cut.median[min(last + 2, len(cut.median) - 1)])) / 2
+    step = float(cut.median[min(last + 2, len(cut.median) - 1)] - cut.median[last])
+    middle = float(cut.median[last]) + min(step, scale) / 2
     return start + int(np.argmin(np.cumsum(np.append(0.0, part - middle))))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from summaries.auditing.finding import Severity
 from summaries.auditing.losses import Excursions, Peak
-from summaries.auditing.robust import Blocks, blocks, median
+from summaries.auditing.robust import Blocks, blocks, in_sigmas, median
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: Limits) -> list[P
     if not found:
         return []
     tops = (begin + at).tolist()
-    sigmas = (excess[at] / max(noise, 1e-300)).tolist()
+    sigmas = [in_sigmas(far, noise) for far in excess[at].tolist()]
     return [Peak(i, i, i, 1, -np.inf, far) for i, far in zip(tops, sigmas, strict=True)]
 
 

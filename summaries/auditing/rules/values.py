@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from summaries.auditing.losses import (
     recur_as_restarts,
     scatter_about_trend,
 )
-from summaries.auditing.robust import blocks, median, sigma
+from summaries.auditing.robust import blocks, in_sigmas, median, sigma
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
 from summaries.series import Series
 
@@ -75,7 +76,7 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         step, value = series.step, series.value
         yield Hit(
             f"{signal.tag} jumps from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]},"
-            f" {worst.sigmas:.0f} times its noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
+            f" {_times(worst.sigmas)} its noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
             signal.tag,
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {
@@ -86,6 +87,11 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             },
             len(peaks),
         )
+
+
+def _times(sigmas: float) -> str:
+    """How many times the noise, as far as the number tells anything."""
+    return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004
 
 
 def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
@@ -162,9 +168,9 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above the best that it had, and stays there."""
     for signal in [] if run.moving_target else run.of("loss"):
-        hit = _diverges(run, signal, limit)
+        hit = _diverges(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
         if hit is not None:
-            yield hit
+            yield _diverges(run, signal, limit) or replace(hit, severity=Severity.INFO)
 
 
 def _diverges(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
@@ -187,11 +193,13 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     lowest, since = float(level[best]), len(level) - 1 - best
     # Noise that is correlated wanders off; what it does from block to block tells how far.
     parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
-    walk = 3 * min((sigma(np.diff(part)) for part in parts), default=0.0) * np.sqrt(since)
+    walk = min((sigma(np.diff(part)) for part in parts), default=0.0) * np.sqrt(since)
     # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
     for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
-        if end - lowest > max(limit["sigmas"] * error, walk) and _stays(level, best, end, limit):
+        rise = end - lowest
+        far = 2 if 2 * rise > max(abs(lowest), float(level[: best + 1].max()) - lowest) else 3
+        if rise > max(limit["sigmas"] * error, far * walk) and _stays(level, best, end, error, limit):
             break
     else:
         return None
@@ -200,27 +208,33 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
     if restarted and end - lowest < 0.5 * known:
         return None
-    since_point = onset(series.value, course.blocks, best, end - lowest, error)
+    since_point = onset(series.value, course.blocks, best, end - lowest, max(known, abs(lowest)))
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
         signal.tag,
         (int(series.step[since_point]), int(series.step[-1])),
-        {"best": lowest, "end": end, "sigmas": (end - lowest) / max(error, 1e-300)},
+        {"best": lowest, "end": end, "sigmas": in_sigmas(end - lowest, error)},
     )
 
 
-def _stays(level: NDArray[np.float64], best: int, end: float, limit: Limits) -> bool:
+def _stays(level: NDArray[np.float64], best: int, end: float, error: float, limit: Limits) -> bool:
     """Whether a rise from the best level to the end is large, and not one of several that were come back from."""
     lowest = float(level[best])
-    rise, top = end - lowest, float(level[best:].max()) - lowest
+    rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest is so by its error, too
     fall = float(level[: best + 1].max()) - lowest
     return bool(
         _undoes(rise, fall, lowest, limit)
         and rise >= limit["min_rise"] * abs(lowest)
-        and rise >= (0.8 if rise < fall else 0.5) * top  # else it is on its way back
+        and (rise >= (0.8 if rise < fall else 0.5) * top or _settled(level, best, rise))  # not on its way back
         and not _came_back(level[best:] - lowest, rise)
         and rise >= 2 * largest_rise(level[: best + 1])
     )
+
+
+def _settled(level: NDArray[np.float64], best: int, rise: float) -> bool:
+    """Whether a loss came back in part only, and stays above what it was, most of the run: it now hardly falls."""
+    since = len(level) - 1 - (best + int(np.argmax(level[best:])))
+    return 2 * since > len(level) and float(level[-1 - since // 3]) - float(level[-1]) < rise / 4
 
 
 def _undoes(rise: float, fall: float, level: float, limit: Limits) -> bool:
@@ -256,7 +270,7 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
                     f"{signal.tag} rises from {level:.4g} to {end:.4g} in its last {n - since} points",
                     signal.tag,
                     (int(series.step[since]), int(series.step[-1])),
-                    {"best": level, "end": end, "sigmas": rise / max(noise, 1e-300)},
+                    {"best": level, "end": end, "sigmas": in_sigmas(rise, noise)},
                 )
         length *= 2
     return None
