@@ -164,7 +164,10 @@ def _clipped_mean(values: Floats, noise: float) -> float:
 
 
 class Peak(NamedTuple):
-    """A stretch of points far above the level around it: the first, the last and the highest, by index."""
+    """A stretch of points far above the level around it: the first, the last and the highest, by index.
+
+    It is lasting if there are three points in a row, or in four.
+    """
 
     first: int
     last: int
@@ -172,6 +175,7 @@ class Peak(NamedTuple):
     points: int
     level: float
     sigmas: float
+    lasting: bool = False
 
 
 @dataclass(frozen=True)
@@ -219,11 +223,23 @@ class Excursions:
         reach = cut.length * _NEIGHBOURS
         if not high.any():
             return Excursions([], None, reach)
-        bar = max(sigmas, tail_reach(residual / noise[owner]))
-        high &= _stands_out_of_ratios(values, cut, level[owner])
-        peaks = _peaks(values, deviation, high, level[owner], cut.length, (sigmas, bar)) if high.any() else []
-        if not medians:
-            peaks = _beyond_the_rest(peaks, deviation, -(residual / noise[owner])[cut.length :], cut.length)
+        centred = residual / noise[owner]
+        ratio = _log_ratios(values, cut, level[owner])
+        stretches = [peak for peak in _peaks(values, deviation, high, level[owner], cut.length) if ratio[peak.top] > 5]  # noqa: PLR2004
+        bar = max(sigmas, tail_reach(centred))
+        peaks = [
+            peak for peak in stretches if peak.sigmas > bar or (peak.lasting and peak.sigmas > max(sigmas, 0.6 * bar))
+        ]
+        if not medians and len(peaks) <= 3:  # noqa: PLR2004
+            peaks = _beyond_the_rest(peaks, deviation, -centred, cut.length, 2.5)
+            if np.isfinite(ratio[-1]):
+                peaks = _beyond_the_rest(peaks, ratio, np.zeros(1), cut.length, 2.0)
+            peaks = peaks or _pair(stretches, deviation, -centred, cut.length, sigmas)
+        if _on_a_grid(centred, 0.75 * sigmas):
+            peaks = []
+        if peaks:  # beside one that is sure, lesser ones are, too
+            least = max(sigmas, 0.25 * max(peak.sigmas for peak in peaks))
+            peaks = [peak for peak in stretches if peak in peaks or peak.sigmas > least]
         open_end = [peak for peak in peaks if peak.last >= n - 2]
         return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
 
@@ -242,13 +258,23 @@ class Excursions:
         return Excursions([whole(peak) for peak in found.returned], unreturned, found.reach * cut.length)
 
 
-def _stands_out_of_ratios(values: Floats, cut: Blocks, level: Floats) -> NDArray[np.bool_]:
-    """Whether values stand out on a logarithmic scale too, where noise in ratios is symmetric; if all are positive."""
+def _log_ratios(values: Floats, cut: Blocks, level: Floats) -> Floats:
+    """How far values stand out on a logarithmic scale, in standard deviations: there, noise in ratios is symmetric.
+
+    Infinitely far, where not all are positive: then there are no ratios.
+    """
     if values.min() <= 0:
-        return np.ones(len(values), bool)
+        return np.full(len(values), np.inf)
     centre = cut.start + (cut.length - 1) / 2
     noise = sigma(np.log(values) - np.interp(np.arange(len(values)), centre, np.log(cut.median)))
-    return np.asarray(np.log(values / level) > 5 * noise)
+    return np.asarray(np.log(values / level) / max(noise, 1e-300))
+
+
+def _on_a_grid(centred: Floats, sigmas: float) -> bool:
+    """Whether what stands out does so both ways, at multiples of one distance: as an epoch's last, small batch does."""
+    at = np.flatnonzero(np.abs(centred) > sigmas)
+    both = len(at) > 3 and centred[at].min() < 0 < centred[at].max()  # noqa: PLR2004
+    return bool(both and np.gcd.reduce(np.diff(at)) >= 5)  # noqa: PLR2004 - by chance, one in fifty
 
 
 def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
@@ -280,32 +306,40 @@ def _nan_medians(rows: Floats) -> Floats:
     return np.asarray((low + np.where(np.isnan(high), low, high)) / 2)
 
 
-def _peaks(
-    values: Floats, deviation: Floats, high: NDArray[np.bool_], level: Floats, length: int, bars: tuple[float, float]
-) -> list[Peak]:
-    """The stretches of high points: one that passes the bar of single points, or three in a row the lower one."""
-    sigmas, bar = bars
+def _peaks(values: Floats, deviation: Floats, high: NDArray[np.bool_], level: Floats, length: int) -> list[Peak]:
+    """The stretches of high points."""
     at = np.flatnonzero(high)
-    stretches = np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1)
     found = []
-    for stretch in stretches:
+    for stretch in np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1):
         top = int(stretch[np.argmax(values[stretch])])
-        in_a_row = len(stretch) >= 3 and bool((stretch[2:] - stretch[:-2] <= 3).any())  # noqa: PLR2004
-        if deviation[top] > bar or (in_a_row and deviation[top] > max(sigmas, 0.6 * bar)):
-            sigmas = float(deviation[top])
-            found.append(Peak(int(stretch[0]), int(stretch[-1]), top, len(stretch), float(level[top]), sigmas))
+        in_a_row = bool((stretch[2:] - stretch[:-2] <= 3).any())  # noqa: PLR2004
+        first, last = int(stretch[0]), int(stretch[-1])
+        found.append(Peak(first, last, top, len(stretch), float(level[top]), float(deviation[top]), in_a_row))
     return found
 
 
-def _beyond_the_rest(peaks: list[Peak], above: Floats, below: Floats, length: int) -> list[Peak]:
+def _beyond_the_rest(peaks: list[Peak], above: Floats, below: Floats, length: int, factor: float) -> list[Peak]:
     """Without single points, of one to three, that are not far beyond all others: heavy tails have such."""
-    if len(peaks) > 3:  # noqa: PLR2004
-        return peaks
+    others = _others(peaks, above, below, length)
+    return [peak for peak in peaks if peak.points > 2 or above[peak.top] > factor * others]  # noqa: PLR2004
+
+
+def _others(peaks: list[Peak], above: Floats, below: Floats, length: int) -> float:
+    """How far all but these peaks, and their ways back, are from the level; but for the first fall, below it."""
     rest = above.copy()
     for peak in peaks:
-        rest[peak.first : peak.last + 1 + length] = 0.0  # its own way back
-    others = max(float(rest.max()), float(below.max()))
-    return [peak for peak in peaks if peak.points > 2 or peak.sigmas > 2.5 * others]  # noqa: PLR2004
+        rest[peak.first : peak.last + 1 + length] = 0.0
+    return max(float(rest.max()), float(below[length:].max(initial=0.0)))
+
+
+def _pair(stretches: list[Peak], above: Floats, below: Floats, length: int, sigmas: float) -> list[Peak]:
+    """The highest stretch, if two neighbours in it are further out than all other points: by chance, they are not."""
+    highest = max(stretches, key=lambda peak: peak.sigmas, default=None)
+    if highest is None or highest.sigmas < sigmas:
+        return []
+    others = _others([highest], above, below, length)
+    second = above[[max(highest.top - 1, 0), min(highest.top + 1, len(above) - 1)]].max()
+    return [highest] if highest.sigmas > 2 * others and second > max(1.25 * others, sigmas / 2) else []
 
 
 def explained_by_rate(run: Signals, series: Series, first: int, last: int, until: int | None = None) -> bool:
@@ -334,7 +368,7 @@ def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
     before; there the loss goes up every time. Of two cycles, only the one peak tells: it must take its time.
     """
     n = len(values)
-    if not all(_undoes_a_part(values, peak) for peak in peaks):
+    if all(peak.points == 1 for peak in peaks) or not all(_undoes_a_part(values, peak) for peak in peaks):
         return False
     starts = np.array([peak.first for peak in peaks])
     k = np.arange(1.0, len(peaks) + 1)
@@ -347,14 +381,14 @@ def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
             others = grid[away.min(axis=0) > max(3.0, 0.005 * n)]
             rises = [_goes_up(values, at) for at in others.astype(int)]
             least = 0.25 * min(_goes_up(values, peak.first) for peak in peaks)
-            if all(rise > least for rise in rises) and (len(grid) > 1 or _lasts(values, peaks[0]) > 0.015 * n):
+            if all(rise > least for rise in rises) and (len(grid) > 1 or _lasts(values, peaks[0]) > max(5, 0.015 * n)):
                 return True
     return False
 
 
 def _undoes_a_part(values: Floats, peak: Peak) -> bool:
-    """Whether a peak of more than a point undoes less than half of what was learnt until then."""
-    if not peak.first or peak.points < 2:  # noqa: PLR2004
+    """Whether a peak undoes less than half of what was learnt until then."""
+    if not peak.first:
         return False
     learnt = float(blocks(values[: peak.first], 30).median.max()) - peak.level
     height = float(np.quantile(values[peak.first : peak.last + 1], 0.9)) - peak.level  # a top would be the noise's
