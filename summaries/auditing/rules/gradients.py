@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from summaries.auditing.excursions import Excursions, Peak
 from summaries.auditing.finding import Severity
-from summaries.auditing.losses import Excursions, Peak
 from summaries.auditing.robust import Blocks, blocks, in_sigmas, median
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.excursions import Excursions
 from summaries.auditing.finding import Severity
 from summaries.auditing.losses import (
     Course,
-    Excursions,
     bend,
     explained_by_rate,
     largest_rise,
