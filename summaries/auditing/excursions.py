@@ -91,10 +91,14 @@ class Excursions:
             least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
         enough = rise > np.maximum(least, 0.02 * np.abs(level))[owner]
         high = (deviation > 0.75 * sigmas) & enough
+        if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, so few points tell too much noise
+            ratio = _log_ratios(values, cut, level[owner])
+            high |= (ratio > 1.5 * sigmas) & np.isfinite(ratio) & enough
+            high &= ratio > 2.5  # noqa: PLR2004
         reach = cut.length * _NEIGHBOURS
         if not high.any():
             return Excursions([], None, reach)
-        heights = _Heights(deviation, residual / noise[owner], _log_ratios(values, cut, level[owner]))
+        heights = _Heights(deviation, residual / noise[owner], ratio)
         stretches = _peaks(values, heights, high, level[owner], cut.length)
         peaks = _sure(stretches, heights, cut.length, sigmas, medians=medians)
         if peaks:  # beside one that is sure, lesser ones are, too
@@ -130,9 +134,11 @@ def _log_ratios(values: Floats, cut: Blocks, level: Floats) -> Floats:
     return np.asarray(np.log(values / level) / max(noise, 1e-300))
 
 
-def _on_a_grid(centred: Floats, sigmas: float) -> bool:
+def _on_a_grid(centred: Floats, length: int, sigmas: float) -> bool:
     """Whether what stands out does so both ways, at multiples of one distance: as an epoch's last, small batch does."""
     at = np.flatnonzero(np.abs(centred) > sigmas)
+    at = at[at >= length]  # the first fall is no noise
+    at = at[np.diff(at, prepend=-length) > 5]  # noqa: PLR2004 - of neighbours, the first
     both = len(at) > 3 and centred[at].min() < 0 < centred[at].max()  # noqa: PLR2004
     return bool(both and np.gcd.reduce(np.diff(at)) >= 5)  # noqa: PLR2004 - by chance, one in fifty
 
@@ -184,14 +190,18 @@ def _sure(stretches: list[Peak], heights: _Heights, length: int, sigmas: float, 
     bar = max(sigmas, tail_reach(heights.centred))
     row = max(sigmas, 0.6 * bar)
     peaks = [peak for peak in stretches if peak.sigmas > bar or (peak.lasting and peak.sigmas > row)]
-    if _on_a_grid(heights.centred, 0.75 * sigmas):
+    if _on_a_grid(heights.centred, length, 0.75 * sigmas):
         return []
     if medians or len(peaks) > 3:  # noqa: PLR2004
         return peaks
     peaks = _beyond_the_rest(peaks, heights.deviation, -heights.centred, length, 2.5)
     if np.isfinite(heights.ratio[-1]):
         peaks = _beyond_the_rest(peaks, heights.ratio, np.zeros(1), length, 2.0)
-    return peaks or _pair(stretches, heights, length, sigmas)
+    return (
+        peaks
+        or _pair(stretches, heights.deviation, -heights.centred, length, sigmas)
+        or _pair(stretches, heights.ratio, np.zeros(1), length, 1.5 * sigmas)
+    )
 
 
 def _beyond_the_rest(peaks: list[Peak], above: Floats, below: Floats, length: int, factor: float) -> list[Peak]:
@@ -208,12 +218,11 @@ def _others(peaks: list[Peak], above: Floats, below: Floats, length: int) -> flo
     return max(float(rest.max()), float(below[length:].max(initial=0.0)))
 
 
-def _pair(stretches: list[Peak], heights: _Heights, length: int, sigmas: float) -> list[Peak]:
+def _pair(stretches: list[Peak], above: Floats, below: Floats, length: int, sigmas: float) -> list[Peak]:
     """The highest stretch, if two neighbours in it are further out than all other points: by chance, they are not."""
-    highest = max(stretches, key=lambda peak: peak.sigmas, default=None)
-    if highest is None or highest.sigmas < sigmas:
+    highest = max(stretches, key=lambda peak: float(above[peak.top]), default=None)
+    if highest is None or not sigmas <= above[highest.top] < np.inf:
         return []
-    above = heights.deviation
-    others = _others([highest], above, -heights.centred, length)
+    others = _others([highest], above, below, length)
     second = above[[max(highest.top - 1, 0), min(highest.top + 1, len(above) - 1)]].max()
-    return [highest] if highest.sigmas > 2 * others and second > max(1.25 * others, sigmas / 2) else []
+    return [highest] if above[highest.top] > 2 * others and second > max(1.25 * others, sigmas / 2) else []

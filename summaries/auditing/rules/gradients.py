@@ -8,6 +8,7 @@ import numpy as np
 
 from summaries.auditing.excursions import Excursions, Peak
 from summaries.auditing.finding import Severity
+from summaries.auditing.overflows import are_few, skipped
 from summaries.auditing.robust import Blocks, blocks, in_sigmas, median
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 
@@ -71,20 +72,9 @@ def _non_finite(signal: Signal) -> NDArray[np.int64]:
 
 
 def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
-    """Whether gradients that are not finite are single overflows, as a scaled loss has: a few, and the run goes on.
-
-    A scale that starts too high overflows at the first steps, until it has been halved often enough. Where the points
-    recorded so far end with an overflow, the next ones will tell.
-    """
-    points = len(signal.standing)
-    stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
-    later = stretches[1:] if stretches[0][0] == 0 else stretches
-    first = len(at) - sum(map(len, later))
-    return bool(
-        first <= min(limit["max_first"], points - 1)
-        and max(map(len, later), default=0) <= limit["max_in_a_row"]
-        and sum(map(len, later)) <= max(limit["max_in_a_row"], limit["max_overflows"] * points)
-        and all(np.isfinite(loss.standing.value).all() for loss in run.of("loss"))
+    """Whether gradients that are not finite are single overflows, and the losses fine but for such steps."""
+    return are_few(at, len(signal.standing), limit) and all(
+        skipped(run, loss.standing, limit) for loss in run.of("loss")
     )
 
 
@@ -302,6 +292,10 @@ def _clipping(run: Signals) -> Iterator[_Clipping]:
         if signals:
             for signal in signals:
                 yield _Clipping(signal.tag, signal.finite.step, signal.finite.value)
+            return
+    if any(norm.tag.endswith("gnorm") for norm in run.of("global_norm")):  # fairseq and metaseq: of 100
+        for signal in run.of("clipped_percent")[:1]:
+            yield _Clipping(signal.tag, signal.finite.step, signal.finite.value / 100)
             return
     norms, bounds, after = (run.of(role) for role in ("global_norm", "clip_norm", "clipped_global_norm"))
     for norm in norms[:1]:

@@ -19,8 +19,9 @@ from summaries.auditing.losses import (
     recur_as_restarts,
     scatter_about_trend,
 )
+from summaries.auditing.overflows import skipped
 from summaries.auditing.robust import blocks, in_sigmas, median, sigma
-from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.series import Series
 
 if TYPE_CHECKING:
@@ -37,7 +38,14 @@ RULES = Ruleset()
 _FEW = 5  # points at the end; fewer could still be a spike
 
 
-@RULES.add("GL301", "non-finite-loss", Severity.ERROR)
+@RULES.add(
+    "GL301",
+    "non-finite-loss",
+    Severity.ERROR,
+    max_overflows=fraction(0.02),
+    max_first=whole(40),
+    max_in_a_row=whole(3),
+)
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A loss is NaN or infinite."""
     for signal in run.of("loss", "validation_loss", "auxiliary_loss"):
@@ -48,12 +56,15 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
         first, last = int(series.step[at[0]]), int(series.step[at[-1]])
         ends = len(at) == len(series) - at[0]
         how = "and stays so to the end" if ends else f"at {len(at)} of {len(series)} points"
+        overflow = skipped(run, series, limit)
         yield Hit(
-            f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}",
+            f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}"
+            f"{'; the loss scale was lowered, and such steps are skipped' if overflow else ''}",
             signal.tag,
             (first, last),
             {"points": len(at), "of": len(series), "first value": str(series.value[at[0]])},
             len(at),
+            Severity.INFO if overflow else None,
         )
 
 
@@ -193,7 +204,9 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     lowest, since = float(level[best]), len(level) - 1 - best
     # Noise that is correlated wanders off; what it does from block to block tells how far.
     parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
-    walk = min((sigma(np.diff(part)) for part in parts), default=0.0) * np.sqrt(since)
+    independent = 2 * median(course.blocks.error) ** 2  # of this there is no more from afar
+    step = min((sigma(np.diff(part)) ** 2 for part in parts), default=0.0)
+    walk = np.sqrt(max(step - independent, 0.0) * since)
     # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
     for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
