@@ -207,3 +207,9 @@ def rising(place, read):
     """A column that was written as its first value and differences."""
     first, *array = place
     return read(*array) if first is None else first + np.cumsum(read(*array).astype(np.float64))
+
+
+def even(place, read):
+    """A column that was written in levels."""
+    low, level, *array = place
+    return read(*array) if level is None else low + level * np.cumsum(read(*array), dtype=np.uint16)

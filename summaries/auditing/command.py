@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
 from summaries.auditing import engine, handbook, watch, works
-from summaries.auditing.finding import Failure
+from summaries.auditing.finding import Failure, Finding
 from summaries.auditing.report import github, json, sarif, text
+from summaries.auditing.report.folded import folded
 from summaries.auditing.rules import RULES
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from summaries.auditing.config import Config
-    from summaries.auditing.finding import Finding, Report
+    from summaries.auditing.finding import Report
 
 __all__ = ["add_audit", "add_rule", "audit", "rule"]
 
@@ -29,6 +30,9 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     """The options of `gradledger audit`."""
     parser.add_argument("logdir", help="a directory of runs, or an event file")
     parser.add_argument("--format", choices=_FORMATS, default="text", help="what to write (default: text)")
+    parser.add_argument(
+        "--all", action="store_true", help="in text, each finding, also where one rule has many in a run"
+    )
     parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     parser.add_argument(
         "--config", metavar="FILE", help="a TOML file; default: the nearest pyproject.toml that has a table"
@@ -96,15 +100,16 @@ def _watch(options: argparse.Namespace, config: Config) -> int:
     console = text.console(sys.stdout)
     told: list[Finding | Failure] = []
     try:
-        for found in watch.watch(options.logdir, config, baseline=options.baseline):
-            told.append(found)
-            if isinstance(found, Failure):
-                console.print(f"  not audited: {text.failure_text(found)}", style="bold red", soft_wrap=True)
-            else:
-                text.print_finding(console, found, found.run)
+        for new in watch.watch(options.logdir, config, baseline=options.baseline):
+            told += new
+            for failure in (found for found in new if isinstance(found, Failure)):
+                console.print(f"  not audited: {text.failure_text(failure)}", style="bold red", soft_wrap=True)
+            findings = [found for found in new if isinstance(found, Finding)]
+            for finding in findings if options.all else folded(findings):
+                text.print_finding(console, finding, finding.run)
     except KeyboardInterrupt:
         pass
-    findings = [found for found in told if not isinstance(found, Failure)]
+    findings = [found for found in told if isinstance(found, Finding)]
     console.print(f"stopped; {text.counts(findings) or 'nothing found'}")
     if len(findings) < len(told):
         return 2
@@ -136,7 +141,7 @@ def _write(report: Report, options: argparse.Namespace) -> None:
 
 def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None:
     if options.format == "text":
-        text.show(report, text.console(file))
+        text.show(report, text.console(file), fold=not options.all)
     elif options.format == "html":
         from summaries.auditing.report import html  # noqa: PLC0415 - it brings markdown-it
 

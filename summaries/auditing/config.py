@@ -30,6 +30,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.finding import Severity
@@ -333,6 +334,11 @@ def _known(where: str, name: str, names: Iterable[str], what: str) -> None:
     if name in names:
         return
     place = f"{where}: " if where else ""
-    nearest = difflib.get_close_matches(str(name), names, 1, 0.4)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else f"; there are {', '.join(names) or 'none'}"
+    near = difflib.get_close_matches(str(name), names, len(names) or 1, 0.4)  # best first; a code's family tells most
+    nearest = max(near, key=lambda other: _common_beginning(str(name), other), default=None)
+    hint = f"; did you mean {nearest!r}?" if nearest else f"; there are {', '.join(names) or 'none'}"
     raise ConfigError(f"{place}unknown {what} {name!r}{hint}")
+
+
+def _common_beginning(one: str, other: str) -> int:
+    return sum(takewhile(bool, (a == b for a, b in zip(one, other, strict=False))))

@@ -41,6 +41,7 @@ def audit_run(
     baseline: Sequence[Run] = (),
     stretches: int = STRETCHES,
     training: Run | None = None,
+    trained: str = "",
 ) -> RunReport:
     """What was found in one run: a pure function of its columns and faults.
 
@@ -51,6 +52,7 @@ def audit_run(
         baseline: the runs that it is compared with.
         stretches: how finely its curves are to be drawn; see `thin`.
         training: the run whose model this one validates, where that is another.
+        trained: that run's name.
     """
 
     def seen(name: str, run: Run, baseline: Sequence[Signals] = ()) -> Signals:
@@ -58,7 +60,7 @@ def audit_run(
 
     signals = seen(name, run, [seen(name, other) for other in baseline])
     if training is not None:
-        signals.training = seen("", training)
+        signals.training = seen(trained, training)
     findings = list(_findings(signals, config))
     findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
     longest = signals.longest
@@ -123,7 +125,7 @@ def _audit_files(work: Work, config: Config, baseline: Sequence[Run], stretches:
     if run is None:
         return RunReport(work.name, work.files, (), failures=work.failures + failures)
     training = read_what_can_be(work.name, work.training)[0] if work.training else None
-    report = audit_run(work.name, run, config, baseline, stretches, training)
+    report = audit_run(work.name, run, config, baseline, stretches, training, work.trained)
     return replace(report, failures=work.failures + failures)
 
 

@@ -33,7 +33,7 @@ def watch(
     baseline: str | None = None,
     poll_secs: float = POLL_SECS,
     stop: threading.Event | None = None,
-) -> Iterator[Finding | Failure]:
+) -> Iterator[list[Finding | Failure]]:
     """The findings of runs that grow, as they appear; runs that are there, and runs that come.
 
     A run whose files have changed is audited as a whole: reading a hundred megabytes takes less than a second. Where
@@ -48,8 +48,8 @@ def watch(
         stop: ends the following when it is set.
 
     Yields:
-        A finding that is new, or worse than it was; or what cannot be read. A truncated tail, or that nothing was
-        logged, is told of no run: its writer may be about to go on.
+        What is new in a run, at least one: findings that were not there, or not as bad; and what cannot be read. A
+        truncated tail, or that nothing was logged, is told of no run: its writer may be about to go on.
 
     Raises:
         OSError: the baseline cannot be read.
@@ -60,8 +60,8 @@ def watch(
         began = time.monotonic()
         for work in _works(path):
             run = followed.setdefault(work.name, _Followed())
-            if run.changed(work):
-                yield from run.new(task(work))
+            if run.changed(work) and (new := list(run.new(task(work)))):
+                yield new
         spent = time.monotonic() - began
         pause = max(poll_secs, spent / _SHARE - spent)
         if stop is None:

@@ -23,14 +23,15 @@ __all__ = ["Work", "baseline_below", "read_what_can_be", "reason_of", "runs_belo
 class Work(NamedTuple):
     """One run to audit: its name, its files in reading order, and how many bytes they have.
 
-    `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it;
-    `failures` tell what of it could not be listed.
+    `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it,
+    and `trained` is that run's name; `failures` tell what of it could not be listed.
     """
 
     name: str
     files: tuple[str, ...]
     size: int
     training: tuple[str, ...] = ()
+    trained: str = ""
     failures: tuple[Failure, ...] = ()
 
 
@@ -56,9 +57,10 @@ def runs_below(path: str | os.PathLike[str]) -> list[Work]:
             if errors:
                 raise errors[0] from None
             raise
-    works = [
-        Work(name, tuple(files), sum(map(_size, files)), tuple(_training(name, runs))) for name, files in runs.items()
-    ]
+    works = []
+    for name, files in runs.items():
+        trained = _trained(name, runs)
+        works.append(Work(name, tuple(files), sum(map(_size, files)), tuple(runs.get(trained, ())), trained))
     return sorted(works + [_unlisted(error, path) for error in errors])
 
 
@@ -81,13 +83,13 @@ def _unlisted(error: OSError, path: str) -> Work:
     return Work(name, (), 0, failures=(Failure(name, directory, reason_of(error)),))
 
 
-def _training(name: str, runs: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """The files of the run that a run called `…/validation` validates: `…/train` beside it, or the one above it."""
+def _trained(name: str, runs: Mapping[str, Sequence[str]]) -> str:
+    """The run that a run called `…/validation` validates: `…/train` beside it, or the one above it; "" if none is."""
     above, _, last = name.rpartition("/")
     if not is_validation(last):
-        return ()
+        return ""
     beside = (f"{above}/{other}" if above else other for other in ("train", "training"))
-    return next((runs[other] for other in (*beside, above or ".") if other in runs), ())
+    return next((other for other in (*beside, above or ".") if other in runs), "")
 
 
 def read_what_can_be(name: str, files: Sequence[str]) -> tuple[Run | None, tuple[Failure, ...]]:

@@ -386,6 +386,21 @@ NUMBERS = [
     ("linearRange(null, -3, -3).join()", "-4.5,-1.5"),
     ("linearRange(null, null, null).join()", "0,1"),
     ("linearRange(null, 0, 9)[0]", 0),
+    ("shareRange(null, 0, 0).join()", "-0.03,1.05"),
+    ("shareRange(null, 0.1, 1).join()", "-0.03,1.05"),
+    ("logSplits(0.3, 0.6).join()", "0.3,0.4,0.5,0.6"),
+    ("logSplits(0.01, 2).join()", "0.01,0.02,0.05,0.1,0.2,0.5,1,2"),
+    ("logSplits(2e-9, 3).join()", "1e-8,0.000001,0.0001,0.01,1"),
+    ("logSplits(0.08, 1e37).join()", "1,10000000,100000000000000,1e+21,1e+28,1e+35"),
+    ("logSplits(1e-307, 1e308).length", 5),
+    ("asinhSplits(-20, 300, 0.5).join()", "-10,-1,0,1,10,100"),
+    ("asinhSplits(0, 0.5, 0.5).join()", "0"),
+    ("asinhRange(-2, -1).join()", "-2,0"),
+    ("shades([{ value: [1, 2, 3] }], false).high", 3),
+    ("shades([{ value: [...Array(998).fill(1), 2, 1e9] }, { value: [NaN, 0] }], true).high", 1e9),
+    ("JSON.stringify(shades([{ value: [...Array(1000).keys(), 1e9] }], true).cut)", "[true,true]"),
+    ("shades([{ value: [...Array(1000).keys(), 1e9] }], true).high", 990),
+    ("shades([{ value: [] }, { value: [NaN] }], true).low", None),
     ("shortened('encoder/layer_7/attention/weights', 16)", "encod…on/weights"),
     ("distinct(['a/b/c/w', 'a/d/c/w', 'a/e/e/w']).join()", "b/c,d/c,e/e"),
     ("distinct(['w', 'w']).join()", "w,w"),
@@ -404,6 +419,33 @@ def test_what_is_about_no_tag_is_marked_on_the_loss(audit):
     plot = audit.chart("Loss").locator(".u-over").bounding_box()
     page.mouse.click(plot["x"] + plot["width"] * 2050 / 3999, plot["y"] + 50)
     assert page.locator(".finding:focus b").inner_text() == "GL204"
+
+
+def test_what_many_variables_show_is_folded(audit):
+    tags = [one.tag for one in healthy("a").curves if one.role == "gradient_norm"]
+    steps = [(3000, 3999), (3000, 3999), (2000, 2100), *[(3000, 3999)] * 9]
+    told = [finding("GL403", "x", "WARNING", "a", tag, at, "It vanishes.") for tag, at in zip(tags, steps, strict=True)]
+    told.append(finding("GL302", "loss-spike", "WARNING", "a", "train/loss", (50, 50), "It jumps."))
+    page = audit.open(Report((run("a", told, healthy("a").curves),)), 0)
+    cards = page.locator(".finding").filter(visible=True)
+    assert (page.locator("aside h2").inner_text(), cards.count()) == ("13 findings", 2)
+    assert page.locator(".folded > summary").inner_text() == "11 more of GL403"
+    lines = audit.chart("Gradient norm of each variable").locator(".u-over").nth(1).bounding_box()
+    page.mouse.click(lines["x"] + lines["width"] * 2050 / 3999, lines["y"] + 20)  # a mark opens what hides its card
+    assert page.locator(".finding:focus .tag").inner_text() == tags[2]
+    assert cards.count() == 13
+    page.locator(".folded .finding").nth(4).click()
+    assert audit.shown()[0] > 1500
+
+
+@pytest.mark.parametrize("values", [[0.1, 1e37, 0.2], [0, 1e17, 1e-9, 3], [-1e300, 1e300, 0], [2.0, 2.1], [0, 0, 0]])
+def test_an_axis_has_its_ticks(audit, values):
+    """Over forty decades as over half of one."""
+    page = audit.open(Report((run("a", curves=[curve("train/loss", "loss", values)]),)), 0)
+    audit.chart("Loss").get_by_role("button", name="Log").click()
+    page.wait_for_timeout(50)
+    (ticks,) = page.evaluate("[...place.current.view().charts].map((u) => u.axes[1]._values)")
+    assert 1 <= len([tick for tick in ticks if tick]) <= 14
 
 
 def test_on_a_narrow_screen_and_on_paper(audit):

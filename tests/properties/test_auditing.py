@@ -11,6 +11,7 @@ from labelled_runs import as_run
 from summaries import Report, Severity
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run
+from summaries.auditing.report.folded import folded
 from summaries.auditing.report.github import github
 from summaries.auditing.report.json import json as as_json
 from summaries.auditing.report.sarif import sarif
@@ -78,4 +79,4 @@ def test_whatever_a_run_holds(run, other):
     report = Report((audited,))
     assert len(json.loads(as_json(report))["findings"]) == len(audited.findings)
     assert len(json.loads(sarif(report))["runs"][0]["results"]) == len(audited.findings)
-    assert len(github(report).splitlines()) == len(audited.findings)
+    assert len(github(report).splitlines()) == len(folded(audited.findings))

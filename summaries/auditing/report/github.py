@@ -1,4 +1,6 @@
-"""A report as annotations of a GitHub workflow: one line a finding.
+"""A report as annotations of a GitHub workflow: one line a finding, or for what a rule found in many tags of a run.
+
+Of each step of a workflow, GitHub shows ten annotations of a severity.
 
 https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from summaries.auditing.finding import Severity
+from summaries.auditing.report.folded import folded
 from summaries.auditing.report.text import failure_text, printable, steps_text
 
 if TYPE_CHECKING:
@@ -19,9 +22,9 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def github(report: Report) -> str:
-    """One workflow command a failure, and a finding, worst first in each run."""
+    """One workflow command for each failure, then for each finding, worst first in each run."""
     failed = (_command("error", "not audited", failure_text(failure)) for failure in report.failures)
-    return "".join(f"{command}\n" for command in (*failed, *map(_of_finding, report.findings)))
+    return "".join(f"{command}\n" for command in (*failed, *map(_of_finding, folded(report.findings))))
 
 
 def _of_finding(finding: Finding) -> str:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["blocks", "index"]
 
-_MOST_POINTS = 2_000_000  # in a page; about 20 MB of text
+_POINTS = 350_000  # in a page; about 3 MB of text
+_MOST_POINTS = 1_200_000  # in one of so many curves that they could not be read, if it had no more than these
 _FEWEST_STRETCHES = 40
+_PROMINENT = 4  # as many points for a curve that is drawn at full width, as those have that share a heat map
 _SPARK_STRETCHES = 24
 _SPARK_WIDTH, _SPARK_HEIGHT = 96, 20
 _SPARK_LOG_FROM = 10.0
@@ -37,22 +39,25 @@ def index(report: Report, baseline: str | None) -> dict[str, Any]:
 def blocks(report: Report) -> list[str]:
     """A block for each run: its findings, its panels, and its curves in as many points as the page has room for.
 
-    With thousands of runs, curves are drawn coarser; when that is not enough, runs from the least interesting on keep
-    only the curves that tell their loss, and say how many were left out.
+    The more curves, the coarser they are, those of single variables first. With thousands of runs that is not enough:
+    from the least interesting on, they keep only the curves that tell their loss, and say how many were left out.
     """
-    total = sum(len(run.curves) for run in report.runs)
-    stretches = max(_FEWEST_STRETCHES, min(STRETCHES, _MOST_POINTS // (2 * max(total, 1))))
+    total = sum(_weight(curve) for run in report.runs for curve in run.curves)
+    share = _POINTS // (2 * max(total, 1))
     room = _MOST_POINTS
     made: dict[int, str] = {}
     for number in sorted(range(len(report.runs)), key=lambda i: -_interest(report.runs[i])):
         run = report.runs[number]
-        chosen = run.curves
-        if sum(min(len(curve.step), 2 * stretches) for curve in chosen) > room:
-            chosen = tuple(curve for curve in chosen if curve.role in _LOSSES)
-        curves = [_thinned(curve, stretches) for curve in chosen]
+        curves = [_thinned(curve, max(share * _weight(curve), _FEWEST_STRETCHES)) for curve in run.curves]
+        if sum(len(curve.step) for curve in curves) > room:
+            curves = [curve for curve in curves if curve.role in _LOSSES]
         room -= sum(len(curve.step) for curve in curves)
         made[number] = _block(run, curves)
     return [made[number] for number in range(len(report.runs))]
+
+
+def _weight(curve: Curve) -> int:
+    return 1 if curve.variable or not curve.role else _PROMINENT
 
 
 def _interest(run: RunReport) -> int:
@@ -115,14 +120,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _curve(curve: Curve, start: float, arrays: Arrays) -> dict[str, Any]:
     with np.errstate(over="ignore", invalid="ignore"):
-        seconds = (curve.wall_time - start).astype(np.float32)
+        seconds = curve.wall_time - start
     return {
         "tag": curve.tag,
         "role": curve.role,
         "variable": curve.variable,
         "points": int(curve.points),
         "step": arrays.add_rising(curve.step),
-        "seconds": arrays.add(seconds),
+        "seconds": arrays.add_even(seconds),
         "value": arrays.add_floats(curve.value),
     }
 
@@ -130,7 +135,8 @@ def _curve(curve: Curve, start: float, arrays: Arrays) -> dict[str, Any]:
 def _thinned(curve: Curve, stretches: int) -> Curve:
     if curve.role in _SHARES and len(curve.value) == curve.points:
         return _at(curve, *means(curve.value))
-    if len(curve.value) <= 4 * stretches + 2:  # what `thin` may leave: it was thinned like this before
+    stretches = min(stretches, STRETCHES)
+    if len(curve.value) <= 2.2 * stretches:  # it was thinned like this before, and not all of it was finite
         return curve
     kept = thin(curve.value, stretches)
     return _at(curve, kept, curve.value[kept])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.finding import Failure, Finding, Report, RunReport, Severity
+from summaries.auditing.report.folded import folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,14 +64,14 @@ def _raise_again() -> None:
     raise  # noqa: PLE0704 - it is called where the error is handled
 
 
-def show(report: Report, console: Console) -> None:
-    """Print a report."""
+def show(report: Report, console: Console, *, fold: bool = True) -> None:
+    """Print a report; what one rule found in many tags of a run as one, unless every finding is wanted."""
     console.print(_table(report, console))
     for run in report.runs:
         if run.findings:
             console.print()
             _print_broken(console, printable(run.name), "bold")
-            for finding in run.findings:
+            for finding in folded(run.findings) if fold else run.findings:
                 print_finding(console, finding)
     if report.failures:
         console.print()

@@ -1,7 +1,7 @@
-"""The rules, by code; one module for each family."""
+"""The rules, by code; one module for each family, and one for the learning rate's."""
 
 from summaries.auditing.rule import Rule
-from summaries.auditing.rules import baseline, files, gradients, timeline, updates, values
+from summaries.auditing.rules import baseline, files, gradients, rates, timeline, updates, values
 
 __all__ = ["RULES"]
 
@@ -11,5 +11,6 @@ RULES: dict[str, Rule] = {
     **values.RULES,
     **gradients.RULES,
     **updates.RULES,
+    **rates.RULES,
     **baseline.RULES,
 }

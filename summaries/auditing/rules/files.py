@@ -35,7 +35,7 @@ def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
 def damaged_payload(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The data of a record does not match its checksum."""
     for path, faults in _faults(run, FaultKind.DAMAGED_PAYLOAD).items():
-        yield _damage(path, faults, "the data of", "not matching its checksum")
+        yield _damage(path, faults, "the data of", "does not match its checksum")
 
 
 @RULES.add("GL103", "damaged-length", Severity.ERROR)
@@ -43,14 +43,14 @@ def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
     """No record starts where one should."""
     kinds = FaultKind.DAMAGED_LENGTH, FaultKind.ZERO_FILLED, FaultKind.NO_EVENT_FILE
     for path, faults in _faults(run, *kinds).items():
-        yield _damage(path, faults, "the length of", f"not to be trusted ({faults[0].reason})")
+        yield _damage(path, faults, "the length of", f"is not to be trusted ({faults[0].reason})")
 
 
 @RULES.add("GL104", "undecodable-record", Severity.ERROR)
 def undecodable_record(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A record is whole and no event, or its tag is no text."""
     for path, faults in _faults(run, FaultKind.UNDECODABLE, FaultKind.UNDECODABLE_TEXT).items():
-        yield _damage(path, faults, "the message in", f"whole but not readable ({faults[0].reason})")
+        yield _damage(path, faults, "the message in", f"is whole but not readable ({faults[0].reason})")
 
 
 @RULES.add("GL105", "no-file-version", Severity.INFO)
@@ -60,7 +60,8 @@ def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     missing = [path for path, version, records in files if records and not version and path not in damaged]
     if missing:
-        message = f"{missing[0]} does not begin with a file version, as an event file should"
+        several = f"; {len(missing) - 1} more like it" if len(missing) > 1 else ""
+        message = f"{missing[0]} does not begin with a file version, as an event file should{several}"
         yield Hit(message, evidence={"file": missing[0]}, count=len(missing))
 
 
@@ -80,7 +81,7 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
             for start, stop in (run.file_ranges(signal)[i], run.file_ranges(signal)[j])
             for step in (signal.series.step[start:stop].min(), signal.series.step[start:stop].max())
         ]
-        what = f"{len(shared)} tags in both" if shared else "no tag in both"
+        what = f"{len(shared)} {'tag' if len(shared) == 1 else 'tags'} in both" if shared else "no tag in both"
         yield Hit(
             f"{files[i]} and {files[j]} were written at the same time, with {what}",
             tag=shared[0].tag if shared else "",
@@ -97,7 +98,8 @@ def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     empty = [path for path, version, records in files if records == bool(version) and path not in damaged]
     if empty:
-        yield Hit(f"nothing was logged to {empty[0]}", evidence={"file": empty[0]}, count=len(empty))
+        several = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+        yield Hit(f"nothing was logged to {empty[0]}{several}", evidence={"file": empty[0]}, count=len(empty))
 
 
 def _faults(run: Signals, *kinds: FaultKind) -> dict[str, list[Fault]]:
@@ -111,9 +113,9 @@ def _faults(run: Signals, *kinds: FaultKind) -> dict[str, list[Fault]]:
 
 def _damage(path: str, faults: list[Fault], what: str, how: str) -> Hit:
     first = faults[0]
-    several = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+    several = f"; {len(faults) - 1} more like it" if len(faults) > 1 else ""
     return Hit(
-        f"{path}: {what} record {first.record}, at offset {first.offset}, is {how}{several}",
+        f"{path}: {what} record {first.record}, at offset {first.offset}, {how}{several}",
         evidence={
             "file": path,
             "record": first.record,

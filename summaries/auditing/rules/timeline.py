@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.finding import Severity
+from summaries.auditing.recurring import recurring, thirds
 from summaries.auditing.robust import median, sigma
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.errors import FaultKind
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rule import Limits
     from summaries.auditing.signals import Signal, Signals
+    from summaries.series import Series
 
 __all__ = ["RULES"]
 
 RULES = Ruleset()
 _WARM_UP_GAPS = 2  # the first gaps of a session hold compilation and the filling of queues
+_BY_THE_CLOCK = 5  # gaps at even distances in time: fewer may be by chance, as each gap adds to these distances
 
 
 class _Worst(NamedTuple):
@@ -78,6 +81,11 @@ def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
     return np.array([index for index in at.tolist() if index not in explained], np.int64)
 
 
+def _and_so(count: int, what: str) -> str:
+    """How many others there are like what was told."""
+    return f"; {count} other {what}{'s' * (count > 1)} likewise" if count else ""
+
+
 def _times(count: int) -> str:
     return "" if count == 1 else f", {count} times"
 
@@ -93,7 +101,7 @@ def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     steps = np.unique(signal.series.step[at])
     yield Hit(
         f"{signal.tag}: step {steps[0]} was logged more than once, with different values"
-        f"{'' if len(steps) == 1 else f', as were {len(steps) - 1} other steps'}{_in_tags(tags)}",
+        f"{_and_so(len(steps) - 1, 'step')}{_in_tags(tags)}",
         signal.tag,
         (int(steps[0]), int(steps[-1])),
         {"steps": len(steps), "value": float(signal.series.value[at[0]]), "tags": tags},
@@ -128,17 +136,37 @@ def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
         times, step = signal.series.wall_time, signal.series.step
         secs = float((times[at - 1] - times[at]).max())
         yield Hit(
-            f"{signal.tag}: the wall time goes back by {secs:,.3g} s{_times(len(at))}{_in_tags(tags)}",
+            f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{secs:,.3g} s{_times(len(at))}"
+            f"{_in_tags(tags)}",
             signal.tag,
             (int(step[at].min()), int(step[at].max())),
             {"seconds": secs, "tags": tags},
             len(at),
         )
+    yield from _no_moments(run)
+
+
+def _no_moments(run: Signals) -> Iterator[Hit]:
+    """Wall times that are NaN or infinite: of points, or else of events without any."""
+    worst = _worst([(signal, np.flatnonzero(~np.isfinite(signal.series.wall_time))) for signal in run.all.values()])
     faults = [fault for fault in run.run.faults if fault.kind is FaultKind.NON_FINITE_WALL_TIME]
-    if faults:
+    if worst is not None:
+        signal, at, tags = worst
+        got, steps = str(signal.series.wall_time[at[0]]), signal.series.step[at]
         yield Hit(
-            f"{len(faults)} events have a wall time that is no moment: {faults[0].got}",
-            evidence={"got": faults[0].got, "file": faults[0].path, "record": faults[0].record},
+            f"{signal.tag}: the wall time of step {steps[0]} is no moment, but {got}{_and_so(len(at) - 1, 'point')}"
+            f"{_in_tags(tags)}",
+            signal.tag,
+            (int(steps.min()), int(steps.max())),
+            {"got": got, "tags": tags},
+            len(at),
+        )
+    elif faults:  # of events without scalars
+        first = faults[0]
+        yield Hit(
+            f"{first.path}: the wall time of record {first.record} is no moment, but {first.got}"
+            f"{_and_so(len(faults) - 1, 'record')}",
+            evidence={"got": first.got, "file": first.path, "record": first.record},
             count=len(faults),
         )
 
@@ -146,7 +174,7 @@ def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
 def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray[np.int64]:
     times = signal.series.wall_time
     with np.errstate(invalid="ignore"):
-        back = times[1:] - times[:-1] < -tolerance_secs
+        back = (times[1:] - times[:-1] < -tolerance_secs) & np.isfinite(times[1:]) & np.isfinite(times[:-1])
     if not back.any():
         return np.zeros(0, np.int64)
     at = np.flatnonzero(back) + 1
@@ -207,16 +235,21 @@ def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.flo
         return none
     upper = np.partition(own, -1 - max(3, len(own) // 50))[-1 - max(3, len(own) // 50)]
     spread = np.exp(min(limit["log_sigmas"] * sigma(np.log(own)), 50.0))
-    at = where[long & (own > 5 * upper) & (own > usual * spread)]
-    return (gaps, usual, at) if not _regular(at) else none
+    stalled = long & (own > 5 * upper) & (own > usual * spread)
+    if stalled.any():
+        stalled[long] &= ~_at_even_distances(signal.series, where[long], own[long], usual)
+    return gaps, usual, where[stalled]
 
 
-def _regular(at: NDArray[np.int64]) -> bool:
-    """Whether gaps come every so many points, as where checkpoints are written or a model is evaluated."""
-    if len(at) < 3:  # noqa: PLR2004 - two spacings
-        return False
-    spacing = np.diff(at)
-    return bool(np.max(spacing) - np.min(spacing) <= max(2, 0.02 * np.median(spacing)))
+def _at_even_distances(
+    series: Series, where: NDArray[np.int64], secs: NDArray[np.float64], usual: float
+) -> NDArray[np.bool_]:
+    """Which of these gaps come every so many steps, or every so many seconds, as those of checkpoints do."""
+    step, times = series.step.astype(float), series.wall_time
+    place, distance = step[where + 1] - step[0], median(np.diff(step)[where])
+    if thirds(place, secs, distance):
+        return np.ones(len(where), bool)
+    return recurring(place, secs, distance) | recurring(times[where] - times[0], secs, 3 * usual, _BY_THE_CLOCK)
 
 
 @RULES.add("GL205", "missing-steps", Severity.INFO, min_share=fraction(0.8), min_points=whole(10, 2))
@@ -230,9 +263,10 @@ def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     step = signal.latest.step
     usual = int(np.median(np.diff(step)))
     missing = int((np.diff(step)[at] // usual - 1).sum())
+    every = "every step" if usual == 1 else f"every {usual} steps"
     yield Hit(
-        f"{signal.tag}: {missing} of the steps that are logged every {usual} are missing, first after"
-        f" step {step[at[0]]}{_in_tags(tags)}",
+        f"{signal.tag}: of points that are logged {every}, {missing} {'is' if missing == 1 else 'are'} missing, the"
+        f" first after step {step[at[0]]}{_in_tags(tags)}",
         signal.tag,
         (int(step[at[0]]) + usual, int(step[at[-1] + 1]) - usual),
         {"missing": missing, "usual distance": usual, "tags": tags},
@@ -260,14 +294,16 @@ def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
     # A writer may say it twice in a row, because TensorBoard's Python reader does not heed a run's first start.
     marks = dict(mark for mark in signal.series.restarts if mark[0] > 0)
     files = dict.fromkeys(cut for cut in signal.file_starts if 0 < cut < len(signal) and not run.concurrent_files)
-    resumed = [cut for cut in files if cut not in marks]
-    if not marks and not resumed:
-        return
     step = signal.series.step
+    starts = {cut: int(step[cut]) for cut in files} | marks
+    if not starts:
+        return
     superseded = len(signal) - len(signal.latest)
-    places = [*marks.values(), *(int(step[cut]) for cut in resumed)]
+    places = [starts[cut] for cut in sorted(starts)]
+    when = f"at step {places[0]}" if len(places) == 1 else f"{len(places)} times, first at step {places[0]}"
+    what = "1 point" if superseded == 1 else f"{superseded or 'no'} points"
     yield Hit(
-        f"restarted at step {places[0]}{_times(len(places))}; {superseded} points of {signal.tag} were superseded",
+        f"restarted {when}; {what} of {signal.tag} {'was' if superseded == 1 else 'were'} superseded",
         signal.tag,
         (min(places), max(places)),
         {"superseded": superseded, "marked": len(marks)},

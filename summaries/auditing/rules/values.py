@@ -301,16 +301,18 @@ def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
 )
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
-    of_training = run.of("loss") or (run.training.of("loss") if run.training else [])
-    losses = [signal for signal in of_training if len(signal.finite) >= limit["min_points"]]
+    trained = run if run.of("loss") or run.training is None else run.training
+    losses = [signal for signal in trained.of("loss") if len(signal.finite) >= limit["min_points"]]
     if not losses:
         return
-    loss = max(losses, key=len)
+    loss = max(losses, key=len).finite
+    if trained is not run:
+        loss = Series(f"{loss.tag} of {trained.name}", loss.step, loss.wall_time, loss.value)
     for signal in run.of("validation_loss"):
         series = signal.finite
         if len(series) < limit["min_points"]:
             continue
-        hit = _overfits(signal, series, loss.finite, limit)
+        hit = _overfits(signal, series, loss, limit)
         if hit is not None:
             yield hit
 

@@ -80,6 +80,25 @@ def test_what_is_wrong_is_said(capsys):
     assert capsys.readouterr() == ("", "gradledger: [Errno 21] Is a directory: 'runs'\n")
 
 
+def test_what_many_tags_show_is_told_once(tmp_path, capsys):
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(60):
+            for layer in range(8):
+                writer.add_scalar(f"gradients/norm/layer{layer}", float(layer > 5), step)
+    assert main(["audit", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.count("GL406 dead-variable") == 1
+    assert (
+        "  the gradient of layer0 is zero at all 60 points; and 5 more like it, in gradients/norm/layer1,"
+        " gradients/norm/layer2, gradients/norm/layer3 and others\n"
+    ) in out
+    assert out.endswith("1 run, 6 warnings; `gradledger rule CODE` explains a finding\n")
+    assert main(["audit", str(tmp_path), "--all"]) == 0
+    assert capsys.readouterr().out.count("GL406 dead-variable") == 6
+    main(["audit", str(tmp_path), "--format", "json"])
+    assert len(json.loads(capsys.readouterr().out)["findings"]) == 6
+
+
 @pytest.mark.usefixtures("runs")
 def test_nothing_is_selected(capsys):
     assert main(["audit", "runs", "--ignore", "ALL"]) == 0
@@ -163,7 +182,8 @@ def test_it_waits_for_the_first_run(tmp_path):
     stop, found = threading.Event(), []
 
     def follow():
-        found.extend(finding.code for finding in watch(str(tmp_path / "later"), Config(), poll_secs=0.01, stop=stop))
+        for new in watch(str(tmp_path / "later"), Config(), poll_secs=0.01, stop=stop):
+            found.extend(finding.code for finding in new)
 
     thread = threading.Thread(target=follow)
     thread.start()
@@ -194,8 +214,8 @@ class Watched:
         self.thread.start()
 
     def _follow(self, path):
-        for one in watch(str(path), Config(), poll_secs=0.01, stop=self.stop):
-            self.told.append((one.run, one.code if isinstance(one, Finding) else one.reason))
+        for new in watch(str(path), Config(), poll_secs=0.01, stop=self.stop):
+            self.told += [(one.run, one.code if isinstance(one, Finding) else one.reason) for one in new]
 
     def look(self):
         """Wait for a look that began after now, to its end; what was told since the last time."""

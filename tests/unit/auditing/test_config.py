@@ -12,6 +12,7 @@ WRONG = [
     ({"selct": []}, "unknown key 'selct'; did you mean 'select'?"),
     ({"select": "GL4"}, "select must be a list of strings, got 'GL4'"),
     ({"select": ["GL44"]}, "select: unknown code 'GL44'; did you mean 'GL404'?"),
+    ({"select": ["GL39"]}, "select: unknown code 'GL39'; did you mean 'GL3"),  # of its family
     ({"ignore": ["GL206", "GL999"]}, "ignore: unknown code 'GL999'; did you mean"),
     ({"ignore": [""]}, "ignore: unknown code ''; there are GL101, GL102, "),
     ({"fail-on": "fatal"}, "fail-on must be one of \"error\", \"warning\", \"info\", \"never\", got 'fatal'"),

@@ -1,5 +1,7 @@
 """GL1xx and GL2xx, on files: damage, restarts, clocks, two writers."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -234,3 +236,50 @@ def test_missing_steps(tmp_path, every):
 def test_a_change_of_the_logging_interval_misses_nothing(tmp_path):
     log(tmp_path, [*range(50), *range(50, 1000, 10)])
     assert found(tmp_path) == {}
+
+
+def test_the_words_of_restarts(tmp_path):
+    def said(name, starts):
+        for number, start in enumerate([0, *starts]):
+            begin = 1e9 + 500 * number
+            log(tmp_path / name, range(start, start + 60), suffix=f".{number}", purge=start or None, start=begin)
+        return found(tmp_path / name)["GL206"].message
+
+    assert said("once", [50]) == "restarted at step 50; 10 points of loss were superseded"
+    assert said("often", [50, 30, 60]) == "restarted 3 times, first at step 50; 120 points of loss were superseded"
+    assert said("last", [59]) == "restarted at step 59; 1 point of loss was superseded"
+    assert said("next", [60]) == "restarted at step 60; no points of loss were superseded"
+
+
+def test_the_words_of_steps(tmp_path):
+    values = iter(range(99))
+    log(tmp_path / "twice", [0, 1, 1, 2, 2, 3, 3, 4], value=lambda _: next(values))
+    assert found(tmp_path / "twice")["GL202"].message == (
+        "loss: step 1 was logged more than once, with different values; 2 other steps likewise"
+    )
+    log(tmp_path / "gap", [*range(50), *range(51, 99)])
+    assert found(tmp_path / "gap")["GL205"].message == (
+        "loss: of points that are logged every step, 1 is missing, the first after step 49"
+    )
+
+
+def test_the_words_of_clocks(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(20):
+            time = float("nan") if step in {4, 7} else 1e9 + 9 * step - 60 * (step > 10) - 90 * (step > 15)
+            writer.add_scalar("loss", 1 / (1 + step), step, walltime=time)
+    findings = audit(tmp_path, EVERYTHING).findings
+    assert [(finding.message, finding.steps, finding.count) for finding in findings] == [
+        ("loss: the wall time of step 4 is no moment, but nan; 1 other point likewise", (4, 7), 2),
+        ("loss: the wall time goes back by up to 81 s, 2 times", (11, 16), 2),
+    ]
+
+
+def test_the_words_of_damage(tmp_path):
+    path = log(tmp_path, range(20))
+    damage(path, 130, b"\xff")
+    damage(path, -10, b"\xff")
+    assert re.fullmatch(
+        re.escape(f"{path}: the data of record ") + r"\d, at offset \d+, does not match its checksum; 1 more like it",
+        found(tmp_path)["GL102"].message,
+    )

@@ -19,8 +19,9 @@ def log(directory, tag, value, points=60):
 def test_overfitting_across_two_runs(tmp_path, train, validate, rise):
     log(tmp_path / train, "epoch_loss", lambda step: 2 * 0.9**step)
     log(tmp_path / validate, "epoch_loss", lambda step: 0.5 + 2 * 0.85**step + rise * max(step - 20, 0))
-    found = [(finding.run, finding.code) for finding in audit(tmp_path, Config()).findings]
-    assert found == ([(validate, "GL305")] if rise else [])
+    found = audit(tmp_path, Config()).findings
+    assert [(finding.run, finding.code) for finding in found] == ([(validate, "GL305")] if rise else [])
+    assert all(f", while epoch_loss of {train} falls from " in finding.message for finding in found)
 
 
 def test_a_validation_alone_is_not_judged(tmp_path):

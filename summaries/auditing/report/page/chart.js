@@ -2,6 +2,7 @@
 // A chart of lines, by uPlot; and the view: what all charts of a run share, which is their x axis and the chosen finding.
 
 const CHART_HEIGHT = 250;
+const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
 // Ticks of a time axis, in seconds: round in minutes, hours and days.
 const TIME_TICKS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
   43200, 86400, 172800, 432000, 864000, 2592000, 8640000, 31536000];
@@ -138,7 +139,7 @@ function marksOn(view, curves, findings) {
   return marks.sort((a, b) => a.range[0] - b.range[0]);
 }
 
-/** How a logarithmic axis reads values among which there may be zeros: the least that it tells from zero. */
+/** How values are read: linear, or logarithmic; among zeros and negative ones, by asinh, from the least magnitude on. */
 function valueScale(log, values) {
   let least = Infinity;
   let positive = true;
@@ -148,8 +149,10 @@ function valueScale(log, values) {
       if (value && Number.isFinite(value)) least = Math.min(least, Math.abs(value));
     }
   }
-  if (!log || least === Infinity) return { distr: 1, range: linearRange };
-  return positive ? { distr: 3, range: logRange } : { distr: 4, asinh: least };
+  if (!log || least === Infinity) return { scale: { distr: 1, range: linearRange }, splits: undefined };
+  if (positive) return { scale: { distr: 3, range: logRange }, splits: (u, axis, low, high) => logSplits(low, high) };
+  return { scale: { distr: 4, asinh: least, range: (u, low, high) => asinhRange(low, high) },
+    splits: (u, axis, low, high) => asinhSplits(low, high, least) };
 }
 
 const ROOM = { pad: 0.1, soft: 0, mode: 3 }; // as uPlot has it: data from zero on stays there
@@ -173,6 +176,35 @@ function logRange(u, low, high) {
   return [least, Math.min(Math.max(digit(high, above), digit(2 * least, above)), 1e308)];
 }
 
+/** Ticks of a logarithmic axis: digits within a few decades, over many only some of their powers of ten. */
+function logSplits(low, high) {
+  const [first, last] = [low, high].map(Math.log10);
+  const digits = last - first < 0.8 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : last - first < 2.5 ? [1, 2, 5] : [1];
+  const step = Math.max(1, Math.ceil((last - first) / 6));
+  const splits = [];
+  for (let power = Math.floor(first / step) * step; power <= last + 1e-9; power += step) {
+    for (const digit of digits) splits.push(Number(`${digit}e${power}`));
+  }
+  return splits.filter((split) => split >= low * (1 - 1e-9) && split <= high * (1 + 1e-9));
+}
+
+/** The same on both sides of zero, from the least magnitude that is told from it. */
+function asinhSplits(low, high, least) {
+  const powers = (to) => (to > least ? logSplits(least, to).filter((split) => /^1(e|0*$)|^0\.0*1$/.test(String(split))) : []);
+  return [...powers(-low).reverse().map((split) => -split), 0, ...powers(high)];
+}
+
+/** To zero at least, on either side. */
+function asinhRange(low, high) {
+  return low === null ? [0, 1] : [Math.min(low, 0), Math.max(high, 0)];
+}
+
+/** A share's axis begins at zero, with room for a line there. */
+function shareRange(u, low, high) {
+  const top = high > 0 ? high : 1;
+  return [Math.min(low ?? 0, -0.03 * top), 1.05 * top];
+}
+
 /** A chart of lines in `holder`; `log` says how its values are read, `side` how wide the room for their axis is. */
 function lineChart(view, holder, curves, findings, log, side = 66) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
@@ -182,7 +214,12 @@ function lineChart(view, holder, curves, findings, log, side = 66) {
   const finite = values.map((column) => column.map((v) => (v === undefined || Number.isFinite(v) ? v : null)));
   const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks);
   options.axes[1].size = side;
-  options.scales.y = valueScale(log, finite);
+  const { scale, splits } = valueScale(log, finite);
+  options.scales.y = scale;
+  if (splits) { // uPlot draws no axis where it finds no increment among its own, as over forty decades
+    Object.assign(options.axes[1], { splits, filter: (u, found) => found, incrs: (u, axis, low, high) => [Math.max(5, high / 2 - low / 2)] });
+  }
+  if (!splits && curves.every(({ role }) => SHARES.has(role))) scale.range = shareRange;
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];
   options.cursor.dataIdx = (u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
   options.series = [

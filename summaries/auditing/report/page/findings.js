@@ -17,12 +17,25 @@ function findingCard(finding, choose, emphasize) {
       el("summary", {}, "Evidence"),
       el("dl", {}, evidence.flatMap(([name, value]) => [
         el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, typeof value === "number" ? number(value) : value)]))));
-  const inner = (event) => event.target.closest("button, details, a") !== null;
+  const inner = (event) => card.contains(event.target.closest("button, details, a"));
   card.addEventListener("click", (event) => { if (!inner(event)) choose(finding); });
   card.addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target === card) choose(finding); });
   for (const kind of ["mouseenter", "focus"]) card.addEventListener(kind, () => emphasize(finding));
   for (const kind of ["mouseleave", "blur"]) card.addEventListener(kind, () => emphasize(null));
   return card;
+}
+
+/** Cards in their order; where one rule has more than three alike in severity, those after the first are folded away. */
+function foldedCards(cards) {
+  const groups = new Map();
+  for (const [finding, card] of cards) {
+    const key = `${finding.severity} ${finding.code}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(card);
+  }
+  return [...groups].flatMap(([key, [first, ...others]]) => (others.length < 3 ? [first, ...others] : [first,
+    el("li", {}, el("details", { class: "folded" },
+      el("summary", {}, `${whole(others.length)} more of ${key.split(" ")[1]}`), el("ol", {}, others)))]));
 }
 
 /** A rule's code and name; where its page is in this file, a button that opens it. */

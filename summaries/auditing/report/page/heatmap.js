@@ -14,19 +14,24 @@ function viridis(share) {
   return VIRIDIS[low].map((part, i) => Math.round(part + (at - low) * (VIRIDIS[low + 1][i] - part)));
 }
 
-/** How values become shares: {low, high, share(value)}; logarithmic where asked, then zeros are the lowest. */
+/**
+ * How values become shares: {low, high, cut, share(value)}; logarithmic where asked, then zeros are the lowest.
+ * Where a hundredth of the values at an end takes up half the range, it is cut off, and has the color of its end.
+ */
 function shades(lines, log) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const { value } of lines) {
-    for (const v of value) {
-      if (!Number.isFinite(v) || (log && v <= 0)) continue;
-      if (v < low) low = v;
-      if (v > high) high = v;
-    }
-  }
   const read = log ? Math.log : (v) => v / 2; // halves: their difference never overflows
+  const values = Float64Array.from(lines.flatMap(({ value }) => Array.from(value).filter((v) => Number.isFinite(v) && !(log && v <= 0)))).sort();
+  const at = (share) => values[Math.round(share * (values.length - 1))] ?? null;
+  let [low, high] = [at(0), at(1)];
+  const [inner, outer] = [at(0.01), at(0.99)];
+  const cut = [false, false];
+  if (read(high) - read(low) > 2 * (read(outer) - read(inner)) && outer > inner) {
+    cut[0] = low < inner;
+    cut[1] = high > outer;
+    [low, high] = [inner, outer];
+  }
   const [from, to] = [read(low), read(high)];
-  return { low, high, share: (v) => (log && v <= 0 ? 0 : to > from ? (read(v) - from) / (to - from) : 0.5) };
+  return { low, high, cut, share: (v) => (log && v <= 0 ? 0 : to > from ? (read(v) - from) / (to - from) : 0.5) };
 }
 
 /** One row's value in each of `count` cells from `low` to `high`: the largest there, NaN before what is not finite. */
@@ -136,7 +141,8 @@ function shadeBar(shade) {
     ctx.fillStyle = `rgb(${viridis(x / 119).join(" ")})`;
     ctx.fillRect(x, 0, 1, 1);
   }
-  return el("span", { class: "shades" }, number(shade.low), bar, number(shade.high), el("i", { class: "odd" }), "not finite");
+  const [least, largest] = [shade.cut[0] ? "≤ " : "", shade.cut[1] ? "≥ " : ""];
+  return el("span", { class: "shades" }, least + number(shade.low), bar, largest + number(shade.high), el("i", { class: "odd" }), "not finite");
 }
 
 /** Names without the path that all of them begin with, and the one that all of them end with. */

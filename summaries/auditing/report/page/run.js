@@ -33,7 +33,7 @@ async function runPage(index, position, neighbours) {
       row.failures.map((failure) => el("div", { class: "finding error failure" },
         el("div", { class: "head" }, sign("error"), el("b", {}, "Not audited")), el("p", { class: "message" }, failure))),
       el("h2", {}, run.findings.length > 0 ? counted(run.findings.length, "finding") : "No findings"),
-      el("ol", {}, [...cards.values()])),
+      el("ol", {}, foldedCards(cards))),
     el("div", { class: "drawn" },
       run.curves.length > 0 ? el("div", { class: "tools" }, axis, reset,
         el("p", { class: "hint" }, "Drag to zoom, double-click for the whole run; or arrows, + and − on a chart")) : null,
@@ -183,6 +183,7 @@ function showFinding(state, finding) {
 /** Bring a finding's card into sight, as its mark was clicked. */
 function pickCard(cards, finding) {
   const card = cards.get(finding);
+  card.closest(".folded")?.setAttribute("open", "");
   card.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   card.focus({ preventScroll: true });
 }

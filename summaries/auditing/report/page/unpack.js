@@ -15,7 +15,7 @@ async function unpack(id) {
   const read = ([type, offset, count]) => new ARRAYS[type](body, arraysAt + offset, count);
   for (const curve of run.curves) {
     curve.step = rising(curve.step[0], read(curve.step.slice(1)));
-    curve.seconds = read(curve.seconds);
+    curve.seconds = even(...curve.seconds.slice(0, 2), read(curve.seconds.slice(2)));
     curve.value = read(curve.value);
   }
   return run;
@@ -27,5 +27,17 @@ function rising(first, differences) {
   const values = new Float64Array(differences.length);
   let value = first;
   for (let i = 0; i < differences.length; i++) values[i] = value += differences[i];
+  return values;
+}
+
+/** The values of a column that was written in levels, each as its distance to the last, which wraps around. */
+function even(low, height, distances) {
+  if (height === null) return distances;
+  const values = new Float64Array(distances.length);
+  let level = 0;
+  for (let i = 0; i < distances.length; i++) {
+    level = (level + distances[i]) & 0xffff;
+    values[i] = low + height * level;
+  }
   return values;
 }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from reports import rising, unpacked
+from reports import even, rising, unpacked
 
 from summaries.auditing.report.packed import Arrays, block, plain, to_json
 
@@ -41,6 +41,36 @@ def test_steps_take_few_bytes(steps, kind):
     header, read = unpacked(block(collected.add_rising(np.array(steps, np.int64)), collected))
     assert header[1] == kind
     assert rising(header, read).tolist() == steps
+
+
+@examples
+@given(arrays(np.float64, st.integers(0, 40), elements=st.floats()))
+def test_times_lose_less_than_lies_between_them(values):
+    collected = Arrays()
+    with np.errstate(over="ignore", invalid="ignore"):
+        header, read = unpacked(block(collected.add_even(values), collected))
+        if header[1] is None:
+            assert np.array_equal(even(header, read), values.astype(np.float32), equal_nan=True)
+        else:
+            assert np.abs(even(header, read) - values).max() <= 0.51 * header[1]
+            assert header[1] <= np.median(np.abs(np.diff(values)))
+
+
+@pytest.mark.parametrize(
+    ("times", "kind"),
+    [
+        (np.arange(1000.0), "u2"),
+        (1e9 + 0.25 * np.arange(1000), "u2"),
+        (np.append(np.arange(1000.0), [3e4, 2e4]), "u2"),  # a clock that goes back
+        (np.append(np.arange(1000.0), 1e9), "f4"),  # one that leaves the others no room
+        (np.append(np.arange(1000.0), np.nan), "f4"),
+        (np.array([0.0, 1e300, -1.7e308, 1.7e308]), "f4"),
+        (np.zeros(9), "f4"),
+        (np.zeros(0), "f4"),
+    ],
+)
+def test_times_take_two_bytes(times, kind):
+    assert Arrays().add_even(times)[2] == kind
 
 
 @examples

@@ -1,0 +1,157 @@
+"""GL504: the learning rate, and what schedules do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.robust import median
+from summaries.auditing.rule import Hit, Ruleset, above, fraction, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signal, Signals
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+_WARM_UP_POINTS = 3  # or a twentieth of all: a low rate at first, and then the full one, is a warm-up too
+_HIGH = 0.2  # of the largest rate: a schedule that comes down from less than this comes down to zero
+_EVEN = 1.5  # by how much a ramp's next step, up or in proportion, may exceed the one before
+
+
+@RULES.add(
+    "GL504", "learning-rate", Severity.WARNING, jump=above(1, 2.0), max_zero=fraction(0.05), min_points=whole(10)
+)
+def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The learning rate is zero, negative or not finite, or jumps as no schedule does."""
+    for signal in run.of("learning_rate"):
+        series = signal.standing
+        value, step = series.value, series.step
+        starts = _starts(signal)
+        bad = ~np.isfinite(value) | (value < 0)
+        if bad.any():
+            at, what, severity = np.flatnonzero(bad), "is not a rate", Severity.ERROR
+        elif len(value) < limit["min_points"]:
+            continue
+        elif len(at := _zeros(value, limit["max_zero"], starts)):
+            what, severity = "is zero", Severity.ERROR if len(at) == len(value) else Severity.WARNING
+            if _others_learn(run, signal, step[at]):
+                what, severity = "is zero while another is not, as that of frozen parameters is", Severity.INFO
+        elif len(at := _jumps(value, limit["jump"], starts)):
+            what, severity = "jumps as no schedule does", Severity.WARNING
+        else:
+            continue
+        first = int(at[0])
+        before = f", after {value[first - 1]:.4g}" if first else ""
+        yield Hit(
+            f"{signal.tag} {what}: {value[first]:.4g} at step {step[first]}{before}"
+            f"{'' if len(at) == 1 else f'; {len(at)} such points'}",
+            signal.tag,
+            (int(step[first]), int(step[at[-1]])),
+            {"value": str(value[first]), "points": len(at), "of": len(value)},
+            len(at),
+            severity,
+        )
+
+
+def _starts(signal: Signal) -> Indices:
+    """Which of the points that stand are the first of a session: of the run, after a session start, or of a file."""
+    step, standing = signal.series.step, signal.standing.step
+    cuts = {0, *(before for before, _ in signal.series.restarts), *signal.file_starts}
+    starts = np.searchsorted(standing, step[sorted(cut for cut in cuts if cut < len(step))])
+    return starts[starts < len(standing)]
+
+
+def _others_learn(run: Signals, signal: Signal, steps: Indices) -> bool:
+    """Whether at these steps, but for a few at either end, the rate of another group of parameters is positive."""
+    learns = np.zeros(len(steps), bool)
+    for other in run.of("learning_rate"):
+        series = other.finite
+        if other is not signal and len(series):
+            last = np.searchsorted(series.step, steps, "right") - 1
+            learns |= series.value[np.maximum(last, 0)] > 0
+    return bool(np.count_nonzero(learns) >= 0.9 * len(steps))
+
+
+def _zeros(value: Floats, max_zero: float, starts: Indices) -> Indices:
+    """Where the rate is zero, but for a warm-up's first points, a decay's last, and where a cycle touches it."""
+    at = np.flatnonzero(value == 0)
+    if not len(at) or len(at) == len(value):
+        return at
+    fine = max(2.0, max_zero * len(value))
+    stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
+    wrong = [one for one in stretches if len(one) > fine or _drops_out(value, int(one[0]), int(one[-1]) + 1, starts)]
+    return np.concatenate([at[:0], *wrong])
+
+
+def _drops_out(value: Floats, first: int, end: int, starts: Indices) -> bool:
+    """Whether the rate drops to these zeros, and no ramp leads up from them; the last point may be one."""
+    if first == 0 or value[first - 1] <= _HIGH * value.max() or first in starts:
+        return False
+    if end == len(value):
+        return end - first > 1
+    after = value[end : end + 2]
+    rises = len(after) < 2 or after[1] > after[0]  # noqa: PLR2004 - a ramp of one point so far
+    return not (rises and after[0] < 0.75 * value[first - 1])
+
+
+def _jumps(value: Floats, jump: float, starts: Indices) -> Indices:
+    """Where the rate jumps beyond all that it was, to where no restart leads, or away and back."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
+    changed = np.flatnonzero((ratio > jump) | (ratio < 1 / jump)) + 1
+    changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
+    if len(changed) > max(6, 0.1 * len(value)):
+        return changed[:0]  # such changes are this schedule's way
+    warm_up = {start + i for start in starts.tolist() for i in range(1, _WARM_UP_POINTS)}
+    warm_up |= {start for start in starts.tolist() if value[start] < value[start - 1]}
+    found = [
+        at
+        for at in changed.tolist()
+        if at not in warm_up and _abrupt(value, at) and (_astray(value, at, jump) or _comes_back(value, at))
+    ]
+    return np.array(found, np.int64)
+
+
+def _abrupt(value: Floats, at: int) -> bool:
+    """Whether the rate changes more at a point than around it, and than a ramp does that goes on."""
+    around = np.abs(np.diff(value[max(at - 6, 0) : at + 6]))
+    before, last, now = value[at - 2 : at + 1]
+    even = now - last <= _EVEN * (last - before) or 0 < now * before <= _EVEN * last**2
+    return bool(abs(now - last) > 4 * median(around) and not (before < last < now and even))
+
+
+def _astray(value: Floats, at: int, jump: float) -> bool:
+    """Whether the rate rises beyond all that it was, or to a height that no cycle had."""
+    if value[at] <= value[at - 1]:
+        return False
+    beyond = value[at] > jump * value[:at].max()
+    return bool(beyond or value[at] < 0.45 * _last_peak(value[:at]))
+
+
+def _comes_back(value: Floats, at: int) -> bool:
+    """Whether the rate is back within three points, and not up a ramp, whose first point of two may be half way."""
+    if value[at - 1] < 3 * value[at] < 3 * value[at - 1]:
+        return False
+    near = np.flatnonzero(np.abs(value[at + 1 : at + 4] / value[at - 1] - 1) < 0.3)  # noqa: PLR2004
+    if not len(near):
+        return False
+    largest = np.abs(np.diff(value[at : at + 2 + near[0]])).max()
+    return bool(largest > 0.6 * abs(value[at] - value[at - 1]))
+
+
+def _last_peak(value: Floats) -> float:
+    """The rate's height in its latest cycle: the maximum since it last rose by a lot."""
+    rises = np.flatnonzero(value[1:] > 2 * value[:-1])
+    start = int(rises[-1]) + 1 if len(rises) and len(value) - rises[-1] > 2 else 0  # noqa: PLR2004
+    return float(value[start:].max())

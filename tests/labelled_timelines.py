@@ -1,0 +1,198 @@
+"""Runs with labelled time lines and learning rates: when steps were taken, restarts, and what the rate does at them.
+
+Every maker takes a random generator and how many points there are; a healthy one gives a Run, a faulty one the Run and
+the step at which its fault begins.
+"""
+
+import numpy as np
+from labelled_runs import START, as_run, columns, decay, noisy
+
+from summaries.series import Series
+
+SIZES = (100, 1000, 5000)
+
+
+def timed(rng, run, secs, gaps=(), jitter=0.1):
+    """The run with a step taking about so many seconds, and longer before some: {step: seconds}."""
+    longest = max(len(series) for series in run.scalars.values())
+    between = secs * np.exp(jitter * rng.standard_normal(longest))
+    for step, gap in dict(gaps).items():
+        between[step] += gap
+    times = START + np.cumsum(between)
+    run.scalars = {tag: Series(tag, s.step, times[: len(s)], s.value, s.restarts) for tag, s in run.scalars.items()}
+    return run
+
+
+def a_loss(rng, n, secs, gaps=(), jitter=0.1):
+    return timed(rng, as_run(rng, {"train/loss": columns(noisy(rng, decay(n), 0.05))}), secs, gaps, jitter)
+
+
+def a_rate(rng, rate, restarts=()):
+    """A run with this learning rate, which goes on where it was after session starts at these steps."""
+    run = as_run(rng, {"train/learning_rate": columns(rate)})
+    run.scalars = {
+        tag: Series(tag, s.step, s.wall_time, s.value, [(step, step) for step in restarts])
+        for tag, s in run.scalars.items()
+    }
+    return run
+
+
+# Healthy
+
+
+def checkpoints(rng, n):
+    """Each tenth of the run, and each takes its own time."""
+    return a_loss(rng, n, 0.5, {step: rng.lognormal(3.5, 0.4) for step in range(n // 10, n, n // 10)}, 0.3)
+
+
+def epochs_and_checkpoints(rng, n):
+    """Two kinds of pauses, that come at the same time now and then."""
+    epoch, checkpoint = max(3, int(rng.uniform(0.04, 0.09) * n)), max(3, int(rng.uniform(0.11, 0.24) * n))
+    gaps = {step: rng.uniform(15, 25) for step in range(epoch, n, epoch)}
+    for step in range(checkpoint, n, checkpoint):
+        gaps[step] = gaps.get(step, 0) + rng.uniform(40, 60)
+    return a_loss(rng, n, 0.2, gaps, 0.2)
+
+
+def evaluations_from_some_step_on(rng, n):
+    first, every = int(rng.uniform(0.2, 0.4) * n), max(4, n // 15)
+    return a_loss(rng, n, 0.1, dict.fromkeys(range(first, n, every), 90.0))
+
+
+def three_epochs(rng, n):
+    return a_loss(rng, n, 0.3, {n // 3: rng.uniform(50, 60), 2 * n // 3: rng.uniform(50, 60)})
+
+
+def checkpoints_by_the_clock(rng, n):
+    """Every so many minutes, and steps that take twice as long now as then."""
+    secs = 5 * (1 + np.sin(np.arange(n) / n * 7) / 3) * np.exp(0.2 * rng.standard_normal(n))
+    due = np.floor(np.cumsum(secs) / (max(n // 9, 8) * 5))
+    gaps = {int(step): 150.0 for step in np.flatnonzero(np.diff(due)) + 1}
+    run = a_loss(rng, n, 1.0)
+    between = secs + np.array([gaps.get(step, 0.0) for step in range(n)])
+    loss = run.scalars["train/loss"]
+    run.scalars = {"train/loss": Series("train/loss", loss.step, START + np.cumsum(between), loss.value)}
+    return run
+
+
+def data_in_shards(rng, n):
+    """A pause for each, of which some hold more than others."""
+    places = np.cumsum(rng.uniform(0.8, 1.25, 12) * n / 15).astype(int)
+    return a_loss(rng, n, 0.3, {int(step): rng.uniform(18, 25) for step in places if step < n})
+
+
+def warms_up_again(rng, n):
+    """After a marked restart, from exactly zero to what the rate was."""
+    at, length = int(rng.uniform(0.3, 0.8) * n), max(1, int(rng.uniform(0, 0.03) * n))
+    rate = 1e-3 * (1 - np.arange(n) / n)
+    rate[at : at + length] *= np.arange(length) / length
+    return a_rate(rng, rate, [at])
+
+
+def warms_up_again_unmarked(rng, n):
+    """The same in one file, without a mark."""
+    at, length = int(rng.uniform(0.3, 0.7) * n), max(2, int(rng.uniform(0, 0.03) * n))
+    rate = 1e-3 * (1 - np.arange(n) / n)
+    rate[at : at + length] *= np.arange(length) / length
+    return a_rate(rng, rate)
+
+
+def warms_up_by_factors(rng, n):
+    """Ten times as much at each of a few points, twice as much at some more."""
+    factor, points = (10, int(rng.integers(3, 6))) if rng.random() < 0.5 else (2.2, int(rng.integers(5, 12)))
+    return a_rate(rng, 0.1 * factor ** np.minimum(0, np.arange(n) + 1.0 - points) * (1 - np.arange(n) / n))
+
+
+def schedule_of_the_next_stage(rng, n):
+    """The rate comes down to zero, rests there for a point or two, and another cycle begins, half as high."""
+    first = n // 2
+    one = 1e-3 * 0.5 * (1 + np.cos(np.pi * np.arange(first) / (first - 1)))
+    rest = np.zeros(int(rng.integers(0, 2)))
+    two = 6e-4 * (1 - np.arange(n - first - len(rest)) / n)
+    return a_rate(rng, np.concatenate([one, rest, two]))
+
+
+HEALTHY = [
+    checkpoints, epochs_and_checkpoints, evaluations_from_some_step_on, three_epochs, checkpoints_by_the_clock,
+    data_in_shards, warms_up_again, warms_up_again_unmarked, warms_up_by_factors, schedule_of_the_next_stage,
+]  # fmt: skip
+
+
+# Faults, and where they begin
+
+
+def a_hang(rng, n):
+    at = int(rng.uniform(0.1, 0.98) * n)
+    return a_loss(rng, n, 1.0, {at: rng.uniform(300, 5000)}, 0.3), at - 1
+
+
+def a_hang_beside_checkpoints(rng, n):
+    every = n // 10
+    at = int(rng.integers(1, 10)) * every + every // 2
+    gaps = dict.fromkeys(range(every, n, every), 30.0)
+    return a_loss(rng, n, 0.5, {**gaps, at: 3600.0}), at - 1
+
+
+def a_checkpoint_that_hangs(rng, n):
+    every = n // 10
+    at = int(rng.integers(1, 10)) * every
+    gaps = dict.fromkeys(range(every, n, every), 30.0)
+    return a_loss(rng, n, 0.5, {**gaps, at: 1800.0}), at - 1
+
+
+def a_hang_beside_epochs_and_checkpoints(rng, n):
+    epoch, checkpoint = int(0.07 * n), int(0.16 * n)
+    at = int(rng.uniform(0.1, 0.9) * n)
+    gaps = {**dict.fromkeys(range(epoch, n, epoch), 20.0), **dict.fromkeys(range(checkpoint, n, checkpoint), 50.0)}
+    return a_loss(rng, n, 0.2, {**gaps, at: 3600.0}), at - 1
+
+
+def three_hangs(rng, n):
+    places = np.sort(rng.choice(np.arange(n // 10, n), 3, replace=False)).tolist()
+    while abs(places[0] - 2 * places[1] + places[2]) < n // 10:  # at even distances they would look like checkpoints
+        places = np.sort(rng.choice(np.arange(n // 10, n), 3, replace=False)).tolist()
+    return a_loss(rng, n, 1.0, {step: rng.uniform(300, 1200) for step in places}, 0.2), places[0] - 1
+
+
+def a_time_that_is_none(rng, n):
+    at = int(rng.uniform(0.1, 0.9) * n)
+    run = a_loss(rng, n, 1.0)
+    run.scalars["train/loss"].wall_time[at] = rng.choice([np.nan, np.inf])
+    return run, at
+
+
+def stays_zero_after_a_restart(rng, n):
+    at = int(rng.uniform(0.3, 0.7) * n)
+    rate = 1e-3 * (1 - np.arange(n) / n)
+    rate[at:] = 0
+    return a_rate(rng, rate, [at]), at
+
+
+def zero_for_a_while(rng, n):
+    at = int(rng.uniform(0.2, 0.7) * n)
+    rate = 1e-3 * 0.5 * (1 + np.cos(np.pi * np.arange(n) / n))
+    rate[at : at + max(6, n // 8)] = 0
+    return a_rate(rng, rate), at
+
+
+def zero_at_a_point(rng, n):
+    at = int(rng.uniform(0.2, 0.7) * n)
+    rate = 1e-3 * (1 - np.arange(n) / n)
+    rate[at] = 0
+    return a_rate(rng, rate), at
+
+
+def jumps_at_a_restart(rng, n):
+    at = int(rng.uniform(0.2, 0.8) * n)
+    rate = np.full(n, 1e-3)
+    rate[at:] *= 10
+    return a_rate(rng, rate, [at]), at
+
+
+FAULTS = [
+    ("GL204", a_hang), ("GL204", a_hang_beside_checkpoints), ("GL204", a_checkpoint_that_hangs),
+    ("GL204", a_hang_beside_epochs_and_checkpoints), ("GL204", three_hangs),
+    ("GL203", a_time_that_is_none),
+    ("GL504", stays_zero_after_a_restart), ("GL504", zero_for_a_while), ("GL504", zero_at_a_point),
+    ("GL504", jumps_at_a_restart),
+]  # fmt: skip
