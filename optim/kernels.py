@@ -8,8 +8,8 @@ large ones. The clipping is folded into the pass, and so is the report.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from itertools import pairwise
+from functools import lru_cache, partial
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optim.plain import Arrays
     from optim.rules import Rule
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
 
 _TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough to forget the call
 _SHARED = 1 << 18  # elements from which on waking a second thread pays
+_BLOCKS = 4  # of plain ones, that a thread takes at once
 _PIECES = 16  # for each thread, so that one held up by another process does not hold up the step
 _SAFE_MIN = 1e-280  # below it squares of float64 may have been rounded to nothing
 
@@ -156,7 +158,7 @@ def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     for dtype, chosen in by_dtype.items():
         kernel = compiled.measure_kernel(dtype.name)
         cut, stats = _over_arrays(kernel, [arrays[i] for i in chosen], LARGEST + 1)
-        measured[chosen] = cut.combined(stats, slice(LARGEST, None))
+        measured[chosen] = _combined(stats, cut.first, slice(LARGEST, None))
     for i in others:
         measured[i] = plain.measure(arrays[i])
     return measured
@@ -204,9 +206,10 @@ class Plan:
         self._dtype = plain.compute_dtype(self.targets[0][0].dtype).name
         self._ready = [all(_is_ready(array) and array.flags.writeable for array in arrays) for arrays in self.targets]
         self._tables: dict[tuple[int, tuple[int, ...]], _Table] = {}
+        self._cuts: dict[int, list[Arrays]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_tables": {}}  # a copy's arrays are elsewhere, and the tables hold addresses
+        return self.__dict__ | {"_tables": {}, "_cuts": {}}  # a copy's arrays are elsewhere; these are views of ours
 
     def run(
         self,
@@ -259,7 +262,7 @@ class Plan:
             return
         measured = np.empty((len(rows), stats.shape[1]))
         _run(kernel, rows, table.cut.pieces, numbers, measured)
-        stats[list(served)] = table.cut.combined(measured)
+        stats[list(served)] = _combined(measured, table.cut.first)
 
     def _run_plain(
         self,
@@ -268,12 +271,31 @@ class Plan:
         numbers: NDArray[Any],
         stats: NDArray[Any] | None,
     ) -> None:
-        def work(i: int) -> None:
-            row = None if stats is None else stats[i]
-            plain.run_rule(self.rule, numbers.tolist(), gradients[i], self.targets[i], row)
-
+        blocks: list[tuple[int, Arrays]] = []
+        wholes: list[tuple[int, Arrays]] = []
+        rows = [0]  # of what is measured: the first of each variable, and their end
+        for i in chosen:
+            cut = self._blocks(i, gradients[i])
+            blocks += zip(count(rows[-1]), cut)
+            wholes += [] if cut else [(rows[-1], (gradients[i], *self.targets[i]))]
+            rows.append(rows[-1] + max(1, len(cut)))
+        *first, end = rows
+        measured = None if stats is None else plain.empty_stats(end, stats.shape[1])
+        step = plain.Step(self.rule, numbers.tolist(), np.dtype(self._dtype))
+        tasks = [partial(step.run_buffered, row, arrays, measured) for row, arrays in wholes]
+        tasks += [partial(step.run, blocks[k : k + _BLOCKS], measured) for k in range(0, len(blocks), _BLOCKS)]
         size = sum(gradients[i].size for i in chosen)
-        threads.share(work, chosen, len(chosen) if size >= _SHARED else 1)
+        threads.share(lambda task: task(), tasks, len(tasks) if size >= _SHARED else 1)
+        if stats is not None and measured is not None:
+            stats[list(chosen)] = _combined(measured, np.array(first))
+
+    def _blocks(self, i: int, gradient: NDArray[Any]) -> list[Arrays]:
+        """Of one variable: its gradient, array and slots, cut; none where they cannot be cut."""
+        if not (self._ready[i] and _is_ready(gradient)):
+            return []
+        if i not in self._cuts:
+            self._cuts[i] = plain.cut(self.targets[i])
+        return [g + targets for g, targets in zip(plain.cut((gradient,)), self._cuts[i], strict=True)]
 
 
 class _Cut(NamedTuple):
@@ -285,14 +307,17 @@ class _Cut(NamedTuple):
     first: NDArray[Any]  # int64[arrays]: each array's first task
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
 
-    def combined(self, stats: NDArray[Any], most: slice = slice(GRADIENT_STATS + 2, None, SLOT_STATS)) -> NDArray[Any]:
-        """Rows of tasks → rows of arrays: the largest of the columns `most`, and the sums of all others."""
-        if len(self.first) == len(stats):
-            return stats
-        with np.errstate(invalid="ignore"):  # infinities of both signs: a diverging run says so by its values
-            sums: NDArray[Any] = np.add.reduceat(stats, self.first)
-        sums[:, most] = np.fmax.reduceat(stats[:, most], self.first)
-        return sums
+
+def _combined(
+    stats: NDArray[Any], first: NDArray[Any], most: slice = slice(GRADIENT_STATS + 2, None, SLOT_STATS)
+) -> NDArray[Any]:
+    """Rows of tasks → rows of arrays, whose first tasks are `first`: the largest of the columns `most`, else sums."""
+    if len(first) == len(stats):
+        return stats
+    with np.errstate(invalid="ignore"):  # infinities of both signs: a diverging run says so by its values
+        sums: NDArray[Any] = np.add.reduceat(stats, first)
+    sums[:, most] = np.fmax.reduceat(stats[:, most], first)
+    return sums
 
 
 @lru_cache(maxsize=64)

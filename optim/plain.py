@@ -17,13 +17,15 @@ from optim.codegen import GRADIENT_STATS, SLOT_STATS
 from optim.tracing import program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from optim.rules import Rule
 
-__all__ = ["compute_dtype", "count_nonfinite", "measure", "norm", "run_rule"]
+    Arrays = tuple[NDArray[Any], ...]
+
+__all__ = ["Step", "compute_dtype", "count_nonfinite", "cut", "empty_stats", "measure", "norm"]
 
 # Elements. With fewer, an operation is over so soon that two threads only hand the interpreter's lock to each other;
 # with more, the cache overflows.
@@ -39,52 +41,93 @@ def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64 if dtype.itemsize >= 8 else np.float32)  # noqa: PLR2004 - bytes, in whichever order
 
 
-def run_rule(
-    rule: Rule,
-    numbers: Sequence[float],
-    gradient: NDArray[Any],
-    targets: Sequence[NDArray[Any]],
-    stats: NDArray[Any] | None = None,
-) -> None:
-    """Update `targets` in place.
+class Step:
+    """A rule with the numbers of one step, for any of its variables, in any thread.
 
-    Args:
-        rule: the formula.
-        numbers: scale, low, high, then the hyperparameters, as a kernel takes them: see `codegen`.
-        gradient: not modified.
-        targets: the variable and the slots, each of the gradient's shape.
-        stats: float64[width], a row of `codegen`'s stats to fill; or None.
+    What is the same for all blocks is done here, once. While the interpreter's lock is held between two operations, no
+    other thread can begin its next one: it goes to sleep, and to wake takes longer than an operation.
     """
-    dtype = compute_dtype(targets[0].dtype)
-    clip, hyperparameters = numbers[:3], [np.array(number, dtype) for number in numbers[3:]]
-    todo = program(rule)
-    scratch = _scratch(len(todo.scratch) + 2, dtype)
-    if stats is not None:
-        stats[:] = 0.0
-        stats[GRADIENT_STATS + 2 :: SLOT_STATS] = -np.inf
-    with np.errstate(all="ignore"):  # a diverging run says so by its values, with numba and without
-        update = todo.prepare(hyperparameters)
-        for block in _blocks([gradient, *targets], dtype, writes=True):
-            *free, clipped, old = scratch[:, : block[0].size]
-            if stats is not None:
-                np.copyto(old, block[1])
-            update(_clipped(block[0], clip, clipped), *block[1:], *free)
-            if stats is not None:
-                for array, target in zip(block[1:], targets, strict=True):
-                    if target.dtype != dtype:  # it is stored as a narrower one, and that is what counts
-                        array[...] = array.astype(target.dtype)
-                _tally(stats, block, np.subtract(block[1], old, out=old))
+
+    def __init__(self, rule: Rule, numbers: Sequence[float], dtype: np.dtype[Any]) -> None:
+        """Prepare the formula.
+
+        Args:
+            rule: the formula.
+            numbers: scale, low, high, then the hyperparameters, as a kernel takes them: see `codegen`.
+            dtype: what to compute in.
+        """
+        todo = program(rule)
+        self._dtype = dtype
+        self._scratch = len(todo.scratch) + 2
+        with np.errstate(all="ignore"):
+            typed = [np.array(number, dtype) for number in numbers]
+            self._clip = typed[:3] if tuple(numbers[:3]) != (1.0, -math.inf, math.inf) else None
+            self._update = todo.prepare(typed[3:])
+
+    def run(self, blocks: Iterable[tuple[int, Arrays]], stats: NDArray[Any] | None) -> None:
+        """Update variables and slots in place.
+
+        Args:
+            blocks: as `cut` cuts them: each with its row of `stats`; the gradient, which is not modified, the variable
+                and its slots.
+            stats: `empty_stats`, to add to; or None.
+        """
+        with np.errstate(all="ignore"):  # a diverging run says so by its values, with numba and without
+            for row, block in blocks:
+                self._run(block, block, None if stats is None else stats[row])
+
+    def run_buffered(self, row: int, arrays: Arrays, stats: NDArray[Any] | None) -> None:
+        """As `run`, for whole arrays of any strides, size and floating dtype."""
+        with np.errstate(all="ignore"):
+            for block in _buffered(arrays, self._dtype, writes=True):
+                self._run(block, arrays, None if stats is None else stats[row])
+
+    def _run(self, block: Arrays, stored: Arrays, stats: NDArray[Any] | None) -> None:
+        *free, clipped, old = _scratch(self._scratch, self._dtype, block[0].size)
+        if stats is not None:
+            np.copyto(old, block[1])
+        gradient = block[0] if self._clip is None else _clipped(block[0], self._clip, clipped)
+        self._update(gradient, *block[1:], *free)
+        if stats is not None:
+            for array, target in zip(block[1:], stored[1:], strict=True):
+                if target.dtype != self._dtype:  # it is stored as a narrower one, and that is what counts
+                    array[...] = array.astype(target.dtype)
+            _tally(stats, block, np.subtract(block[1], old, out=old))
 
 
-def _scratch(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """dtype[count, _BLOCK + _APART]: this thread's, kept for its next step, since fresh pages cost time."""
-    kept: dict[str, NDArray[Any]] = _own.__dict__
-    key = f"{count} of {dtype}"
-    if key not in kept:
+def empty_stats(rows: int, width: int) -> NDArray[Any]:
+    """float64[rows, width]: `codegen`'s stats of no elements."""
+    stats = np.zeros((rows, width))
+    stats[:, GRADIENT_STATS + 2 :: SLOT_STATS] = -np.inf
+    return stats
+
+
+def _clipped(g: NDArray[Any], clip: Sequence[NDArray[Any]], out: NDArray[Any]) -> NDArray[Any]:
+    scale, low, high = clip
+    if scale != 1.0:
+        g = np.multiply(g, scale, out)
+    if low > -math.inf or high < math.inf:
+        g = np.minimum(np.maximum(g, low, out=out), high, out=out)
+    return g
+
+
+def _scratch(count: int, dtype: np.dtype[Any], size: int) -> list[NDArray[Any]]:
+    """`count` arrays dtype[size]: this thread's, kept for its next step, since fresh pages cost time."""
+    key = count, dtype.char, size
+    if getattr(_own, "key", None) != key:
+        _own.key, _own.rows = key, [row[:size] for row in _room(count, dtype)]
+    rows: list[NDArray[Any]] = _own.rows
+    return rows
+
+
+def _room(count: int, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
+    rooms: dict[tuple[int, str], list[NDArray[Any]]] = _own.__dict__.setdefault("rooms", {})
+    key = count, dtype.char
+    if key not in rooms:
         room = np.empty(count * (_BLOCK + _APART) + _CACHE_LINE, dtype)
         skipped = -room.ctypes.data % _CACHE_LINE // dtype.itemsize
-        kept[key] = room[skipped:][: count * (_BLOCK + _APART)].reshape(count, -1)
-    return kept[key]
+        rooms[key] = [room[skipped + i * (_BLOCK + _APART) :][:_BLOCK] for i in range(count)]
+    return rooms[key]
 
 
 def norm(arrays: Sequence[NDArray[Any]]) -> float:
@@ -132,15 +175,6 @@ def _exact_sum(squares: Iterator[float]) -> float:
         return math.inf
 
 
-def _clipped(g: NDArray[Any], clip: Sequence[float], out: NDArray[Any]) -> NDArray[Any]:
-    scale, low, high = (g.dtype.type(number) for number in clip)
-    if scale != 1.0:
-        g = np.multiply(g, scale, out=out)
-    if low > -math.inf or high < math.inf:
-        g = np.minimum(np.maximum(g, low, out=out), high, out=out)
-    return g
-
-
 def _tally(stats: NDArray[Any], block: Sequence[NDArray[Any]], update: NDArray[Any]) -> None:
     gradient, variable, *slots = block
     squares = _squares(gradient)
@@ -169,23 +203,27 @@ def _squares(block: NDArray[Any]) -> float:
 
 
 def _read(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    for (block,) in _blocks([array], compute_dtype(array.dtype)):
+    dtype = compute_dtype(array.dtype)
+    for (block,) in cut([array]) if array.flags.c_contiguous and array.dtype == dtype else _buffered([array], dtype):
         yield block
 
 
-def _blocks(
-    arrays: Sequence[NDArray[Any]], dtype: np.dtype[Any], *, writes: bool = False
-) -> Iterator[tuple[NDArray[Any], ...]]:
-    """The same elements of every array, a block at a time; all but the first array are written back, if asked."""
+def cut(arrays: Sequence[NDArray[Any]]) -> list[Arrays]:
+    """Views of the same elements of each of the arrays, a block at a time.
+
+    Args:
+        arrays: of one shape, contiguous, and of the dtype to compute in.
+    """
+    flat = [array.reshape(-1) for array in arrays]
+    size = flat[0].size
+    blocks = -(-size // _BLOCK)
+    block = -(-size // (max(1, blocks) * _CACHE_LINE)) * _CACHE_LINE  # all of one size, so that none is over at once
+    return [tuple(array[start : start + block] for array in flat) for start in range(0, size, block or 1)]
+
+
+def _buffered(arrays: Sequence[NDArray[Any]], dtype: np.dtype[Any], *, writes: bool = False) -> Iterator[Arrays]:
+    """The same elements of each of the arrays, a block at a time; all but the first are written back, if asked."""
     if not arrays[0].size:
-        return
-    if all(array.flags.c_contiguous and array.dtype == dtype for array in arrays):
-        flat = [array.reshape(-1) for array in arrays]
-        size = flat[0].size
-        blocks = -(-size // _BLOCK)
-        block = -(-size // (blocks * _CACHE_LINE)) * _CACHE_LINE  # all of one size, so that none is over at once
-        for start in range(0, size, block):
-            yield tuple(array[start : start + block] for array in flat)
         return
     access: Any = [["readonly"], *[["readwrite" if writes else "readonly"]] * (len(arrays) - 1)]
     iterator: Any = np.nditer(

@@ -50,6 +50,8 @@ class Rule:
         moves_at_rest: whether an element moves whose gradient is 0, so that a sparse gradient moves every row.
         sparse: the rule for sparse gradients, where TF1 writes the same update in other words, which an infinity in a
             slot can tell apart: b·m + (1-b)·g stays infinite, m + (1-b)·(g-m) becomes NaN.
+        is_linear: whether it is v - learning_rate·g: TF1 then takes rows of the same index one after the other; for all
+            others it sums them first, and that sum may be infinite where what v moves by is not.
     """
 
     formula: Callable[..., tuple[Any, ...]]
@@ -57,6 +59,7 @@ class Rule:
     reference: str
     moves_at_rest: bool = False
     sparse: Rule | None = None
+    is_linear: bool = False
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -218,7 +221,9 @@ def _rule(formula: Callable[..., Any], slots: tuple[str, ...], reference: str, *
     return Rule(formula, slots, reference, **options, sparse=sparse and Rule(sparse, slots, reference, **options))
 
 
-GRADIENT_DESCENT = Rule(_gradient_descent, (), "Robbins and Monro 1951, https://doi.org/10.1214/aoms/1177729586")
+GRADIENT_DESCENT = Rule(
+    _gradient_descent, (), "Robbins and Monro 1951, https://doi.org/10.1214/aoms/1177729586", is_linear=True
+)
 MOMENTUM = Rule(_momentum, ("momentum",), "Polyak 1964, https://doi.org/10.1016/0041-5553(64)90137-5")
 NESTEROV = Rule(
     _nesterov, ("momentum",), "Sutskever et al. 2013, http://proceedings.mlr.press/v28/sutskever13.html"

@@ -48,8 +48,10 @@ def update_rows(
         stats: float64[width], a row of `codegen`'s stats to fill; or None.
     """
     as_it_came = gradient
-    if not clip.only_scales:
+    if rule.is_linear or not clip.only_scales:
         rows = clip.applied(gradient.values)
+        if rule.is_linear:
+            rows, hyperparameters = kernels.Clip(*hyperparameters).applied(rows), (1.0,)
         gradient, clip = IndexedSlices(rows, gradient.indices, gradient.dense_shape), kernels.AS_IT_IS
     rule = rule.sparse or rule
     indices, rows = unique_rows(gradient)

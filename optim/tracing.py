@@ -126,7 +126,7 @@ class Program:
         output = self._names[id(result)] = self._output(i, operation)
         if function is _choose:
             self._free += sorted(ended)
-        return f"{called}({', '.join([*arguments, output])})"
+        return f"{called}({', '.join([*arguments, f'out={output}'])})"
 
     def _output(self, i: int, operation: _Operation) -> str:
         """Where to write: over the old value, where it is not needed any more; or a scratch block."""

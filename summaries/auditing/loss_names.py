@@ -35,7 +35,7 @@ _CRITERIA = _any("""
     cross_?entropy cross_ent xent xentropy nll neg(?:ative)?_log_likelihood neg(?:ative)?_elbo perplexity ppl
     mse mae rmse msle rmsle (?:root_)?mean_(?:squared?|absolute)_error
     bits_per_(?:byte|char|character|dim|dimension|token|word) bpb bpc bpd""")
-_BARE_CRITERIA = _any("ce bce objective hinge log_?loss")
+_BARE_CRITERIA = _any("ce bce objective hinge log_?loss (?<!total_)cost(?!_per)")  # dollars add up, and are per token
 # What may stand beside the word: what is averaged, over what, against what it is drawn; and what the loss is.
 _STATISTICS = _any(r"""
     \d+ epochs? steps? iter iters iterations? batch batches micro mini global local reduced avg averaged? mean total sum

@@ -1,20 +1,22 @@
-"""The shape of a loss: its level by blocks, how far noise reaches, what stands out of it."""
+"""The shape of a loss: its level by blocks, where it rises, and whether a learning rate's restarts explain that."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.robust import NORMAL, Blocks, blocks, median, sigma, tail_reach
+from summaries.auditing.robust import NORMAL, Blocks, blocks, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from summaries.auditing.excursions import Peak
     from summaries.auditing.signals import Signals
     from summaries.series import Series
 
@@ -22,18 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Course",
-    "Excursions",
-    "Peak",
     "bend",
     "explained_by_rate",
     "largest_rise",
     "level_between",
     "onset",
     "recur_as_restarts",
-    "scatter_about_line",
+    "scatter_about_trend",
 ]
-
-_NEIGHBOURS = 3  # blocks on each side that tell what a block's level should be
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Course:
         median: of all.
         blocks: its course.
         noise: robust standard deviation of a point about the course.
-        early: the level of the first third.
+        early: the level of the first third, but for its first part: a twentieth of all.
         late: the level of the last third.
     """
 
@@ -61,8 +59,7 @@ class Course:
         n = len(values)
         cut = blocks(values, min(count, n // 5))
         noise = max(median(cut.sigma), NORMAL * median(np.abs(np.diff(values))) / math.sqrt(2))
-        third = max(n // 3, 1)
-        early, late = (_clipped_mean(part, noise) for part in (values[:third], values[-third:]))
+        early, late = (_clipped_mean(part, noise) for part in (values[n // 20 : n // 3], values[-(n // 3) :]))
         return Course(values, median(values), cut, noise, early, late)
 
     def error_of_rise(self, best: int, tail: int) -> float:
@@ -77,18 +74,18 @@ class Course:
         within = 1.2533 * noise / math.sqrt(self.blocks.length)
         return max(within, 0.6 * bend(self.blocks.median) * math.sqrt(1 + 1 / tail))
 
-    @property
+    @cached_property
     def error_of_thirds(self) -> float:
-        """Standard error of the difference of two thirds' means."""
-        return self.noise * math.sqrt(2 / max(len(self.values) // 3, 1))
+        """Standard error of the difference between the late level and the early one.
 
-    @property
-    def steady(self) -> bool:
-        """Whether it varies from point to point only, and not slowly: no more than as many points of noise would."""
-        n, length = len(self.values), self.blocks.length
-        fast = NORMAL * median(np.abs(np.diff(self.values))) / math.sqrt(2)
-        slow = sigma(self.blocks.median)
-        return sigma(self.values) <= (1.25 + 3 / math.sqrt(n)) * fast and slow <= 2 * fast / math.sqrt(length)
+        From the means of ten batches, of six and of thirty: of noise that is correlated, they scatter more than means
+        of as many independent points would.
+        """
+        n = len(self.values)
+        counts = [count for count in (6, 10, 30) if n >= 2 * count]
+        means = [(n // count, self.values[n % count :].reshape(count, -1).mean(axis=1)) for count in counts]
+        noise = max([self.noise, *(math.sqrt(length) * scatter_about_trend(mean) for length, mean in means)])
+        return noise * math.sqrt(1 / (n // 3 - n // 20) + 1 / (n // 3))
 
     @property
     def climbs(self) -> bool:
@@ -96,17 +93,22 @@ class Course:
         level = blocks(self.values, 9).median
         return largest_rise(-level) < max(self.late - self.early, 0.0) / 2
 
-    def fell(self, sigmas: float) -> bool:
-        """Whether the start, be it one point or a third of all, is higher than the end, by more than chance."""
+    def fell(self, sigmas: float, least: float) -> bool:
+        """Whether the end is lower than the start, by more than chance.
+
+        Of the first points, fewer than a third, the fall must be `least` at least: a network's output biases are learnt
+        there, and averages begin with a few points' noise.
+        """
+        if self.early - self.late > sigmas * self.error_of_thirds:
+            return True
         n = len(self.values)
-        last = self.noise / math.sqrt(max(n // 3, 1))
-        points = n // 3
+        last = self.noise / math.sqrt(n // 3)
+        points = n // 9
         while points:
-            bar = sigmas  # of fewer points, there are more to choose from, and their mean is less normal
-            if points < n // 3:
-                bar += 0.5 + 1.5 * (1 - math.log(points) / math.log(n // 3))
+            # Of fewer points, there are more to choose from, and their mean is less normal.
+            bar = sigmas + 0.5 + 1.5 * (1 - math.log(points) / math.log(n // 3))
             start = _clipped_mean(self.values[:points], self.noise) if points > 1 else self.values[0]
-            if start - self.late > bar * math.hypot(self.noise / math.sqrt(points), last):
+            if start - self.late > max(bar * math.hypot(self.noise / math.sqrt(points), last), least):
                 return True
             points //= 3
         return False
@@ -117,13 +119,12 @@ def bend(values: Floats) -> float:
     return NORMAL * median(np.abs(np.diff(values, 2))) / math.sqrt(6) if len(values) > 2 else 0.0  # noqa: PLR2004
 
 
-def scatter_about_line(values: Floats) -> float:
-    """Standard deviation of n ≥ 3 points about the straight line through them."""
+def scatter_about_trend(values: Floats, degree: int = 1) -> float:
+    """Standard deviation of n > degree + 1 points about the polynomial through them: the straight line, of degree 1."""
     n = len(values)
-    along = np.arange(n) - (n - 1) / 2
-    rest = values - values.mean()
-    rest = rest - along * (along @ rest / (along @ along))
-    return math.sqrt(float(rest @ rest) / (n - 2))
+    basis, _ = np.linalg.qr(np.vander(np.linspace(-1, 1, n), degree + 1))
+    rest = values - basis @ (basis.T @ values)
+    return math.sqrt(float(rest @ rest) / (n - degree - 1))
 
 
 def largest_rise(values: Floats) -> float:
@@ -131,7 +132,7 @@ def largest_rise(values: Floats) -> float:
     return float((values - np.minimum.accumulate(values)).max())
 
 
-def onset(values: Floats, cut: Blocks, best: int, rise: float, error: float) -> int:
+def onset(values: Floats, cut: Blocks, best: int, rise: float, scale: float) -> int:
     """Where a rise behind a best block begins, by index: behind the last block that is still near the best one.
 
     Args:
@@ -139,15 +140,17 @@ def onset(values: Floats, cut: Blocks, best: int, rise: float, error: float) -> 
         cut: their blocks.
         best: which block is lowest.
         rise: how far it goes.
-        error: standard error of a block's median.
+        scale: beside which a rise by 3 % is none, as the loss had it until then.
     """
     above = cut.median[best:] - cut.median[best]
-    near = above <= min(max(3 * error, 0.03 * rise), 0.5 * rise)
+    error = median(cut.error[max(best - 2, 0) : best + 3])  # there: a loss that explodes is noisier later
+    near = above <= min(max(4 * error, 0.03 * min(rise, scale)), 0.5 * rise)
     last = best + int(np.flatnonzero(near)[-1])
     start = int(cut.start[last])
     part = values[start : start + 3 * cut.length]
     # Between these two levels the sum of what is above their middle is least where the rise begins.
-    middle = (float(cut.median[last]) + float(cut.median[min(last + 2, len(cut.median) - 1)])) / 2
+    step = float(cut.median[min(last + 2, len(cut.median) - 1)] - cut.median[last])
+    middle = float(cut.median[last]) + min(step, scale) / 2
     return start + int(np.argmin(np.cumsum(np.append(0.0, part - middle))))
 
 
@@ -155,151 +158,6 @@ def _clipped_mean(values: Floats, noise: float) -> float:
     """The mean, of values no further than 4 σ from their median: as efficient as the mean, nearly as robust."""
     middle = median(values)
     return float(np.clip(values, middle - 4 * noise, middle + 4 * noise).mean())
-
-
-class Peak(NamedTuple):
-    """A stretch of points far above the level around it: the first, the last and the highest, by index."""
-
-    first: int
-    last: int
-    top: int
-    points: int
-    level: float
-    sigmas: float
-
-
-@dataclass(frozen=True)
-class Excursions:
-    """Where a series stands out of its own noise, upwards.
-
-    A point is compared with the higher of the levels before and after it, each the median of three blocks' medians, so
-    that neither a fall nor a lasting rise counts; and with the noise there. A single point must be further out than
-    the noise's own tail reaches (see `robust.tail_reach`); three in a row need not be so far.
-
-    Attributes:
-        returned: the stretches behind which the series is on its level again.
-        unreturned: the one that lasts to the end, if there is one.
-        reach: points in a block, times the blocks that make up a level.
-    """
-
-    returned: list[Peak]
-    unreturned: Peak | None
-    reach: int
-
-    @staticmethod
-    def of(values: Floats, sigmas: float, min_rise: float, *, medians: bool = False) -> Excursions:
-        """What stands out of n ≥ 20 finite values.
-
-        Args:
-            values: float64[n].
-            sigmas: how many standard deviations a point must at least be above the level.
-            min_rise: how far above, in parts of the range of the series' levels.
-            medians: whether values are medians, whose noise has no heavy tails.
-        """
-        n = len(values)
-        cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
-        owner = np.minimum(np.searchsorted(cut.start, np.arange(n), "right") - 1, len(cut.start) - 1)
-        residual = values - np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
-        level, noise = _expected(cut, blocks(residual, len(cut.start)).sigma)
-        span = float(cut.median.max() - cut.median.min())
-        noise = np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
-        rise = values - level[owner]
-        deviation = rise / noise[owner]
-        least = np.full(len(level), min_rise * span)
-        if values.min() > 0:  # else a level says nothing of a loss's scale
-            least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
-        enough = rise > np.maximum(least, 0.02 * np.abs(level))[owner]
-        high = (deviation > 0.75 * sigmas) & enough
-        reach = cut.length * _NEIGHBOURS
-        if not high.any():
-            return Excursions([], None, reach)
-        bar = max(sigmas, tail_reach(residual / noise[owner]))
-        high &= _stands_out_of_ratios(values, cut, level[owner])
-        peaks = _peaks(values, deviation, high, level[owner], cut.length, (sigmas, bar)) if high.any() else []
-        if not medians:
-            peaks = _beyond_the_rest(peaks, deviation, -(residual / noise[owner])[cut.length :], cut.length)
-        open_end = [peak for peak in peaks if peak.last >= n - 2]
-        return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
-
-    @staticmethod
-    def of_stretches(values: Floats, sigmas: float, min_rise: float, count: int = 400) -> Excursions:
-        """What stands out for longer: the same of the medians of `count` stretches of at least as many values."""
-        cut = blocks(values, count)
-        found = Excursions.of(cut.median, sigmas, min_rise, medians=cut.length > 2)  # noqa: PLR2004
-
-        def whole(peak: Peak) -> Peak:
-            first, last = int(cut.start[peak.first]), int(cut.start[peak.last]) + cut.length - 1
-            top = first + int(np.argmax(values[first : last + 1]))
-            return Peak(first, last, top, last + 1 - first, peak.level, peak.sigmas)
-
-        unreturned = whole(found.unreturned) if found.unreturned else None
-        return Excursions([whole(peak) for peak in found.returned], unreturned, found.reach * cut.length)
-
-
-def _stands_out_of_ratios(values: Floats, cut: Blocks, level: Floats) -> NDArray[np.bool_]:
-    """Whether values stand out on a logarithmic scale too, where noise in ratios is symmetric; if all are positive."""
-    if values.min() <= 0:
-        return np.ones(len(values), bool)
-    centre = cut.start + (cut.length - 1) / 2
-    noise = sigma(np.log(values) - np.interp(np.arange(len(values)), centre, np.log(cut.median)))
-    return np.asarray(np.log(values / level) > 5 * noise)
-
-
-def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
-    """For each block, the level that its neighbours tell, and the noise there, given that within the blocks."""
-    k, side = len(cut.median), _NEIGHBOURS
-    pad = np.full(side, np.nan)
-    rows = np.concatenate([pad, cut.median, pad])[np.arange(k + side + 1)[:, None] + np.arange(side)]
-    before, after = _nan_medians(rows[:k]), _nan_medians(rows[side + 1 :])
-    before[0] = np.inf  # nothing came before the first block: how high it should be, nobody can tell
-    level = np.fmax(before, after)
-    bends = np.abs(np.diff(cut.median, 2)) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
-    return level, np.hypot(_medians_around(bends, np.arange(k) - 1, side), _medians_around(sigmas, np.arange(k), side))
-
-
-def _medians_around(values: Floats, index: NDArray[np.int64], side: int) -> Floats:
-    """The medians of the 2 · side + 1 values nearest to each index: at an end as many, so that no one decides alone."""
-    width = min(2 * side + 1, len(values))
-    first = np.clip(index - side, 0, len(values) - width)
-    return _nan_medians(values[first[:, None] + np.arange(width)])
-
-
-def _nan_medians(rows: Floats) -> Floats:
-    """Each row's median, without its NaNs, which stand at either end; NaN where there is nothing else."""
-    ordered = np.sort(rows, axis=1)  # NaN last
-    count = np.count_nonzero(~np.isnan(rows), axis=1)
-    index = np.arange(len(rows))
-    low = ordered[index, np.maximum(count - 1, 0) // 2]
-    high = ordered[index, np.minimum(count // 2, rows.shape[1] - 1)]
-    return np.asarray((low + np.where(np.isnan(high), low, high)) / 2)
-
-
-def _peaks(
-    values: Floats, deviation: Floats, high: NDArray[np.bool_], level: Floats, length: int, bars: tuple[float, float]
-) -> list[Peak]:
-    """The stretches of high points: one that passes the bar of single points, or three in a row the lower one."""
-    sigmas, bar = bars
-    at = np.flatnonzero(high)
-    stretches = np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1)
-    found = []
-    for stretch in stretches:
-        top = int(stretch[np.argmax(values[stretch])])
-        in_a_row = len(stretch) >= 3 and bool((stretch[2:] - stretch[:-2] <= 3).any())  # noqa: PLR2004
-        if deviation[top] > bar or (in_a_row and deviation[top] > max(sigmas, 0.6 * bar)):
-            sigmas = float(deviation[top])
-            found.append(Peak(int(stretch[0]), int(stretch[-1]), top, len(stretch), float(level[top]), sigmas))
-    return found
-
-
-def _beyond_the_rest(peaks: list[Peak], above: Floats, below: Floats, length: int) -> list[Peak]:
-    """Without single points, of one to three, that are not far beyond all others: heavy tails have such."""
-    if len(peaks) > 3:  # noqa: PLR2004
-        return peaks
-    rest = above.copy()
-    for peak in peaks:
-        rest[peak.first : peak.last + 1 + length] = 0.0  # its own way back
-    others = max(float(rest.max()), float(below.max()))
-    return [peak for peak in peaks if peak.points > 2 or peak.sigmas > 2.5 * others]  # noqa: PLR2004
 
 
 def explained_by_rate(run: Signals, series: Series, first: int, last: int, until: int | None = None) -> bool:
@@ -328,7 +186,7 @@ def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
     before; there the loss goes up every time. Of two cycles, only the one peak tells: it must take its time.
     """
     n = len(values)
-    if not all(_undoes_a_part(values, peak) for peak in peaks):
+    if all(peak.points == 1 for peak in peaks) or not all(_undoes_a_part(values, peak) for peak in peaks):
         return False
     starts = np.array([peak.first for peak in peaks])
     k = np.arange(1.0, len(peaks) + 1)
@@ -341,14 +199,14 @@ def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
             others = grid[away.min(axis=0) > max(3.0, 0.005 * n)]
             rises = [_goes_up(values, at) for at in others.astype(int)]
             least = 0.25 * min(_goes_up(values, peak.first) for peak in peaks)
-            if all(rise > least for rise in rises) and (len(grid) > 1 or _lasts(values, peaks[0]) > 0.015 * n):
+            if all(rise > least for rise in rises) and (len(grid) > 1 or _lasts(values, peaks[0]) > max(5, 0.015 * n)):
                 return True
     return False
 
 
 def _undoes_a_part(values: Floats, peak: Peak) -> bool:
-    """Whether a peak of more than a point undoes less than half of what was learnt until then."""
-    if not peak.first or peak.points < 2:  # noqa: PLR2004
+    """Whether a peak undoes less than half of what was learnt until then."""
+    if not peak.first:
         return False
     learnt = float(blocks(values[: peak.first], 30).median.max()) - peak.level
     height = float(np.quantile(values[peak.first : peak.last + 1], 0.9)) - peak.level  # a top would be the noise's

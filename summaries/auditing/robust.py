@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Blocks", "blocks", "median", "sigma", "tail_reach"]
+__all__ = ["Blocks", "blocks", "in_sigmas", "median", "sigma", "tail_reach"]
 
 _ODDS = 200.0
 NORMAL = 1.4826  # σ of a normal distribution, over its median absolute deviation
@@ -55,6 +55,11 @@ def blocks(values: Floats, count: int) -> Blocks:
     middle = _row_medians(np.sort(table, axis=1))
     spread = _row_medians(np.sort(np.abs(table - middle[:, None]), axis=1))
     return Blocks(start, length, middle, NORMAL * spread)
+
+
+def in_sigmas(rise: float, noise: float) -> float:
+    """How many standard deviations of the noise a rise is: a million, at most, for there may be no noise."""
+    return rise / noise if rise < 1e6 * noise else 1e6
 
 
 def _row_medians(ordered: Floats) -> Floats:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from summaries.auditing.excursions import Excursions, Peak
 from summaries.auditing.finding import Severity
-from summaries.auditing.losses import Excursions, Peak
-from summaries.auditing.robust import blocks, median
+from summaries.auditing.overflows import are_few, skipped
+from summaries.auditing.robust import Blocks, blocks, in_sigmas, median
 from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "dead_variables"]
 
 RULES = Ruleset()
+_MANY = 4  # jumps that are no accident
+_NEAR = 5  # points that are one place
+_TAIL_TELLS = 2000  # points that tell how far noise reaches
+_AS_EVER = 0.1  # the probability that there were none at first, had they always been as frequent
 
 
 @RULES.add(
@@ -67,20 +72,9 @@ def _non_finite(signal: Signal) -> NDArray[np.int64]:
 
 
 def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
-    """Whether gradients that are not finite are single overflows, as a scaled loss has: a few, and the run goes on.
-
-    A scale that starts too high overflows at the first steps, until it has been halved often enough. Where the points
-    recorded so far end with an overflow, the next ones will tell.
-    """
-    points = len(signal.standing)
-    stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
-    later = stretches[1:] if stretches[0][0] == 0 else stretches
-    first = len(at) - sum(map(len, later))
-    return bool(
-        first <= min(limit["max_first"], points - 1)
-        and max(map(len, later), default=0) <= limit["max_in_a_row"]
-        and sum(map(len, later)) <= max(limit["max_in_a_row"], limit["max_overflows"] * points)
-        and all(np.isfinite(loss.standing.value).all() for loss in run.of("loss"))
+    """Whether gradients that are not finite are single overflows, and the losses fine but for such steps."""
+    return are_few(at, len(signal.standing), limit) and all(
+        skipped(run, loss.standing, limit) for loss in run.of("loss")
     )
 
 
@@ -91,6 +85,7 @@ def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: Limit
     factor=above(1, 10.0),
     sigmas=above(0, 8.0),
     warm_up=fraction(0.05),
+    share=fraction(0.02),
     min_points=whole(30, 20),
 )
 def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
@@ -101,14 +96,14 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
         if np.count_nonzero(positive) < limit["min_points"]:
             continue
         step, log = series.step[positive], np.log10(series.value[positive])
-        hit = _climb(signal.tag, step, log, limit) or _burst(run, signal.tag, step, log, limit)
+        cut = blocks(log, min(60, len(log) // 5))
+        hit = _climb(signal.tag, step, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
         if hit is not None:
             yield hit
 
 
-def _climb(tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit | None:
+def _climb(tag: str, step: NDArray[np.int64], cut: Blocks, limit: Limits) -> Hit | None:
     """A rise that lasts: blocks whose median is far above an earlier one's, and above all that came before that."""
-    cut = blocks(log, min(60, len(log) // 5))
     level = cut.median
     first = max(1, int(np.ceil(limit["warm_up"] * len(level))))
     after = level[first:]
@@ -131,46 +126,88 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit
     return Hit(
         f"{tag} climbs from {low:.4g} to {peak:.4g}, from step {step[start]} on",
         tag,
-        (int(step[start]), int(step[min(cut.start[stop] + cut.length, len(step)) - 1])),
+        (int(step[start]), int(step[cut.start[stop] + cut.length - 1])),
         {"level before": low, "peak level": peak, "factor": peak / low},
     )
 
 
-def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, limit: Limits) -> Hit | None:
+def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
     """Steps whose norm is far above every level that the run had, too few for the medians of `_climb`."""
-    peaks = _far_above(log, Excursions.of(log, limit["sigmas"], 0.0), limit, 1)
+    usual = _highest_before(cut, len(log))
+    begin = int(np.ceil(limit["warm_up"] * len(log)))
+    excess = log[begin:] - usual[begin:]
+    if excess.max() < np.log10(limit["factor"]):
+        return None
+    peaks = _far_above(log, usual, Excursions.of(log, limit["sigmas"], 0.0), limit, 1)
     length = 4  # what lasts for longer is seen in the medians of 4, of 16, and so on
     while not peaks and len(log) >= 200 * length:
         found = Excursions.of_stretches(log, limit["sigmas"], 0.0, len(log) // length)
-        peaks = _far_above(log, found, limit, length)
+        peaks = _far_above(log, usual, found, limit, length)
         length *= 4
+    peaks = peaks or _outliers(excess, begin, median(cut.sigma), limit)
     if not peaks:
         return None
-    peak, usual = max(peaks, key=lambda pair: float(log[pair[0].top]))
+    peak = max(peaks, key=lambda peak: float(log[peak.top]))
     clips = bool(run.of("clipped", "clipped_fraction", "clip_norm", "clipped_global_norm"))
+    most = 10 ** max(float(usual[peak.top]), peak.level)
     return Hit(
-        f"{tag} jumps to {10 ** log[peak.top]:.4g} at step {step[peak.top]}, usually at most {10**usual:.4g}"
+        f"{tag} jumps to {10 ** log[peak.top]:.4g} at step {step[peak.top]}, usually at most {most:.4g}"
         f"{'' if len(peaks) == 1 else f'; {len(peaks)} such jumps'}{'; clipping bounds what it does' if clips else ''}",
         tag,
-        (int(step[peaks[0][0].first]), int(step[peaks[-1][0].last])),
-        {"peak": float(10 ** log[peak.top]), "usual": 10**usual, "sigmas": peak.sigmas},
+        (int(step[peaks[0].first]), int(step[peaks[-1].last])),
+        {"peak": float(10 ** log[peak.top]), "usual": most, "sigmas": peak.sigmas},
         len(peaks),
         Severity.INFO if clips else None,
     )
 
 
-def _far_above(log: Floats, found: Excursions, limit: Limits, length: int) -> list[tuple[Peak, float]]:
-    """The excursions that are `factor` times what was usual until then, with that; of stretches, in their median."""
-    cut = blocks(log, min(60, len(log) // 5))
+def _highest_before(cut: Blocks, n: int) -> Floats:
+    """For each of n points, the highest level of the blocks before its own."""
     highest = np.maximum.accumulate(cut.median)
+    before = np.append(highest[:1], highest[:-1])
+    return np.asarray(np.repeat(before, np.diff(np.append(cut.start, n))))
+
+
+def _far_above(log: Floats, usual: Floats, found: Excursions, limit: Limits, length: int) -> list[Peak]:
+    """The excursions that are `factor` times what was usual until then; of stretches, in their median."""
     peaks = []
     for peak in [*found.returned, *([found.unreturned] if found.unreturned else [])]:
-        block = max(int(np.searchsorted(cut.start, peak.first, "right")) - 2, 0)
-        usual = max(float(highest[block]), peak.level)
+        most = max(float(usual[peak.first]), peak.level)
         height = float(log[peak.top]) if length == 1 else median(log[peak.first : peak.last + 1])
-        if peak.first >= limit["warm_up"] * len(log) and height >= usual + np.log10(limit["factor"]):
-            peaks.append((peak, usual))
+        if peak.first >= limit["warm_up"] * len(log) and height >= most + np.log10(limit["factor"]):
+            peaks.append(peak)
     return peaks
+
+
+def _outliers(excess: Floats, begin: int, noise: float, limit: Limits) -> list[Peak]:
+    """Jumps that stand apart from the other points: at one place, a few, or so many that they are the noise's own tail.
+
+    Args:
+        excess: float64[n], the logarithm over what was usual.
+        begin: index of its first point.
+        noise: standard deviation of a point.
+        limit: the rule's thresholds.
+    """
+    least = max(float(np.log10(limit["factor"])), limit["sigmas"] * noise)
+    at = np.flatnonzero(excess >= least)
+    if not len(at):
+        return []
+    near = np.flatnonzero(3 * excess >= excess.max())
+    at_one_place = near[-1] - near[0] <= _NEAR
+    if at_one_place:
+        at = at[at >= near[0]]
+    if at_one_place or len(at) < _MANY:
+        apart = at_one_place or excess[at].min() >= max(1.25 * least, 3 * excess[excess < least].max())
+        found = apart and len(excess) < _TAIL_TELLS
+    else:
+        share = len(at) / (len(excess) - at[0])
+        none_at_first = int(np.argmax(2 * excess >= least))  # nor lesser ones
+        found = share >= limit["share"] and (1 - share) ** none_at_first <= _AS_EVER
+    if not found:
+        return []
+    tops = (begin + at).tolist()
+    sigmas = [in_sigmas(far, noise) for far in excess[at].tolist()]
+    return [Peak(i, i, i, 1, -np.inf, far) for i, far in zip(tops, sigmas, strict=True)]
 
 
 @RULES.add(
@@ -255,6 +292,10 @@ def _clipping(run: Signals) -> Iterator[_Clipping]:
         if signals:
             for signal in signals:
                 yield _Clipping(signal.tag, signal.finite.step, signal.finite.value)
+            return
+    if any(norm.tag.endswith("gnorm") for norm in run.of("global_norm")):  # fairseq and metaseq: of 100
+        for signal in run.of("clipped_percent")[:1]:
+            yield _Clipping(signal.tag, signal.finite.step, signal.finite.value / 100)
             return
     norms, bounds, after = (run.of(role) for role in ("global_norm", "clip_norm", "clipped_global_norm"))
     for norm in norms[:1]:

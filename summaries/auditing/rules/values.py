@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.excursions import Excursions
 from summaries.auditing.finding import Severity
 from summaries.auditing.losses import (
     Course,
-    Excursions,
     bend,
     explained_by_rate,
     largest_rise,
     level_between,
     onset,
     recur_as_restarts,
-    scatter_about_line,
+    scatter_about_trend,
 )
-from summaries.auditing.robust import blocks, median, sigma
-from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.overflows import skipped
+from summaries.auditing.robust import blocks, in_sigmas, median, sigma
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.series import Series
 
 if TYPE_CHECKING:
@@ -36,7 +38,14 @@ RULES = Ruleset()
 _FEW = 5  # points at the end; fewer could still be a spike
 
 
-@RULES.add("GL301", "non-finite-loss", Severity.ERROR)
+@RULES.add(
+    "GL301",
+    "non-finite-loss",
+    Severity.ERROR,
+    max_overflows=fraction(0.02),
+    max_first=whole(40),
+    max_in_a_row=whole(3),
+)
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A loss is NaN or infinite."""
     for signal in run.of("loss", "validation_loss", "auxiliary_loss"):
@@ -47,12 +56,15 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
         first, last = int(series.step[at[0]]), int(series.step[at[-1]])
         ends = len(at) == len(series) - at[0]
         how = "and stays so to the end" if ends else f"at {len(at)} of {len(series)} points"
+        overflow = skipped(run, series, limit)
         yield Hit(
-            f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}",
+            f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}"
+            f"{'; the loss scale was lowered, and such steps are skipped' if overflow else ''}",
             signal.tag,
             (first, last),
             {"points": len(at), "of": len(series), "first value": str(series.value[at[0]])},
             len(at),
+            Severity.INFO if overflow else None,
         )
 
 
@@ -75,7 +87,7 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         step, value = series.step, series.value
         yield Hit(
             f"{signal.tag} jumps from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]},"
-            f" {worst.sigmas:.0f} times its noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
+            f" {_times(worst.sigmas)} its noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
             signal.tag,
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {
@@ -86,6 +98,11 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             },
             len(peaks),
         )
+
+
+def _times(sigmas: float) -> str:
+    """How many times the noise, as far as the number tells anything."""
+    return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004
 
 
 def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
@@ -114,8 +131,9 @@ def _without_zeros(series: Series) -> Series:
     "loss-not-decreasing",
     Severity.WARNING,
     min_points=whole(50, 5),
-    sigmas=above(0, 3.0),
-    max_decline=at_least(0, 0.1),
+    sigmas=above(0, 4.0),
+    max_decline=at_least(0, 0.01),
+    worthwhile=at_least(0, 0.1),
     low_level=at_least(0, 0.1),
 )
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
@@ -127,21 +145,25 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue  # the beginning was not seen: what there was to learn may have been learnt
         course = Course.of(series.value)
         level = abs(course.median)
-        if level < limit["low_level"] or course.fell(limit["sigmas"]):
+        worthwhile = limit["worthwhile"] * level
+        if level < limit["low_level"] or course.fell(limit["sigmas"], worthwhile):
             continue
-        error = course.error_of_thirds
-        rises = course.late - course.early > 5 * error
-        if rises and course.climbs and _diverges(run, signal, RULES["GL304"].defaults):
+        fall, error = course.early - course.late, course.error_of_thirds
+        climbs = -fall > 5 * error and course.climbs
+        if climbs and _diverges(run, signal, RULES["GL304"].defaults):
             continue  # GL304 says so
-        most = abs(course.early - course.late) + 2 * error
-        if not (rises and course.climbs) and not (course.steady and most <= limit["max_decline"] * level):
+        hidden = abs(fall) + 2 * error
+        if not climbs and hidden > worthwhile:
             continue  # too noisy to tell, or it wanders
+        flat = climbs or hidden <= limit["max_decline"] * level
+        how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
         yield Hit(
-            f"{signal.tag} does not decrease over {n} points: {course.early:.4g} in the first third,"
-            f" {course.late:.4g} in the last",
+            f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {course.early:.4g} in the"
+            f" first third, {course.late:.4g} in the last{how}",
             signal.tag,
             (int(series.step[0]), int(series.step[-1])),
             {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
+            severity=None if flat else Severity.INFO,
         )
 
 
@@ -157,9 +179,9 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above the best that it had, and stays there."""
     for signal in [] if run.moving_target else run.of("loss"):
-        hit = _diverges(run, signal, limit)
+        hit = _diverges(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
         if hit is not None:
-            yield hit
+            yield _diverges(run, signal, limit) or replace(hit, severity=Severity.INFO)
 
 
 def _diverges(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
@@ -182,11 +204,15 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     lowest, since = float(level[best]), len(level) - 1 - best
     # Noise that is correlated wanders off; what it does from block to block tells how far.
     parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
-    walk = 3 * min((sigma(np.diff(part)) for part in parts), default=0.0) * np.sqrt(since)
+    independent = 2 * median(course.blocks.error) ** 2  # of this there is no more from afar
+    step = min((sigma(np.diff(part)) ** 2 for part in parts), default=0.0)
+    walk = np.sqrt(max(step - independent, 0.0) * since)
     # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
     for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
-        if end - lowest > max(limit["sigmas"] * error, walk) and _stays(level, best, end, limit):
+        rise = end - lowest
+        far = 2 if 2 * rise > max(abs(lowest), float(level[: best + 1].max()) - lowest) else 3
+        if rise > max(limit["sigmas"] * error, far * walk) and _stays(level, best, end, error, limit):
             break
     else:
         return None
@@ -195,27 +221,33 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
     if restarted and end - lowest < 0.5 * known:
         return None
-    since_point = onset(series.value, course.blocks, best, end - lowest, error)
+    since_point = onset(series.value, course.blocks, best, end - lowest, max(known, abs(lowest)))
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
         signal.tag,
         (int(series.step[since_point]), int(series.step[-1])),
-        {"best": lowest, "end": end, "sigmas": (end - lowest) / max(error, 1e-300)},
+        {"best": lowest, "end": end, "sigmas": in_sigmas(end - lowest, error)},
     )
 
 
-def _stays(level: NDArray[np.float64], best: int, end: float, limit: Limits) -> bool:
+def _stays(level: NDArray[np.float64], best: int, end: float, error: float, limit: Limits) -> bool:
     """Whether a rise from the best level to the end is large, and not one of several that were come back from."""
     lowest = float(level[best])
-    rise, top = end - lowest, float(level[best:].max()) - lowest
+    rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest is so by its error, too
     fall = float(level[: best + 1].max()) - lowest
     return bool(
         _undoes(rise, fall, lowest, limit)
         and rise >= limit["min_rise"] * abs(lowest)
-        and rise >= (0.8 if rise < fall else 0.5) * top  # else it is on its way back
+        and (rise >= (0.8 if rise < fall else 0.5) * top or _settled(level, best, rise))  # not on its way back
         and not _came_back(level[best:] - lowest, rise)
         and rise >= 2 * largest_rise(level[: best + 1])
     )
+
+
+def _settled(level: NDArray[np.float64], best: int, rise: float) -> bool:
+    """Whether a loss came back in part only, and stays above what it was, most of the run: it now hardly falls."""
+    since = len(level) - 1 - (best + int(np.argmax(level[best:])))
+    return 2 * since > len(level) and float(level[-1 - since // 3]) - float(level[-1]) < rise / 4
 
 
 def _undoes(rise: float, fall: float, level: float, limit: Limits) -> bool:
@@ -251,7 +283,7 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
                     f"{signal.tag} rises from {level:.4g} to {end:.4g} in its last {n - since} points",
                     signal.tag,
                     (int(series.step[since]), int(series.step[-1])),
-                    {"best": level, "end": end, "sigmas": rise / max(noise, 1e-300)},
+                    {"best": level, "end": end, "sigmas": in_sigmas(rise, noise)},
                 )
         length *= 2
     return None
@@ -265,7 +297,7 @@ def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 @RULES.add(
-    "GL305", "overfitting", Severity.WARNING, min_points=whole(5, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.1)
+    "GL305", "overfitting", Severity.WARNING, min_points=whole(4, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.1)
 )
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The validation loss rises while the training loss falls."""
@@ -285,24 +317,30 @@ def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
             yield hit
 
 
+def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, limit: Limits) -> bool:
+    """Whether levels rise from the best one to the end: by much, evenly, and by more than they went up and down."""
+    since, lowest = level[best:], abs(float(level[best]))
+    if len(since) < _FEW:
+        large = rise >= lowest / 3 and len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
+        return large and rise >= limit["sigmas"] * scatter_about_trend(since)
+    # A level that wanders scatters about any line; so does one whose noise is correlated.
+    scatter = scatter_about_trend(since)
+    if len(since) >= 8:  # noqa: PLR2004 - enough to tell a curve from a wander
+        scatter = min(scatter, 1.25 * scatter_about_trend(since, 2))
+    bar = limit["sigmas"] * (1 if rise < lowest / 4 else 0.75)
+    fell = float(level[0]) - float(level[best]) >= 2 * rise  # before, by more than its wander
+    enough = limit["min_rise"] * lowest * (0.7 if fell else 1 if best else 2)
+    turns = max(largest_rise(level[: best + 1]), largest_rise(-since))
+    return rise >= max(enough, bar * scatter, 3 * turns)
+
+
 def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
     cut = blocks(series.value, 12)
     level = cut.median
     best = int(np.argmin(level))
-    tail = max(1, len(level) // 5)
-    if not 0 < best <= len(level) - 5:
+    end, lowest = median(level[-max(1, len(level) // 5) :]), float(level[best])
+    if not _rises_for_good(level, best, end - lowest, limit):
         return None
-    end, lowest = median(level[-tail:]), float(level[best])
-    rise = end - lowest
-    gained = float(level[0]) - lowest
-    enough = limit["min_rise"] * abs(lowest)
-    if 2 * rise <= gained <= 4 * rise:  # much of what was learnt, which was more than its wander
-        enough /= 2
-    # A level that wanders scatters about any line; so does one whose noise is correlated.
-    if rise < enough or rise < limit["sigmas"] * scatter_about_line(level[best:]):
-        return None
-    if rise < 3 * max(largest_rise(level[: best + 1]), largest_rise(-level[best:])):
-        return None  # it goes up and down by as much
     start = int(series.step[cut.start[best] + cut.length // 2])
     stop = int(series.step[-1])
     before, error = level_between(loss, start, stop, 0.0, 0.2)

@@ -32,6 +32,7 @@ TAGS = {
         "epoch_metrics/training_loss",  # AllenNLP
         "train/nll", "losses/cross_entropy_loss", "perplexity", "train/mse", "rmse", "mae", "bits_per_byte", "bpb",
         "train/bits per byte", "bits_per_dim", "neg_elbo", "elbo_loss", "train/objective", "train_ce", "xent",
+        "cost", "train/cost",
         "contrastive_loss", "info_nce_loss", "ctc_loss", "recon_loss", "smooth_l1_loss", "SmoothL1Loss", "seg_loss",
         "mlm_loss", "MLMLoss", "BCELoss", "train/foo_loss", "loss per sample", "dpo_loss", "mean_squared_error",
     ],
@@ -89,6 +90,7 @@ TAGS = {
     ],
     "clip_norm": ["gradients/clip_norm", "optim/max_grad_norm", "train/clip_norm"],
     "clipped": ["gradients/clipped", "train/clipped", "grad_clipped"],
+    "clipped_percent": ["clip", "train_inner/clip"],
     "clipped_fraction": ["gradients/clipped_fraction", "optim/clipping_rate", "train/clip_frac", "grad_clip/fraction"],
     "nonfinite": ["gradients/nonfinite"],
     "loss_scale": ["loss-scale", "train/loss_scale", "loss scale", "scale", "train/amp_scale", "grad_scaler/scale"],

@@ -15,8 +15,9 @@ def dense(value):
     return np.float32([value])
 
 
-def sparse(value):
-    return IndexedSlices(np.float32([[value]]), np.array([0]), (1, 1))
+def sparse(*values):
+    """Rows of one index."""
+    return IndexedSlices(np.float32(values)[:, np.newaxis], np.zeros(len(values), np.int64), (1, 1))
 
 
 # optimizer, variable, gradient → variable after one step, and slots
@@ -36,6 +37,12 @@ CASES = {
     "sparse Adam scales before it squares": (
         optim.AdamOptimizer, 1.0, sparse(5e19), 0.999, {"v": 2.5e36},
     ),
+    "gradient descent multiplies before it sums rows of one index": (
+        lambda: optim.GradientDescentOptimizer(0.01), 1.0, sparse(2e38, 2e38), -4e36, {},
+    ),
+    "nothing else does": (
+        lambda: optim.MomentumOptimizer(0.01, 0.5), 1.0, sparse(2e38, 2e38), -INF, {"momentum": INF},
+    ),
 }  # fmt: skip
 
 
@@ -48,6 +55,13 @@ def test_one_step(make, start, gradient, value, slots):
     np.testing.assert_allclose(w.value.item(), value, rtol=2e-4)
     for slot, wanted in slots.items():
         np.testing.assert_allclose(optimizer.get_slot(w, slot).value.item(), wanted, rtol=2e-4)
+
+
+def test_what_is_measured_is_the_sum_of_the_rows_as_they_came():
+    w = Variable(np.ones((1, 1), np.float32), name="w")
+    report = optim.GradientDescentOptimizer(0.25).apply_gradients([(sparse(2.0, 1.0), w)], report=True)
+    (of_w,) = report.variables
+    assert (of_w.gradient_norm, of_w.update_norm) == (3.0, 0.75)
 
 
 @pytest.mark.parametrize("axes", [None, [], ()])

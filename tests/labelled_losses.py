@@ -1,0 +1,222 @@
+"""Labelled losses, validations and norms at the edge of what can be told: small falls, correlated noise, rare jumps.
+
+Every maker takes a random generator and how many points there are. A healthy one gives {tag: (steps, values)}; a faulty
+one that, and between which steps its fault begins.
+"""
+
+import numpy as np
+from labelled_runs import columns, decay, lognormal, noisy, wandering
+
+SIZES = (200, 500, 2000)
+
+
+def smoothed(values, memory):
+    """A running average that is corrected for its start, as Adam's moments are."""
+    rest, average, out = 1 - 1 / memory, 0.0, []
+    for i, value in enumerate(values.tolist()):
+        average = rest * average + (1 - rest) * value
+        out.append(average / (1 - rest ** (i + 1)))
+    return np.array(out)
+
+
+def train(n):
+    return decay(n, 2.0, 0.05, 0.15)
+
+
+# Healthy
+
+
+def goes_on_by_two_percent(rng, n):
+    """Pre-training is continued: it falls, and one has to look closely."""
+    return {"train/loss": columns(noisy(rng, 1.9 * (1 - 0.02 * np.arange(n) / n), 0.05))}
+
+
+def fine_tuned_by_ten_percent(rng, n):
+    """Half of it in the first tenth."""
+    t = np.arange(n) / n
+    level = 1.1 * (0.9 + 0.05 * np.exp(-30 * t) + 0.05 * (1 - t))
+    return {"loss": columns(lognormal(rng, level, rng.choice([0.05, 0.1, 0.2])))}
+
+
+def hard_examples(rng, n):
+    """A classifier that is nearly perfect: one batch in thirty has an example that is not."""
+    loss = 2.3 * np.exp(-15 * np.arange(n) / n) + 1e-3 * lognormal(rng, np.ones(n), 0.5)
+    return {"train/loss": columns(loss + (rng.random(n) < 0.03) * 10 ** rng.uniform(-2, -1, n))}
+
+
+def last_batches_are_small(rng, n):
+    """Those of each epoch, of a few examples: far above the level, or far below it."""
+    loss = noisy(rng, decay(n, 2.3, 0.5), 0.02)
+    loss[9 :: n // 10] *= np.resize([2.5, 0.4], len(loss[9 :: n // 10]))
+    return {"train/loss": columns(loss)}
+
+
+def norm_spikes_when_clipped(rng, n):
+    """As of a recurrent network whose gradients are clipped."""
+    norm = recurrent_norm(rng, n)[0]["train/grad_norm"][1]
+    return {"train/grad_norm": columns(norm), "gradients/clip_norm": columns(np.ones(n))}
+
+
+def validation_with_three_rises(rng, n):
+    """Six epochs, the last ones a little higher each time."""
+    validation = np.array([1.2, 0.9, 0.7, 0.72, 0.73, 0.75]) * (1 + 0.01 * rng.standard_normal(6))
+    return {"train/loss": columns(noisy(rng, train(n), 0.05)), "eval/loss": columns(validation, evaluated(n, 6))}
+
+
+def overflows_lower_the_scale(rng, n):
+    """The loss of such a step is NaN, and the step is skipped."""
+    loss, scale = noisy(rng, decay(n), 0.05), np.full(n, 65536.0)
+    at = np.sort(rng.choice(np.arange(2, n - 2, 4), 2, replace=False))
+    loss[at] = np.nan
+    scale[at[0] :] /= 2
+    scale[at[1] + rng.integers(2) :] /= 2
+    return {"train/loss": columns(loss), "train/loss_scale": columns(scale)}
+
+
+def jumps_and_comes_back(rng, n):
+    """Harder data at a fifth: half of the jump is won back by the end, and it goes on."""
+    t = np.arange(n) / n
+    loss = 1 + np.exp(-t * 20) + np.where(t > 0.2, 0.5 - 0.4 * (t - 0.2) / 0.8, 0.0)
+    return {"loss": columns(noisy(rng, loss, 0.02))}
+
+
+HEALTHY = [
+    goes_on_by_two_percent, fine_tuned_by_ten_percent, hard_examples, last_batches_are_small,
+    norm_spikes_when_clipped, validation_with_three_rises, overflows_lower_the_scale, jumps_and_comes_back,
+]  # fmt: skip
+
+
+# Faults
+
+
+def nan_while_the_scale_stays(rng, n):
+    run = overflows_lower_the_scale(rng, n)
+    run["train/loss_scale"] = columns(np.full(n, 65536.0))
+    at = int(np.flatnonzero(np.isnan(run["train/loss"][1]))[0])
+    return run, at, at
+
+
+def flat_and_correlated(rng, n):
+    """With a memory of four points."""
+    return {"train/loss": columns(2.3 * (1 + 0.01 * wandering(rng, n, 0.8)))}, 0, 0
+
+
+def flat_and_smoothed(rng, n):
+    return {"train/loss": columns(smoothed(2.3 * (1 + 0.05 * rng.standard_normal(n)), 5))}, 0, 0
+
+
+def learns_biases_only(rng, n):
+    """In the first hundredth, by 6 %."""
+    level = 2.3 * (1 + 0.06 * np.exp(-np.arange(n) / (0.01 * n)))
+    return {"loss": columns(noisy(rng, level, 0.01))}, 0, 0
+
+
+def cost_is_flat(rng, n):
+    return {"train/cost": columns(noisy(rng, np.full(n, 2.3), 0.01))}, 0, 0
+
+
+def spike_in_noise(rng, n):
+    """Three points, twelve times a noise of 15 %, and less."""
+    at = int(rng.uniform(0.3, 0.8) * n)
+    loss = noisy(rng, decay(n, 2.3, 0.8, 0.1), 0.15)
+    loss[at : at + 3] += 0.15 * decay(n, 2.3, 0.8, 0.1)[at] * np.array([14.0, 11.0, 8.0])
+    return {"loss": columns(loss)}, at - 2, at + 2
+
+
+def spike_of_a_few_points(rng, n):
+    at = int(rng.uniform(0.2, 0.8) * n)
+    loss = decay(n, 2.3, 0.5, 0.1)
+    loss[at:] += 1.2 * np.exp(-np.arange(n - at) / 2.5)
+    return {"loss": columns(noisy(rng, loss, 0.03))}, at - 2, at + 2
+
+
+def explodes(rng, n):
+    """To ten orders of magnitude above, evenly in the logarithm."""
+    at = int(rng.choice([0.3, 0.6, 0.9]) * n)
+    loss = noisy(rng, decay(n), 0.03)
+    loss[at:] *= 10 ** (10 * np.arange(n - at) / (n - at))
+    return {"loss": columns(loss)}, at - 0.02 * n, at + 0.4 * (n - at) + 2
+
+
+def jumps_early_and_stays(rng, n):
+    """At a fifth; from there on it falls a little, and not to where it was."""
+    at = n // 5
+    loss = decay(n, 2.3, 0.6, 0.15)
+    loss[at:] = loss[at] + 0.6 + 0.4 * np.exp(-np.arange(n - at) / (0.1 * n))
+    return {"loss": columns(noisy(rng, loss, 0.03))}, at - 0.1 * n, at + 0.1 * n
+
+
+def doubles_in_noise(rng, n):
+    """Noise of 15 %."""
+    t = np.arange(n) / n
+    loss = decay(n, 2.3, 0.8, 0.1) * (1 + np.clip((t - 0.6) / 0.15, 0, 1.2))
+    return {"loss": columns(noisy(rng, loss, 0.15))}, 0.45 * n, 0.8 * n
+
+
+def creeps_up(rng, n):
+    """By 17 %."""
+    t = np.arange(n) / n
+    loss = (1.5 + 0.8 * np.exp(-30 * t)) * (1 + 0.17 * np.clip((t - 0.2) / 0.8, 0, 1))
+    return {"loss": columns(noisy(rng, loss, 0.01))}, 0.1 * n, 0.9 * n
+
+
+def evaluated(n, count):
+    return ((np.arange(count) + 1) * (n // count) - 1).astype(int)
+
+
+def overfits_from_the_first_on(rng, n):
+    """Few examples: the first validation is the best."""
+    k = int(rng.choice([10, 25]))
+    validation = 0.8 * (1 + 1.5 * (1 - np.exp(-3 * np.arange(k) / k))) * (1 + 0.01 * rng.standard_normal(k))
+    run = {"train/loss": columns(noisy(rng, train(n), 0.05)), "val/loss": columns(validation, evaluated(n, k))}
+    return run, 0, 0.3 * n
+
+
+def overfits_a_little(rng, n):
+    """By 15 %, of thirty validations."""
+    t = np.arange(30) / 30
+    validation = 0.7 + 1.4 * np.exp(-t * 12) + 0.7 * 0.15 * np.clip((t - 0.4) / 0.55, 0, 1)
+    validation *= 1 + 0.004 * rng.standard_normal(30)
+    run = {"train/loss": columns(noisy(rng, train(n), 0.05)), "val/loss": columns(validation, evaluated(n, 30))}
+    return run, 0.2 * n, 0.7 * n
+
+
+def overfits_in_six_epochs(rng, n):
+    validation = np.array([1.0, 0.8, 0.7, 0.8, 0.91, 1.05]) * (1 + 0.005 * rng.standard_normal(6))
+    run = {"train/loss": columns(noisy(rng, train(n), 0.05)), "eval/loss": columns(validation, evaluated(n, 6))}
+    return run, 0.3 * n, 0.6 * n
+
+
+def recurrent_norm(rng, n):
+    """From two fifths on, one step in eight has 30 to 300 times the usual norm."""
+    hit = (rng.random(n) < 0.125) & (np.arange(n) > 0.4 * n)
+    norm = lognormal(rng, np.where(hit, 10 ** rng.uniform(1.5, 2.5, n), 1.0), 0.25)
+    return {"train/grad_norm": columns(norm)}, 0.4 * n, n
+
+
+def one_norm_of_a_hundred(rng, n):
+    at = int(rng.uniform(0.2, 0.95) * n)
+    norm = lognormal(rng, np.ones(n), 0.35)
+    norm[at] *= 150
+    return {"train/grad_norm": columns(norm)}, at, at
+
+
+def clips_by_percent(rng, n):
+    """As fairseq and metaseq log it."""
+    run = {
+        "gnorm": columns(lognormal(rng, np.full(n, 3.0), 0.2)),
+        "clip": columns(np.where(rng.random(n) < 0.98, 100, 0)),
+    }
+    return run, 0, n
+
+
+FAULTS = [
+    ("GL301", nan_while_the_scale_stays),
+    ("GL302", spike_in_noise), ("GL302", spike_of_a_few_points),
+    ("GL303", flat_and_correlated), ("GL303", flat_and_smoothed), ("GL303", learns_biases_only),
+    ("GL303", cost_is_flat),
+    ("GL304", explodes), ("GL304", jumps_early_and_stays), ("GL304", doubles_in_noise), ("GL304", creeps_up),
+    ("GL305", overfits_from_the_first_on), ("GL305", overfits_a_little), ("GL305", overfits_in_six_epochs),
+    ("GL402", recurrent_norm), ("GL402", one_norm_of_a_hundred),
+    ("GL404", clips_by_percent),
+]  # fmt: skip

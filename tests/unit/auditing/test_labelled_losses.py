@@ -1,0 +1,41 @@
+"""The rules on losses and norms at the edge of what can be told: what is found, and where it begins."""
+
+import labelled_losses as labelled
+import numpy as np
+import pytest
+from labelled_runs import as_run
+
+from summaries import Severity
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
+
+SEEDS = range(20)
+
+
+def generators():
+    """(What it is, points, a generator) of every size and seed."""
+    for points in labelled.SIZES:
+        for seed in SEEDS:
+            yield f"{points} points, seed {seed}", points, np.random.default_rng([points, seed])
+
+
+@pytest.mark.parametrize("maker", labelled.HEALTHY, ids=lambda maker: maker.__name__)
+def test_a_healthy_run_is_left_alone(maker):
+    found = [
+        (what, finding.code, finding.message)
+        for what, points, rng in generators()
+        for finding in audit_run("run", as_run(rng, maker(rng, points)), Config()).findings
+        if finding.severity >= Severity.WARNING
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(("code", "maker"), labelled.FAULTS, ids=lambda value: getattr(value, "__name__", value))
+def test_a_fault_is_found_where_it_begins(code, maker):
+    wrong = []
+    for what, points, rng in generators():
+        run, first, last = maker(rng, points)
+        found = audit_run("run", as_run(rng, run), Config(select=(code,))).findings
+        if not any(first <= finding.steps[0] <= last for finding in found):
+            wrong.append((what, [(finding.steps[0], first, last) for finding in found]))
+    assert wrong == []
