@@ -75,6 +75,15 @@ def checkpoints_by_the_clock(rng, n):
     return run
 
 
+def evaluations_that_are_logged(rng, n):
+    """One or two, at no even distances, each in the pause before the next step."""
+    places = np.sort(rng.choice(np.arange(n // 5, n - 1), int(rng.integers(1, 3)), replace=False))
+    run = a_loss(rng, n, 0.2, {int(step): rng.uniform(60, 90) for step in places})
+    times = run.scalars["train/loss"].wall_time
+    run.scalars["eval/loss"] = Series("eval/loss", places - 1, times[places] - 0.1, np.ones(len(places)))
+    return run
+
+
 def data_in_shards(rng, n):
     """A pause for each, of which some hold more than others."""
     places = np.cumsum(rng.uniform(0.8, 1.25, 12) * n / 15).astype(int)
@@ -114,7 +123,8 @@ def schedule_of_the_next_stage(rng, n):
 
 HEALTHY = [
     checkpoints, epochs_and_checkpoints, evaluations_from_some_step_on, three_epochs, checkpoints_by_the_clock,
-    data_in_shards, warms_up_again, warms_up_again_unmarked, warms_up_by_factors, schedule_of_the_next_stage,
+    evaluations_that_are_logged, data_in_shards,
+    warms_up_again, warms_up_again_unmarked, warms_up_by_factors, schedule_of_the_next_stage,
 ]  # fmt: skip
 
 
@@ -131,6 +141,17 @@ def a_hang_beside_checkpoints(rng, n):
     at = int(rng.integers(1, 10)) * every + every // 2
     gaps = dict.fromkeys(range(every, n, every), 30.0)
     return a_loss(rng, n, 0.5, {**gaps, at: 3600.0}), at - 1
+
+
+def an_evaluation_that_hangs(rng, n):
+    """At no even distances, for the loss tells of the others."""
+    places = np.sort(rng.choice(np.arange(n // 5, n - 1), 5, replace=False))
+    gaps = {int(step): 60.0 for step in places}
+    hangs = int(places[rng.integers(5)])
+    run = a_loss(rng, n, 0.2, {**gaps, hangs: 3600.0})
+    times = run.scalars["train/loss"].wall_time
+    run.scalars["eval/loss"] = Series("eval/loss", places - 1, times[places] - 0.1, np.ones(5))
+    return run, hangs - 1
 
 
 def a_checkpoint_that_hangs(rng, n):
@@ -191,6 +212,7 @@ def jumps_at_a_restart(rng, n):
 
 FAULTS = [
     ("GL204", a_hang), ("GL204", a_hang_beside_checkpoints), ("GL204", a_checkpoint_that_hangs),
+    ("GL204", an_evaluation_that_hangs),
     ("GL204", a_hang_beside_epochs_and_checkpoints), ("GL204", three_hangs),
     ("GL203", a_time_that_is_none),
     ("GL504", stays_zero_after_a_restart), ("GL504", zero_for_a_while), ("GL504", zero_at_a_point),

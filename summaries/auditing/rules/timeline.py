@@ -238,7 +238,19 @@ def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.flo
     stalled = long & (own > 5 * upper) & (own > usual * spread)
     if stalled.any():
         stalled[long] &= ~_at_even_distances(signal.series, where[long], own[long], usual)
+        stalled &= own > 5 * _evaluation_secs(run, signal, gaps)[where]
     return gaps, usual, where[stalled]
+
+
+def _evaluation_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each gap in which a validation loss was logged, how long such gaps usually are; else 0."""
+    logged = [other.series.wall_time for other in run.of("validation_loss") if other is not signal]
+    number = np.searchsorted(signal.series.wall_time, np.concatenate([np.zeros(0), *logged]), "right") - 1
+    number = np.unique(number[(number >= 0) & (number < len(gaps))])
+    secs = np.zeros(len(gaps))
+    if np.isfinite(gaps[number]).any():
+        secs[number] = np.nanmedian(gaps[number])
+    return secs
 
 
 def _at_even_distances(
