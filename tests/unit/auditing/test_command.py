@@ -239,7 +239,8 @@ def test_what_is_told_of_runs_that_come_and_go(runs, monkeypatch):
     try:
         assert sorted(watched.look()) == [("diverging", "GL304"), ("flat", "GL303")]
         os.utime(flat)
-        flat.write_bytes(data + data[:13])  # a record that is being written
+        with flat.open("ab") as file:  # a record that is being written
+            file.write(data[:13])
         assert watched.look() == []
         flat.write_bytes(b"")
         assert watched.look() == []
