@@ -79,7 +79,7 @@ class Excursions:
         """
         n = len(values)
         cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
-        owner = np.minimum(np.searchsorted(cut.start, np.arange(n), "right") - 1, len(cut.start) - 1)
+        owner = np.repeat(np.arange(len(cut.start)), np.diff(np.append(cut.start, n)))
         residual = values - np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
         level, noise = _expected(cut, blocks(residual, len(cut.start)).sigma)
         span = float(cut.median.max() - cut.median.min())
