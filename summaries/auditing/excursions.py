@@ -86,10 +86,7 @@ class Excursions:
         noise = np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
         rise = values - level[owner]
         deviation = rise / noise[owner]
-        least = np.full(len(level), min_rise * span)
-        if values.min() > 0:  # else a level says nothing of a loss's scale
-            least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
-        enough = rise > np.maximum(least, 0.02 * np.abs(level))[owner]
+        enough = rise > _least_rise(values, level, span, min_rise)[owner]
         high = (deviation > 0.75 * sigmas) & enough
         if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, so few points tell too much noise
             ratio = _log_ratios(values, cut, level[owner])
@@ -120,6 +117,14 @@ class Excursions:
 
         unreturned = whole(found.unreturned) if found.unreturned else None
         return Excursions([whole(peak) for peak in found.returned], unreturned, found.reach * cut.length)
+
+
+def _least_rise(values: Floats, level: Floats, span: float, min_rise: float) -> Floats:
+    """For each block's level, by how much a spike must rise above it."""
+    least = np.full(len(level), min_rise * span)
+    if values.min() > 0:  # else a level says nothing of a loss's scale
+        least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
+    return np.asarray(np.maximum(least, 0.02 * np.abs(level)))
 
 
 def _log_ratios(values: Floats, cut: Blocks, level: Floats) -> Floats:
