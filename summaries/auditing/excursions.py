@@ -184,7 +184,8 @@ def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Fl
     for stretch in np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1):
         top = int(stretch[np.argmax(values[stretch])])
         if heights.ratio[top] > 5:  # noqa: PLR2004
-            in_a_row = bool((stretch[2:] - stretch[:-2] <= 3).any())  # noqa: PLR2004
+            alike = stretch[heights.ratio[stretch] > 5]  # noqa: PLR2004
+            in_a_row = bool((alike[2:] - alike[:-2] <= 3).any())  # noqa: PLR2004
             first, last, far = int(stretch[0]), int(stretch[-1]), float(heights.deviation[top])
             found.append(Peak(first, last, top, len(stretch), float(level[top]), far, in_a_row))
     return found
