@@ -225,9 +225,12 @@ def _others(peaks: list[Peak], above: Floats, below: Floats, length: int) -> flo
 
 
 def _pair(stretches: list[Peak], above: Floats, below: Floats, length: int, sigmas: float) -> list[Peak]:
-    """The highest stretch, if two neighbours in it are further out than all other points: by chance, they are not."""
+    """The highest stretch, if two neighbours in it are further out than all other points: by chance, they are not.
+
+    Of noise that is smoothed, neighbours are alike; but it takes a while to rise.
+    """
     highest = max(stretches, key=lambda peak: float(above[peak.top]), default=None)
-    if highest is None or not sigmas <= above[highest.top] < np.inf:
+    if highest is None or highest.top - highest.first > 2 or not sigmas <= above[highest.top] < np.inf:  # noqa: PLR2004
         return []
     others = _others([highest], above, below, length)
     second = above[[max(highest.top - 1, 0), min(highest.top + 1, len(above) - 1)]].max()
