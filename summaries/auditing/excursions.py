@@ -79,17 +79,14 @@ class Excursions:
         """
         n = len(values)
         cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
-        owner = np.minimum(np.searchsorted(cut.start, np.arange(n), "right") - 1, len(cut.start) - 1)
+        owner = np.repeat(np.arange(len(cut.start)), np.diff(np.append(cut.start, n)))
         residual = values - np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
         level, noise = _expected(cut, blocks(residual, len(cut.start)).sigma)
         span = float(cut.median.max() - cut.median.min())
         noise = np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
         rise = values - level[owner]
         deviation = rise / noise[owner]
-        least = np.full(len(level), min_rise * span)
-        if values.min() > 0:  # else a level says nothing of a loss's scale
-            least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
-        enough = rise > np.maximum(least, 0.02 * np.abs(level))[owner]
+        enough = rise > _least_rise(values, level, span, min_rise)[owner]
         high = (deviation > 0.75 * sigmas) & enough
         if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, so few points tell too much noise
             ratio = _log_ratios(values, cut, level[owner])
@@ -120,6 +117,14 @@ class Excursions:
 
         unreturned = whole(found.unreturned) if found.unreturned else None
         return Excursions([whole(peak) for peak in found.returned], unreturned, found.reach * cut.length)
+
+
+def _least_rise(values: Floats, level: Floats, span: float, min_rise: float) -> Floats:
+    """For each block's level, by how much a spike must rise above it."""
+    least = np.full(len(level), min_rise * span)
+    if values.min() > 0:  # else a level says nothing of a loss's scale
+        least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
+    return np.asarray(np.maximum(least, 0.02 * np.abs(level)))
 
 
 def _log_ratios(values: Floats, cut: Blocks, level: Floats) -> Floats:
@@ -179,7 +184,8 @@ def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Fl
     for stretch in np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1):
         top = int(stretch[np.argmax(values[stretch])])
         if heights.ratio[top] > 5:  # noqa: PLR2004
-            in_a_row = bool((stretch[2:] - stretch[:-2] <= 3).any())  # noqa: PLR2004
+            alike = stretch[heights.ratio[stretch] > 5]  # noqa: PLR2004
+            in_a_row = bool((alike[2:] - alike[:-2] <= 3).any())  # noqa: PLR2004
             first, last, far = int(stretch[0]), int(stretch[-1]), float(heights.deviation[top])
             found.append(Peak(first, last, top, len(stretch), float(level[top]), far, in_a_row))
     return found
@@ -219,9 +225,12 @@ def _others(peaks: list[Peak], above: Floats, below: Floats, length: int) -> flo
 
 
 def _pair(stretches: list[Peak], above: Floats, below: Floats, length: int, sigmas: float) -> list[Peak]:
-    """The highest stretch, if two neighbours in it are further out than all other points: by chance, they are not."""
+    """The highest stretch, if two neighbours in it are further out than all other points: by chance, they are not.
+
+    Of noise that is smoothed, neighbours are alike; but it takes a while to rise.
+    """
     highest = max(stretches, key=lambda peak: float(above[peak.top]), default=None)
-    if highest is None or not sigmas <= above[highest.top] < np.inf:
+    if highest is None or highest.top - highest.first > 2 or not sigmas <= above[highest.top] < np.inf:  # noqa: PLR2004
         return []
     others = _others([highest], above, below, length)
     second = above[[max(highest.top - 1, 0), min(highest.top + 1, len(above) - 1)]].max()

@@ -51,9 +51,12 @@ def blocks(values: Floats, count: int) -> Blocks:
     count = max(1, min(count, n))
     length = -(-n // count)
     start = (np.arange(count) * (n - length) * 2 + count - 1) // (2 * max(count - 1, 1))
-    table = values[start[:, None] + np.arange(length)]
-    middle = _row_medians(np.sort(table, axis=1))
-    spread = _row_medians(np.sort(np.abs(table - middle[:, None]), axis=1))
+    table = np.lib.stride_tricks.sliding_window_view(values, length)[start]
+    table.sort(axis=1)
+    middle = _row_medians(table)
+    table -= middle[:, None]
+    np.abs(table, out=table).sort(axis=1)
+    spread = _row_medians(table)
     return Blocks(start, length, middle, NORMAL * spread)
 
 

@@ -136,7 +136,7 @@ def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Bl
     usual = _highest_before(cut, len(log))
     begin = int(np.ceil(limit["warm_up"] * len(log)))
     excess = log[begin:] - usual[begin:]
-    if excess.max() < np.log10(limit["factor"]):
+    if excess.max(initial=-np.inf) < np.log10(limit["factor"]):
         return None
     peaks = _far_above(log, usual, Excursions.of(log, limit["sigmas"], 0.0), limit, 1)
     length = 4  # what lasts for longer is seen in the medians of 4, of 16, and so on
@@ -197,7 +197,7 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: Limits) -> list[P
     if at_one_place:
         at = at[at >= near[0]]
     if at_one_place or len(at) < _MANY:
-        apart = at_one_place or excess[at].min() >= max(1.25 * least, 3 * excess[excess < least].max())
+        apart = at_one_place or excess[at].min() >= max(1.25 * least, 3 * excess[excess < least].max(initial=0.0))
         found = apart and len(excess) < _TAIL_TELLS
     else:
         share = len(at) / (len(excess) - at[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -202,22 +203,18 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     level = course.blocks.median
     best = int(np.argmin(level))
     lowest, since = float(level[best]), len(level) - 1 - best
-    # Noise that is correlated wanders off; what it does from block to block tells how far.
-    parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
-    independent = 2 * median(course.blocks.error) ** 2  # of this there is no more from afar
-    step = min((sigma(np.diff(part)) ** 2 for part in parts), default=0.0)
-    walk = np.sqrt(max(step - independent, 0.0) * since)
+    known = float(level[: best + 1].max()) - lowest
+    walk = _walk(course, best)
     # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
     for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
         rise = end - lowest
-        far = 2 if 2 * rise > max(abs(lowest), float(level[: best + 1].max()) - lowest) else 3
+        far = 2 if 2 * rise > max(abs(lowest), known) else 3
         if rise > max(limit["sigmas"] * error, far * walk) and _stays(level, best, end, error, limit):
             break
     else:
         return None
-    start = int(course.blocks.start[best])
-    known = float(level[: best + 1].max()) - lowest  # a restart undoes a part of what was learnt, and not for long
+    start = int(course.blocks.start[best])  # a restart undoes a part of what was learnt, and not for long
     restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
     if restarted and end - lowest < 0.5 * known:
         return None
@@ -228,6 +225,15 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
         (int(series.step[since_point]), int(series.step[-1])),
         {"best": lowest, "end": end, "sigmas": in_sigmas(end - lowest, error)},
     )
+
+
+def _walk(course: Course, best: int) -> float:
+    """How far noise that is correlated wanders off behind the best block: what it does from block to block tells."""
+    level = course.blocks.median
+    parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
+    step = min((sigma(np.diff(part)) for part in parts), default=0.0)
+    error = math.sqrt(2) * median(course.blocks.error)  # of this there is no more from afar
+    return math.sqrt(max(step - error, 0.0) * (step + error) * (len(level) - 1 - best))
 
 
 def _stays(level: NDArray[np.float64], best: int, end: float, error: float, limit: Limits) -> bool:

@@ -129,3 +129,66 @@ def test_where_a_group_learns_another_may_be_frozen():
     rate = sgdr(200, 1)
     assert found({"lr/group0": rate, "lr/group1": np.zeros(200)}, "GL504").severity.name == "INFO"
     assert found({"lr/group0": np.zeros(200), "lr/group1": np.zeros(200)}, "GL504").severity.name == "ERROR"
+
+
+def scaled(at, scale):
+    """A loss that is NaN at one of fifty points, with the scale that it had."""
+    loss = np.linspace(2, 1, 50)
+    loss[at] = np.nan
+    return {"loss": loss, "loss_scale": scale}
+
+
+@pytest.mark.parametrize("at", [0, 1, 25, 48])
+@pytest.mark.parametrize("delay", [0, 1])
+def test_a_loss_that_is_nan_where_its_scale_is_lowered_is_a_note(at, delay):
+    scale = np.where(np.arange(50) >= at + delay, 1024.0, 2048.0)
+    hit = found(scaled(at, scale if at + delay else np.r_[4096, scale[1:]]), "GL301")
+    assert hit.severity.name == "INFO"
+    assert hit.message == (
+        f"loss is nan at step {at}, at 1 of 50 points; the loss scale was lowered, and such steps are skipped"
+    )
+
+
+@pytest.mark.parametrize("lowered_at", [10, 27, 60])
+def test_a_loss_that_is_nan_while_its_scale_stays_is_an_error(lowered_at):
+    scale = np.where(np.arange(50) >= lowered_at, 1024.0, 2048.0)
+    assert found(scaled(25, scale), "GL301").severity.name == "ERROR"
+
+
+def test_a_loss_that_stays_nan_is_an_error_however_low_its_scale():
+    scale = 2.0 ** -np.maximum(np.arange(50) - 25, 0)
+    assert found(scaled(slice(25, None), scale), "GL301").severity.name == "ERROR"
+
+
+def test_where_there_is_no_noise_its_multiples_tell_nothing():
+    loss = np.full(200, 0.5)
+    loss[0], loss[100] = 1.0, 1e12
+    assert (
+        found({"loss": loss}, "GL302").message == "loss jumps from 0.5 to 1e+12 at step 100, over 1,000 times its noise"
+    )
+    loss[100:] = 1.0
+    assert found({"loss": loss}, "GL304").evidence["sigmas"] == 1e6
+
+
+def test_clip_is_a_share_beside_gnorm_only():
+    clip = np.full(200, 100.0)
+    assert found({"clip": clip, "gnorm": np.ones(200)}, "GL404").evidence["fraction"] == 1.0
+    assert found({"clip": clip, "grad_norm": np.ones(200)}, "GL404") is None
+    assert found({"clip": 0 * clip, "gnorm": np.ones(200)}, "GL405") is not None
+
+
+def test_a_flat_loss_is_a_note_where_its_noise_could_hide_a_decrease():
+    rng = np.random.default_rng(0)
+    few, many = (found({"loss": 2.3 * (1 + 0.05 * rng.standard_normal(n))}, "GL303") for n in (100, 10_000))
+    assert few.severity.name == "INFO"
+    assert "is not seen to decrease in 100 points" in few.message
+    assert "its noise could hide a decrease by" in few.message
+    assert many.severity.name == "WARNING"
+    assert "does not decrease in 10000 points" in many.message
+
+
+def test_a_climb_hides_no_error_in_its_last_points():
+    loss = np.where(np.arange(1000) < 200, 2.3 - np.arange(1000) / 250, 1.5 + 0.3 * np.arange(1000) / 1000)
+    assert found({"loss": loss}, "GL304").severity.name == "INFO"
+    loss[-8:] = 9.0
+    assert found({"loss": loss}, "GL304").severity.name == "ERROR"
