@@ -64,35 +64,35 @@ class Step:
             self._clip = typed[:3] if tuple(numbers[:3]) != (1.0, -math.inf, math.inf) else None
             self._update = todo.prepare(typed[3:])
 
-    def run(self, blocks: Iterable[tuple[int, Arrays]], stats: NDArray[Any] | None) -> None:
+    def run(
+        self, blocks: Iterable[tuple[int, Arrays]], stats: NDArray[Any] | None, stored: Arrays | None = None
+    ) -> None:
         """Update variables and slots in place.
 
         Args:
             blocks: as `cut` cuts them: each with its row of `stats`; the gradient, which is not modified, the variable
                 and its slots.
             stats: `empty_stats`, to add to; or None.
+            stored: the arrays where the blocks go that are only buffers, and may be of narrower dtypes.
         """
+        update, clip, size = self._update, self._clip, -1
         with np.errstate(all="ignore"):  # a diverging run says so by its values, with numba and without
             for row, block in blocks:
-                self._run(block, block, None if stats is None else stats[row])
+                if size != block[0].size:
+                    size = block[0].size
+                    clipped, old, *free = (scratch[:size] for scratch in _scratch(self._scratch, self._dtype))
+                if stats is not None:
+                    np.copyto(old, block[1])
+                update(block[0] if clip is None else _clipped(block[0], clip, clipped), *block[1:], *free)
+                if stats is not None:
+                    for array, target in zip(block[1:], (stored or block)[1:], strict=True):
+                        if target.dtype != self._dtype:  # what counts is what is left of it there
+                            array[...] = array.astype(target.dtype)
+                    _tally(stats[row], block, np.subtract(block[1], old, out=old))
 
     def run_buffered(self, row: int, arrays: Arrays, stats: NDArray[Any] | None) -> None:
         """As `run`, for whole arrays of any strides, size and floating dtype."""
-        with np.errstate(all="ignore"):
-            for block in _buffered(arrays, self._dtype, writes=True):
-                self._run(block, arrays, None if stats is None else stats[row])
-
-    def _run(self, block: Arrays, stored: Arrays, stats: NDArray[Any] | None) -> None:
-        *free, clipped, old = _scratch(self._scratch, self._dtype, block[0].size)
-        if stats is not None:
-            np.copyto(old, block[1])
-        gradient = block[0] if self._clip is None else _clipped(block[0], self._clip, clipped)
-        self._update(gradient, *block[1:], *free)
-        if stats is not None:
-            for array, target in zip(block[1:], stored[1:], strict=True):
-                if target.dtype != self._dtype:  # it is stored as a narrower one, and that is what counts
-                    array[...] = array.astype(target.dtype)
-            _tally(stats, block, np.subtract(block[1], old, out=old))
+        self.run(((row, block) for block in _buffered(arrays, self._dtype, writes=True)), stats, arrays)
 
 
 def empty_stats(rows: int, width: int) -> NDArray[Any]:
@@ -111,23 +111,15 @@ def _clipped(g: NDArray[Any], clip: Sequence[NDArray[Any]], out: NDArray[Any]) -
     return g
 
 
-def _scratch(count: int, dtype: np.dtype[Any], size: int) -> list[NDArray[Any]]:
-    """`count` arrays dtype[size]: this thread's, kept for its next step, since fresh pages cost time."""
-    key = count, dtype.char, size
-    if getattr(_own, "key", None) != key:
-        _own.key, _own.rows = key, [row[:size] for row in _room(count, dtype)]
-    rows: list[NDArray[Any]] = _own.rows
-    return rows
-
-
-def _room(count: int, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
-    rooms: dict[tuple[int, str], list[NDArray[Any]]] = _own.__dict__.setdefault("rooms", {})
+def _scratch(count: int, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
+    """`count` arrays dtype[_BLOCK]: this thread's, kept for its next step, since fresh pages cost time."""
+    kept: dict[Any, list[NDArray[Any]]] = _own.__dict__
     key = count, dtype.char
-    if key not in rooms:
+    if key not in kept:
         room = np.empty(count * (_BLOCK + _APART) + _CACHE_LINE, dtype)
         skipped = -room.ctypes.data % _CACHE_LINE // dtype.itemsize
-        rooms[key] = [room[skipped + i * (_BLOCK + _APART) :][:_BLOCK] for i in range(count)]
-    return rooms[key]
+        kept[key] = [room[skipped + i * (_BLOCK + _APART) :][:_BLOCK] for i in range(count)]
+    return kept[key]
 
 
 def norm(arrays: Sequence[NDArray[Any]]) -> float:

@@ -126,7 +126,8 @@ class Program:
         output = self._names[id(result)] = self._output(i, operation)
         if function is _choose:
             self._free += sorted(ended)
-        return f"{called}({', '.join([*arguments, f'out={output}'])})"
+        given = f"out={output}" if function in _BY_KEYWORD else output
+        return f"{called}({', '.join([*arguments, given])})"
 
     def _output(self, i: int, operation: _Operation) -> str:
         """Where to write: over the old value, where it is not needed any more; or a scratch block."""
@@ -142,6 +143,7 @@ class Program:
         return self._names[id(value)] if isinstance(value, _Traced) else repr(value)
 
 
+_BY_KEYWORD = {np.maximum, np.minimum}  # NumPy wants their output so; of all others that is a seventh of a call
 _COMPARISONS = {np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal}
 
 

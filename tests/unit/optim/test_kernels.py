@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from optim.kernels import apply_rule, count_nonfinite, norm
+from optim.kernels import Plan, apply_rule, count_nonfinite, norm
 from optim.plain import _BLOCK
 from optim.rules import GRADIENT_DESCENT, Rule
 
@@ -33,6 +33,32 @@ def test_blocks_are_the_plain_formula(size, dtype, scale):
     np.testing.assert_allclose(m, new_m, rtol=rounding, atol=rounding)
     np.testing.assert_array_equal(g, g_before)
     assert v.dtype == m.dtype == dtype
+
+
+# What a formula may ask for, and NumPy takes an output of in a way of its own.
+AMSGRAD = Rule(
+    lambda g, v, s, most, rate: (v - rate * g / np.sqrt(np.maximum(most, s)), s + g * g, np.maximum(most, s)),
+    slots=("s", "most"),
+    reference="",
+)
+
+
+def test_a_rule_may_take_the_larger_of_two():
+    g, v, s, most = (np.abs(array) for array in arrays(_BLOCK + 1, np.float32, 4))
+    wanted = AMSGRAD.formula(g, v, s, most, np.float32(0.1))
+    apply_rule(AMSGRAD, (0.1,), v, g, [s, most])
+    for got, new in zip([v, s, most], wanted, strict=True):
+        np.testing.assert_allclose(got, new, rtol=1e-6)
+
+
+def test_a_large_variable_is_shared_out_and_measured_as_a_whole():
+    g, v, m = arrays(3 * _BLOCK + 7, np.float32)
+    plan = Plan(MOMENTUM, [(v, m)])
+    before = v.copy()
+    stats = plan.run([g], (0.1, 0.9), report=True)
+    squares = [np.sum(np.square(array, dtype=np.float64)) for array in (g, v, v - before)]
+    np.testing.assert_allclose(stats[0, :3], squares, rtol=1e-5)
+    np.testing.assert_allclose(stats[0, -3:], [np.sum(m, dtype=np.float64), np.sum(m * m), np.max(m)], rtol=1e-3)
 
 
 VIEWS = {
