@@ -42,7 +42,7 @@ _SECOND_MOMENT = re.compile(
     Severity.WARNING,
     low=at_least(0, 1e-6),
     high=above(0, 0.1),
-    least_weight=fraction(0.05),
+    least_weight=fraction(0.1),
     min_points=whole(20, 4),
 )
 def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
@@ -52,7 +52,7 @@ def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
     for variable, (tag, step, ratio) in _ratios(run).items():
         if len(ratio) < limit["min_points"] or variable in dead:
             continue
-        held = ratio * weights.get(variable, 0.0 if _BIAS.fullmatch(variable) else 1.0)
+        held = ratio * weights.get(variable, 1.0)
         large = _too_large(held, limit["high"])
         # A schedule brings the rate down to nothing in the end: too small is what never was enough.
         largest = float(blocks(ratio, 10).median.max())
@@ -89,14 +89,20 @@ def _too_large(ratio: Floats, high: float) -> NDArray[np.bool_]:
 
 
 def _weights(run: Signals, least: float) -> dict[str, float]:
-    """Of variables whose weights' norm is logged, as others' are: that norm, in parts of `least` of theirs, up to 1."""
+    """By what to multiply ratios of variables whose weights are near zero: to hold updates against larger ones.
+
+    These are `least` of what others have, and all of it for a bias. One whose weights are not logged is not judged.
+    """
     norms = {
         variable: median(signal.finite.value)
         for variable, signal in run.for_variable("weight_norm").items()
         if len(signal.finite)
     }
-    enough = {variable: least * usual for variable, usual in upper_quartile_of_others(norms).items()}
-    return {variable: norm / max(norm, enough[variable]) for variable, norm in norms.items() if enough.get(variable)}
+    weights = {variable: 0.0 for variable in run.for_variable("update_ratio") if _BIAS.fullmatch(variable)}
+    for variable, usual in upper_quartile_of_others(norms).items():
+        enough = usual if _BIAS.fullmatch(variable) else least * usual
+        weights[variable] = norms[variable] / max(norms[variable], enough) if enough else 1.0
+    return weights
 
 
 def _ratios(run: Signals) -> dict[str, tuple[str, NDArray[np.int64], Floats]]:

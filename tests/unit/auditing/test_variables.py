@@ -71,10 +71,12 @@ def test_a_bias_whose_size_is_not_known_is_not_judged(name):
     assert ratios(np.full(N, 0.5), name.replace("/", "__")) == []
 
 
-@pytest.mark.parametrize(("size", "codes"), [(0.02, []), (0.2, ["GL501"])])
-def test_weights_near_zero_are_taken_for_larger(size, codes):
-    weights = {"weights__norm__w": np.full(N, size), "weights__norm__v": np.ones(N)}
-    assert [code for code, *_ in ratios(np.full(N, 0.2), "w", **weights)] == codes
+@pytest.mark.parametrize(
+    ("name", "size", "codes"), [("w", 0.04, []), ("w", 0.2, ["GL501"]), ("b", 0.4, []), ("b", 0.6, ["GL501"])]
+)
+def test_weights_near_zero_are_taken_for_larger(name, size, codes):
+    weights = {f"weights__norm__{name}": np.full(N, size), "weights__norm__v": np.ones(N)}
+    assert [code for code, *_ in ratios(np.full(N, 0.2), name, **weights)] == codes
 
 
 def test_weights_that_start_at_zero_settle():
