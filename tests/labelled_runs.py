@@ -359,8 +359,6 @@ def biases_about_zero(rng, n, noise):
     run["weights/norm/layer1/bias"] = columns(weight)
     run["updates/norm/layer1/bias"] = columns(0.3 * weight)
     run["updates/ratio/layer1/bias"] = columns(lognormal(rng, np.full(n, 0.3), noise))
-    del run["weights/norm/layer2/bias"]
-    run["updates/ratio/layer2/bias"] = run["updates/ratio/layer1/bias"]
     return run
 
 

@@ -91,14 +91,14 @@ def _too_large(ratio: Floats, high: float) -> NDArray[np.bool_]:
 def _weights(run: Signals, least: float) -> dict[str, float]:
     """By what to multiply ratios of variables whose weights are near zero: to hold updates against larger ones.
 
-    These are `least` of what others have, and all of it for a bias. One whose weights are not logged is not judged.
+    These are `least` of what others have, and all of it for a bias.
     """
     norms = {
         variable: median(signal.finite.value)
         for variable, signal in run.for_variable("weight_norm").items()
         if len(signal.finite)
     }
-    weights = {variable: 0.0 for variable in run.for_variable("update_ratio") if _BIAS.fullmatch(variable)}
+    weights = {}
     for variable, usual in upper_quartile_of_others(norms).items():
         enough = usual if _BIAS.fullmatch(variable) else least * usual
         weights[variable] = norms[variable] / max(norms[variable], enough) if enough else 1.0
