@@ -9,7 +9,7 @@ import numpy as np
 from summaries.auditing.excursions import Excursions, Peak
 from summaries.auditing.finding import Severity
 from summaries.auditing.overflows import are_few, skipped
-from summaries.auditing.robust import Blocks, blocks, in_sigmas, median
+from summaries.auditing.robust import Blocks, blocks, in_sigmas, median, since
 from summaries.auditing.rule import Hit, Ruleset, above, fraction, whole
 
 if TYPE_CHECKING:
@@ -104,9 +104,9 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
     """A rise that lasts: blocks whose median is far above an earlier one's, and above all that came before that."""
-    level, begin = cut.median, cut.start
+    level = cut.median
     if cut.length < _LONG:  # a climb that goes on is higher in its last points
-        level, begin = np.append(level, median(log[-_LAST:])), np.append(begin, len(log) - _LAST)
+        level = np.append(level[:-1], max(level[-1], median(log[-_LAST:])))
     first = max(1, int(np.ceil(limit["warm_up"] * len(level))))
     after = level[first:]
     if len(after) < 3:  # noqa: PLR2004 - a trough, and two above it
@@ -115,7 +115,8 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
     trough = np.maximum.accumulate(np.where(after == lowest, np.arange(len(after)), 0))
     before_lowest = np.maximum.accumulate(level)[first + trough]
     noise = float(np.median(cut.error)) * np.sqrt(2)
-    wanted = np.maximum(lowest + max(np.log10(limit["factor"]), limit["sigmas"] * noise), before_lowest + np.log10(3))
+    beyond = np.maximum(lowest + np.log10(limit["factor"]), before_lowest + np.log10(3))
+    wanted = np.maximum(beyond, lowest + limit["sigmas"] * noise)
     high = after > wanted
     at_the_end = cut.length >= _LONG or 2 * after[-2] > lowest[-1] + wanted[-1]  # or what is before leads up there
     lasting = np.flatnonzero(high & np.append(high[1:], at_the_end))
@@ -124,12 +125,13 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
     k = int(lasting[0])
     top = int(np.argmax(after))
     low, peak = 10 ** float(lowest[k]), 10 ** float(after[top])
-    start = int(begin[first + k])
+    bottom = int(cut.start[first + trough[k]])
+    start = bottom + since(log[bottom : cut.start[first + k] + cut.length] > beyond[k], 0.5)
     stop = int(np.flatnonzero(high)[-1]) + first
     return Hit(
         f"{tag} climbs from {low:.4g} to {peak:.4g}, from step {step[start]} on",
         tag,
-        (int(step[start]), int(step[min(begin[stop] + cut.length, len(step)) - 1])),
+        (int(step[start]), int(step[cut.start[stop] + cut.length - 1])),
         {"level before": low, "peak level": peak, "factor": peak / low},
     )
 
