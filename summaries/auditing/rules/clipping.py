@@ -61,7 +61,7 @@ def _of_a_policy(run: Signals, tag: str) -> bool:
 
 
 @RULES.add(
-    "GL404", "clipping-saturated", Severity.WARNING, fraction=fraction(0.9), min_points=whole(50), min_shares=whole(20)
+    "GL404", "clipping-saturated", Severity.WARNING, fraction=fraction(0.9), min_points=whole(100), min_shares=whole(20)
 )
 def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nearly every step is clipped: the bound sets the length of the steps, the gradient only their direction."""
