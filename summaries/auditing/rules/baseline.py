@@ -29,7 +29,7 @@ _ENDS = (0.1, 0.3)  # of the steps: what is worse in the end, and what is so all
     "loss-worse-than-baseline",
     Severity.ERROR,
     sigmas=above(0, 4.0),
-    min_difference=at_least(0, 0.05),
+    min_difference=at_least(0, 0.08),
     min_points=whole(10),
 )
 def loss_worse_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:

@@ -9,7 +9,7 @@ import numpy as np
 from summaries.auditing.excursions import Excursions, Peak
 from summaries.auditing.finding import Severity
 from summaries.auditing.overflows import are_few, skipped
-from summaries.auditing.robust import Blocks, blocks, in_sigmas, median, since
+from summaries.auditing.robust import Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.auditing.rule import Hit, Ruleset, above, fraction, whole
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
 def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
     """A rise that lasts: blocks whose median is far above an earlier one's, and above all that came before that."""
     level = cut.median
-    if cut.length < _LONG:  # a climb that goes on is higher in its last points
-        level = np.append(level[:-1], max(level[-1], median(log[-_LAST:])))
+    if cut.length < _LONG:
+        level = np.append(level[:-1], _end(log, level[-1], cut.length))
     first = max(1, int(np.ceil(limit["warm_up"] * len(level))))
     after = level[first:]
     if len(after) < 3:  # noqa: PLR2004 - a trough, and two above it
@@ -114,9 +114,9 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
     lowest = np.minimum.accumulate(after)
     trough = np.maximum.accumulate(np.where(after == lowest, np.arange(len(after)), 0))
     before_lowest = np.maximum.accumulate(level)[first + trough]
-    noise = float(np.median(cut.error)) * np.sqrt(2)
+    error = float(np.median(cut.error)) * np.sqrt(2)
     beyond = np.maximum(lowest + np.log10(limit["factor"]), before_lowest + np.log10(3))
-    wanted = np.maximum(beyond, lowest + limit["sigmas"] * noise)
+    wanted = np.maximum(beyond, lowest + limit["sigmas"] * error)
     high = after > wanted
     at_the_end = cut.length >= _LONG or 2 * after[-2] > lowest[-1] + wanted[-1]  # or what is before leads up there
     lasting = np.flatnonzero(high & np.append(high[1:], at_the_end))
@@ -134,6 +134,15 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
         (int(step[start]), int(step[cut.start[stop] + cut.length - 1])),
         {"level before": low, "peak level": peak, "factor": peak / low},
     )
+
+
+def _end(log: Floats, level: float, length: int) -> float:
+    """How high the end is at least: one standard error below the median of the last block, or of the last few points.
+
+    A climb that goes on is highest there. The error is that of points about a straight line.
+    """
+    error = 1.2533 * sigma(np.diff(log, 2)) / np.sqrt(6)
+    return float(max(level - error / np.sqrt(length), median(log[-_LAST:]) - error / np.sqrt(_LAST)))
 
 
 def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
