@@ -352,7 +352,39 @@ def telemetry(rng, n, noise):
     return run
 
 
+def biases_about_zero(rng, n, noise):
+    """What a bias would be is as good as zero: its updates are a third of it, and a hundredth of its kernel."""
+    run = telemetry(rng, n, noise)
+    weight = lognormal(rng, np.full(n, 0.03), 0.3)
+    run["weights/norm/layer1/bias"] = columns(weight)
+    run["updates/norm/layer1/bias"] = columns(0.3 * weight)
+    run["updates/ratio/layer1/bias"] = columns(lognormal(rng, np.full(n, 0.3), noise))
+    return run
+
+
+def experts(rng, n, noise):
+    """Some are chosen in one of ten steps, and have no gradient in the others."""
+    run = telemetry(rng, n, noise)
+    for name in VARIABLES[1:4]:
+        norm = run[f"gradients/norm/{name}"][1]
+        rests = (np.arange(n) + rng.integers(10)) % 10 > 0
+        run[f"gradients/norm/{name}"] = columns(np.where(rests, 0, norm))
+        run[f"gradients/zero_fraction/{name}"] = columns(rests)
+    return run
+
+
+def all_done(rng, n, noise):
+    """A hinge loss: from some step on no example has a gradient any more."""
+    run = telemetry(rng, n, noise)
+    for name in VARIABLES:
+        run[f"gradients/norm/{name}"][1][int(0.7 * n) :] = 0
+        run[f"gradients/zero_fraction/{name}"][1][int(0.7 * n) :] = 1
+    run["gradients/global_norm"][1][int(0.7 * n) :] = 0
+    return run
+
+
 HEALTHY = [
+    biases_about_zero, experts, all_done,
     plain, fast_convergence, slow_convergence, late_plateau, lognormal_noise, heavy_tails, additive_noise, to_zero,
     negative_log_likelihood, large_scale, small_scale, bfloat16, epochs_only, short, fine_tuning, converged,
     resumed_flat, step_decay, cosine,
@@ -504,6 +536,20 @@ def vanished_throughout(rng, n, noise):
     return run
 
 
+def norm_climbs_twentyfold(rng, n, noise):
+    """Over the last half, and with no point beyond."""
+    norm = np.exp(3 * np.clip(2 * np.arange(n) / n - 1, 0, 1)) * np.where(np.arange(n) < n // 2, 0.9, 1.0)
+    return {"train/grad_norm": columns(lognormal(rng, norm, 0.05 + noise / 2))}
+
+
+def norm_jumps_often(rng, n, noise):
+    """A hundredfold in one of a hundred steps, from a third of the run on; before, it settles."""
+    norm = lognormal(rng, 1 + 3 * np.exp(-np.arange(n) / (0.02 * n)), 0.1 + noise / 2)
+    at = rng.choice(np.arange(n // 3, n - 3), max(3, n // 100), replace=False)
+    norm[at] *= lognormal(rng, np.full(len(at), 200.0), 0.3)
+    return {"train/grad_norm": columns(norm)}
+
+
 def saturated(rng, n, noise):
     run = norms(rng, n, noise)
     clipped = rng.random(n) < 0.97
@@ -537,6 +583,14 @@ def dead_gradient(rng, n, noise):
     return run
 
 
+def dies(rng, n, noise):
+    """A unit whose input is negative for good, from half of the run on."""
+    run = telemetry(rng, n, noise)
+    run["gradients/norm/layer1/kernel"][1][n // 2 :] = 0
+    run["gradients/zero_fraction/layer1/kernel"][1][n // 2 :] = 1
+    return run
+
+
 def dead_update(rng, n, noise):
     run = telemetry(rng, n, noise)
     run["updates/norm/layer2/bias"] = columns(np.zeros(n))
@@ -559,6 +613,14 @@ def ratio_too_high(rng, n, noise):
 def ratio_too_low(rng, n, noise):
     run = telemetry(rng, n, noise)
     run["updates/ratio/layer1/kernel"] = columns(lognormal(rng, np.full(n, 1e-8), noise))
+    return run
+
+
+def ratio_falls_with_the_rate(rng, n, noise):
+    """Far too high throughout, but for the end, where the schedule has come down."""
+    run = telemetry(rng, n, noise)
+    schedule = 0.5 * (1 + np.cos(np.pi * np.arange(n) / n))
+    run["updates/ratio/layer1/kernel"] = columns(lognormal(rng, 0.6 * schedule + 1e-6, noise))
     return run
 
 
@@ -629,12 +691,14 @@ FAULTS = [
     ("GL305", overfits),
     ("GL401", gradient_nan), ("GL401", nonfinite_counted),
     ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_explodes_at_the_end), ("GL402", norm_steps_up),
+    ("GL402", norm_climbs_twentyfold), ("GL402", norm_jumps_often),
     ("GL403", vanishes), ("GL403", vanished_throughout),
     ("GL404", saturated), ("GL404", saturated_by_fraction), ("GL404", saturated_by_norms),
     ("GL405", never_clips),
-    ("GL406", dead_gradient), ("GL406", dead_update),
+    ("GL406", dead_gradient), ("GL406", dead_update), ("GL406", dies),
     ("GL407", dominates),
     ("GL501", ratio_too_high), ("GL501", ratio_too_low),
+    ("GL501", ratio_falls_with_the_rate),
     ("GL502", slot_nan), ("GL502", negative_second_moment),
     ("GL503", slot_stuck),
     ("GL504", rate_zero), ("GL504", rate_drops_to_zero), ("GL504", rate_negative), ("GL504", rate_nan),

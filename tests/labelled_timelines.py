@@ -37,6 +37,11 @@ def a_rate(rng, rate, restarts=()):
     return run
 
 
+def triangles(n, cycles=5):
+    """A rate that goes up and down evenly, between a tenth of its height and all of it."""
+    return 1e-3 * (0.1 + 0.9 * (1 - np.abs((np.arange(n) / n * cycles) % 1 * 2 - 1)))
+
+
 # Healthy
 
 
@@ -121,7 +126,18 @@ def schedule_of_the_next_stage(rng, n):
     return a_rate(rng, np.concatenate([one, rest, two]))
 
 
+def triangular(rng, n):
+    """In a short run half of the points are jumps, were it any other schedule."""
+    return a_rate(rng, triangles(n, int(rng.integers(3, 12))))
+
+
+def range_test(rng, n):
+    """The rate grows by the same factor at each point."""
+    return a_rate(rng, 1e-6 * 10 ** np.linspace(0, rng.uniform(3, 6), n))
+
+
 HEALTHY = [
+    triangular, range_test,
     checkpoints, epochs_and_checkpoints, evaluations_from_some_step_on, three_epochs, checkpoints_by_the_clock,
     evaluations_that_are_logged, data_in_shards,
     warms_up_again, warms_up_again_unmarked, warms_up_by_factors, schedule_of_the_next_stage,
@@ -182,6 +198,22 @@ def a_time_that_is_none(rng, n):
     return run, at
 
 
+def one_time_that_is_early(rng, n):
+    """By a minute: the clock's, and no stall of the step that makes up for it."""
+    at = int(rng.uniform(0.1, 0.9) * n)
+    run = a_loss(rng, n, 1.0)
+    run.scalars["train/loss"].wall_time[at] -= 60
+    return run, at
+
+
+def a_hang_after_the_clock_went_back(rng, n):
+    """The hang is found beside the clock, which has not caught up by then."""
+    at = int(rng.uniform(0.1, 0.5) * n)
+    run = a_loss(rng, n, 1.0, {at + 5: 600.0})
+    run.scalars["train/loss"].wall_time[at:] -= 3600
+    return run, at
+
+
 def stays_zero_after_a_restart(rng, n):
     at = int(rng.uniform(0.3, 0.7) * n)
     rate = 1e-3 * (1 - np.arange(n) / n)
@@ -203,6 +235,22 @@ def zero_at_a_point(rng, n):
     return a_rate(rng, rate), at
 
 
+def zero_in_a_triangle(rng, n):
+    """A cyclic rate that never touches zero."""
+    at = int(rng.uniform(0.2, 0.7) * n)
+    rate = triangles(n)
+    rate[at : at + max(6, n // 8)] = 0
+    return a_rate(rng, rate), at
+
+
+def triangle_jumps(rng, n):
+    """Thirtyfold, from a height from which that is beyond all that the cycles had."""
+    rate = triangles(n)
+    at = int(rng.choice(np.flatnonzero((rate > 5e-4) & (np.arange(n) > 0.3 * n) & (np.arange(n) < 0.9 * n))))
+    rate[at:] *= 30
+    return a_rate(rng, rate), at
+
+
 def jumps_at_a_restart(rng, n):
     at = int(rng.uniform(0.2, 0.8) * n)
     rate = np.full(n, 1e-3)
@@ -214,7 +262,7 @@ FAULTS = [
     ("GL204", a_hang), ("GL204", a_hang_beside_checkpoints), ("GL204", a_checkpoint_that_hangs),
     ("GL204", an_evaluation_that_hangs),
     ("GL204", a_hang_beside_epochs_and_checkpoints), ("GL204", three_hangs),
-    ("GL203", a_time_that_is_none),
+    ("GL203", a_time_that_is_none), ("GL203", one_time_that_is_early),
     ("GL504", stays_zero_after_a_restart), ("GL504", zero_for_a_while), ("GL504", zero_at_a_point),
-    ("GL504", jumps_at_a_restart),
+    ("GL504", jumps_at_a_restart), ("GL504", zero_in_a_triangle), ("GL504", triangle_jumps),
 ]  # fmt: skip

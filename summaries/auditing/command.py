@@ -76,6 +76,8 @@ def audit(
         print("gradledger: no rule is selected: nothing is looked for", file=sys.stderr)
     if options.watch:
         return _watch(options, config)
+    if options.format == "html" and options.output is None and sys.stdout.isatty():
+        raise ValueError("--format html writes a page for a browser: it takes --output FILE, not a terminal")
     found = works.runs_below(options.logdir)
     baseline = works.baseline_below(options.baseline)
     if options.output is not None:

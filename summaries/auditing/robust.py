@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Blocks", "blocks", "in_sigmas", "median", "sigma", "tail_reach"]
+__all__ = ["Blocks", "blocks", "in_sigmas", "median", "sigma", "since", "tail_reach"]
 
 _ODDS = 200.0
 NORMAL = 1.4826  # σ of a normal distribution, over its median absolute deviation
@@ -81,6 +81,16 @@ def median(values: Floats) -> float:
 def sigma(values: Floats) -> float:
     """Robust standard deviation of n ≥ 1 values, about their median."""
     return NORMAL * median(np.abs(values - median(values)))
+
+
+def since(shares: NDArray[np.bool_] | Floats, usual: float) -> int:
+    """From which of n ≥ 1 points on, to the end, the shares exceed the usual by the most in all: where they rose.
+
+    >>> since(np.array([0, 1, 0, 0, 1, 1, 0, 1, 1]), 0.5)
+    4
+    """
+    excess = np.cumsum((shares - usual)[::-1])[::-1]
+    return int(np.argmax(excess))
 
 
 def tail_reach(residuals: Floats) -> float:

@@ -84,11 +84,15 @@ def _unlisted(error: OSError, path: str) -> Work:
 
 
 def _trained(name: str, runs: Mapping[str, Sequence[str]]) -> str:
-    """The run that a run called `…/validation` validates: `…/train` beside it, or the one above it; "" if none is."""
+    """The run that a run called `…/validation` validates: `…/train` beside it, or the one above it; "" if none is.
+
+    Of `loss_val` it is `loss_train`, as `add_scalars` names directories.
+    """
     above, _, last = name.rpartition("/")
     if not is_validation(last):
         return ""
-    beside = (f"{above}/{other}" if above else other for other in ("train", "training"))
+    stem = last[: last.rfind("_") + 1]
+    beside = [f"{above}/{stem}{other}" if above else stem + other for other in ("train", "training")]
     return next((other for other in (*beside, above or ".") if other in runs), "")
 
 

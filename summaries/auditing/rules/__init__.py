@@ -1,16 +1,11 @@
-"""The rules, by code; one module for each family, and one for the learning rate's."""
+"""The rules, by code; in modules by what they look at."""
 
 from summaries.auditing.rule import Rule
-from summaries.auditing.rules import baseline, files, gradients, rates, timeline, updates, values
+from summaries.auditing.rules import baseline, clipping, files, gradients, rates, timeline, updates, values, variables
 
 __all__ = ["RULES"]
 
-RULES: dict[str, Rule] = {
-    **files.RULES,
-    **timeline.RULES,
-    **values.RULES,
-    **gradients.RULES,
-    **updates.RULES,
-    **rates.RULES,
-    **baseline.RULES,
-}
+_MODULES = (files, timeline, values, gradients, variables, clipping, updates, rates, baseline)
+
+RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))
+"""Every rule, by its code and in the codes' order."""

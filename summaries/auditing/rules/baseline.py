@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_ENDS = (0.1, 0.3)  # of the steps: what is worse in the end, and what is so all along, seen in more points
 
 
 @RULES.add(
@@ -28,7 +29,7 @@ RULES = Ruleset()
     "loss-worse-than-baseline",
     Severity.ERROR,
     sigmas=above(0, 4.0),
-    min_difference=at_least(0, 0.05),
+    min_difference=at_least(0, 0.08),
     min_points=whole(10),
 )
 def loss_worse_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
@@ -40,25 +41,31 @@ def loss_worse_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
         if not others or len(own) < limit["min_points"]:
             continue
         last = min(int(own.step[-1]), *(int(other.step[-1]) for other in others))
-        level, error = _end(own, last)
-        ends = [_end(other, last) for other in others]
-        levels = np.array([end for end, _ in ends])
-        usual = median(levels)
-        spread = float(levels.std(ddof=1)) if len(levels) > 2 else float(np.ptp(levels))  # noqa: PLR2004
-        sigma = math.hypot(error, max(spread, float(np.median([e for _, e in ends]))))
-        if level - usual > max(limit["sigmas"] * sigma, limit["min_difference"] * abs(usual)):
-            yield Hit(
-                f"{signal.tag} is {level:.4g} up to step {last}, the baseline's {usual:.4g} ± {sigma:.2g}",
-                signal.tag,
-                (int(own.step[0]), last),
-                {"loss": level, "baseline": usual, "spread": sigma, "runs": len(others)},
-            )
+        for share in _ENDS:
+            level, usual, spread = _beside(own, others, last, share)
+            if level - usual > max(limit["sigmas"] * spread, limit["min_difference"] * abs(usual)):
+                yield Hit(
+                    f"{signal.tag} is {level:.4g} up to step {last}, the baseline's {usual:.4g} ± {spread:.2g}",
+                    signal.tag,
+                    (int(own.step[0]), last),
+                    {"loss": level, "baseline": usual, "spread": spread, "runs": len(others)},
+                )
+                break
 
 
-def _end(series: Series, last: int) -> tuple[float, float]:
-    """The level over the last tenth of the steps up to `last`, and its standard error."""
+def _beside(own: Series, others: list[Series], last: int, share: float) -> tuple[float, float, float]:
+    """Over this share of the steps up to `last`: a run's level, that of others, and the spread between such levels."""
+    level, error = _end(own, last, share)
+    ends = [_end(other, last, share) for other in others]
+    levels = np.array([end for end, _ in ends])
+    spread = float(levels.std(ddof=1)) if len(levels) > 2 else float(np.ptp(levels))  # noqa: PLR2004
+    return level, median(levels), math.hypot(error, max(spread, float(np.median([e for _, e in ends]))))
+
+
+def _end(series: Series, last: int, share: float) -> tuple[float, float]:
+    """The level over the last part of the steps up to `last`, and its standard error."""
     part = series.value[series.step <= last]
-    part = part[-max(len(part) // 10, 5) :]
+    part = part[-max(int(len(part) * share), 5) :]
     if not len(part):
         return math.nan, math.nan
     noise = NORMAL * median(np.abs(np.diff(part))) / math.sqrt(2) if len(part) > 1 else 0.0

@@ -1,16 +1,16 @@
-"""GL4xx: gradients and clipping."""
+"""GL401 and GL402: the gradients as a whole."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.auditing.excursions import Excursions, Peak
 from summaries.auditing.finding import Severity
 from summaries.auditing.overflows import are_few, skipped
-from summaries.auditing.robust import Blocks, blocks, in_sigmas, median
-from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.robust import Blocks, blocks, in_sigmas, median, sigma, since
+from summaries.auditing.rule import Hit, Ruleset, above, fraction, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rule import Limits
     from summaries.auditing.signals import Signal, Signals
-    from summaries.series import Series
 
     Floats = NDArray[np.float64]
 
-__all__ = ["RULES", "dead_variables"]
+__all__ = ["RULES"]
 
 RULES = Ruleset()
 _MANY = 4  # jumps that are no accident
 _NEAR = 5  # points that are one place
+_LONG, _LAST = 20, 3  # points that are enough for a level, and a run's last ones
 _TAIL_TELLS = 2000  # points that tell how far noise reaches
 _AS_EVER = 0.1  # the probability that there were none at first, had they always been as frequent
 
@@ -97,14 +97,16 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue
         step, log = series.step[positive], np.log10(series.value[positive])
         cut = blocks(log, min(60, len(log) // 5))
-        hit = _climb(signal.tag, step, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
+        hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
         if hit is not None:
             yield hit
 
 
-def _climb(tag: str, step: NDArray[np.int64], cut: Blocks, limit: Limits) -> Hit | None:
+def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
     """A rise that lasts: blocks whose median is far above an earlier one's, and above all that came before that."""
     level = cut.median
+    if cut.length < _LONG:
+        level = np.append(level[:-1], _end(log, level[-1], cut.length))
     first = max(1, int(np.ceil(limit["warm_up"] * len(level))))
     after = level[first:]
     if len(after) < 3:  # noqa: PLR2004 - a trough, and two above it
@@ -112,16 +114,19 @@ def _climb(tag: str, step: NDArray[np.int64], cut: Blocks, limit: Limits) -> Hit
     lowest = np.minimum.accumulate(after)
     trough = np.maximum.accumulate(np.where(after == lowest, np.arange(len(after)), 0))
     before_lowest = np.maximum.accumulate(level)[first + trough]
-    noise = float(np.median(cut.error)) * np.sqrt(2)
-    wanted = np.maximum(lowest + max(np.log10(limit["factor"]), limit["sigmas"] * noise), before_lowest + np.log10(3))
+    error = float(np.median(cut.error)) * np.sqrt(2)
+    beyond = np.maximum(lowest + np.log10(limit["factor"]), before_lowest + np.log10(3))
+    wanted = np.maximum(beyond, lowest + limit["sigmas"] * error)
     high = after > wanted
-    lasting = np.flatnonzero(high & np.append(high[1:], cut.length >= 20))  # noqa: PLR2004 - the last may be enough
+    at_the_end = cut.length >= _LONG or 2 * after[-2] > lowest[-1] + wanted[-1]  # or what is before leads up there
+    lasting = np.flatnonzero(high & np.append(high[1:], at_the_end))
     if not len(lasting):
         return None
     k = int(lasting[0])
     top = int(np.argmax(after))
     low, peak = 10 ** float(lowest[k]), 10 ** float(after[top])
-    start = int(cut.start[first + k])
+    bottom = int(cut.start[first + trough[k]])
+    start = bottom + since(log[bottom : cut.start[first + k] + cut.length] > beyond[k], 0.5)
     stop = int(np.flatnonzero(high)[-1]) + first
     return Hit(
         f"{tag} climbs from {low:.4g} to {peak:.4g}, from step {step[start]} on",
@@ -129,6 +134,15 @@ def _climb(tag: str, step: NDArray[np.int64], cut: Blocks, limit: Limits) -> Hit
         (int(step[start]), int(step[cut.start[stop] + cut.length - 1])),
         {"level before": low, "peak level": peak, "factor": peak / low},
     )
+
+
+def _end(log: Floats, level: float, length: int) -> float:
+    """How high the end is at least: one standard error below the median of the last block, or of the last few points.
+
+    A climb that goes on is highest there. The error is that of points about a straight line.
+    """
+    error = 1.2533 * sigma(np.diff(log, 2)) / np.sqrt(6)
+    return float(max(level - error / np.sqrt(length), median(log[-_LAST:]) - error / np.sqrt(_LAST)))
 
 
 def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
@@ -200,194 +214,14 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: Limits) -> list[P
         apart = at_one_place or excess[at].min() >= max(1.25 * least, 3 * excess[excess < least].max(initial=0.0))
         found = apart and len(excess) < _TAIL_TELLS
     else:
+        far, others = np.flatnonzero(5 * excess >= excess.max()), excess[5 * excess < excess.max()].max(initial=-np.inf)
+        apart = excess[far].min() >= max(3 * others, others + limit["sigmas"] * noise)
+        at = far if apart else at
         share = len(at) / (len(excess) - at[0])
         none_at_first = int(np.argmax(2 * excess >= least))  # nor lesser ones
-        found = share >= limit["share"] and (1 - share) ** none_at_first <= _AS_EVER
+        found = (apart or share >= limit["share"]) and (1 - share) ** none_at_first <= _AS_EVER
     if not found:
         return []
     tops = (begin + at).tolist()
     sigmas = [in_sigmas(far, noise) for far in excess[at].tolist()]
     return [Peak(i, i, i, 1, -np.inf, far) for i, far in zip(tops, sigmas, strict=True)]
-
-
-@RULES.add(
-    "GL403",
-    "vanishing-gradient",
-    Severity.WARNING,
-    ratio=fraction(3e-4),
-    fall=fraction(1e-3),
-    floor=at_least(0, 1e-7),
-    min_points=whole(20),
-)
-def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A variable's gradient is next to nothing beside the others'."""
-    norms = {
-        variable: signal
-        for variable, signal in run.for_variable("gradient_norm").items()
-        if len(signal.finite) >= limit["min_points"]
-    }
-    if len(norms) < 2:  # noqa: PLR2004 - beside the others
-        return
-    early = {variable: _level(signal.finite, 0.0, 1 / 3) for variable, signal in norms.items()}
-    late = {variable: _level(signal.finite, 2 / 3, 1.0) for variable, signal in norms.items()}
-    dead = dead_variables(run, 1)
-    for variable, signal in norms.items():
-        if variable in dead:
-            continue
-        others = [late[other] for other in norms if other != variable]
-        usual = float(np.quantile(others, 0.75, method="lower"))
-        began = float(np.quantile([early[other] for other in norms if other != variable], 0.75, method="lower"))
-        if usual <= 0 or began <= 0:
-            continue
-        ratio = late[variable] / usual
-        if _is_rounding(variable, early[variable] / began, ratio) and any(
-            late[other] >= limit["ratio"] * usual for other in norms if _layer(other) == _layer(variable)
-        ):
-            continue
-        fall = ratio / (early[variable] / began) if early[variable] > 0 else 1.0
-        tiny = late[variable] < limit["floor"] and ratio < 10 * limit["ratio"]
-        if ratio < limit["ratio"] or (fall < limit["fall"] and ratio < 100 * limit["ratio"]) or tiny:
-            step = signal.finite.step
-            yield Hit(
-                f"the gradient of {variable} has norm {late[variable]:.3g} where others have {usual:.3g}",
-                signal.tag,
-                (int(step[-len(step) // 3]), int(step[-1])),
-                {"norm": late[variable], "norm of others": usual, "ratio": ratio, "norm at first": early[variable]},
-            )
-
-
-def _level(series: Series, low: float, high: float) -> float:
-    """Of the steps at which there was a gradient: an embedding's row, or an expert, has none at most of them."""
-    n = len(series)
-    part = series.value[int(low * n) : max(int(high * n), int(low * n) + 1)]
-    part = part[part != 0]
-    return median(part) if len(part) else 0.0
-
-
-_ROUNDING = 1e-6  # float32's, over sums of some hundreds of elements
-
-
-def _is_rounding(variable: str, first: float, last: float) -> bool:
-    """Whether it is a bias whose gradient is 0 by construction, as before a normalization: rounding is all it has."""
-    return "bias" in variable[len(_layer(variable)) :].lower() and max(first, last) < _ROUNDING
-
-
-def _layer(variable: str) -> str:
-    """A variable's name up to the last separator."""
-    return variable[: max(variable.rfind(separator) for separator in "/._") + 1]
-
-
-class _Clipping(NamedTuple):
-    """At which steps gradients were clipped, or in which share of steps: float64[n], 0 to 1."""
-
-    tag: str
-    step: NDArray[np.int64]
-    share: Floats
-
-
-def _clipping(run: Signals) -> Iterator[_Clipping]:
-    """What the run tells of its clipping: the most direct of what it logs."""
-    for role in ("clipped", "clipped_fraction"):
-        signals = [signal for signal in run.of(role) if len(signal.finite)]
-        if signals:
-            for signal in signals:
-                yield _Clipping(signal.tag, signal.finite.step, signal.finite.value)
-            return
-    if any(norm.tag.endswith("gnorm") for norm in run.of("global_norm")):  # fairseq and metaseq: of 100
-        for signal in run.of("clipped_percent")[:1]:
-            yield _Clipping(signal.tag, signal.finite.step, signal.finite.value / 100)
-            return
-    norms, bounds, after = (run.of(role) for role in ("global_norm", "clip_norm", "clipped_global_norm"))
-    for norm in norms[:1]:
-        for other in (*bounds, *after)[:1]:
-            a, b = norm.latest, other.latest
-            step, i, j = np.intersect1d(a.step, b.step, assume_unique=False, return_indices=True)
-            x, y = a.value[i], b.value[j]
-            fine = np.isfinite(x) & np.isfinite(y) & (y > 0)
-            yield _Clipping(norm.tag, step[fine], (x[fine] > y[fine] * (1 + 1e-5)).astype(np.float64))
-
-
-@RULES.add(
-    "GL404", "clipping-saturated", Severity.WARNING, fraction=fraction(0.9), min_points=whole(100), min_shares=whole(20)
-)
-def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Nearly every step is clipped: the bound sets the length of the steps, the gradient only their direction."""
-    for tag, step, share in _clipping(run):
-        late = share[len(share) // 2 :]
-        steps = np.isin(share, (0.0, 1.0)).all() and run.all[tag].meaning.role != "clipped_fraction"
-        enough = limit["min_points"] if steps else limit["min_shares"]  # a share is of many steps
-        if len(share) < enough or not late.mean() >= limit["fraction"]:
-            continue
-        start = int(step[len(step) // 2])
-        yield Hit(
-            f"{late.mean():.1%} of the steps since step {start} were clipped",
-            tag,
-            (start, int(step[-1])),
-            {"fraction": float(late.mean()), "fraction in all": float(share.mean()), "points": len(share)},
-        )
-
-
-@RULES.add("GL405", "clipping-never-acts", Severity.INFO, min_points=whole(50))
-def clipping_never_acts(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Clipping is on, and no step was clipped."""
-    for tag, step, share in _clipping(run):
-        if len(share) >= limit["min_points"] and not share.any():
-            steps = int(step[0]), int(step[-1])
-            yield Hit(f"none of {len(share)} steps was clipped", tag, steps, {"points": len(share)})
-
-
-def dead_variables(run: Signals, min_points: float) -> dict[str, Signal]:
-    """The variables whose gradient, or update, was zero throughout, with the signal that shows it."""
-    found: dict[str, Signal] = {}
-    roles = (("gradient_norm", 0.0), ("zero_fraction", 1.0), ("update_norm", 0.0), ("update_ratio", 0.0))
-    for role, dead in roles:
-        variables = run.for_variable(role)
-        gone = {
-            variable: signal
-            for variable, signal in variables.items()
-            if len(signal.standing) >= min_points and bool((signal.standing.value == dead).all())
-        }
-        if role.startswith("update") and len(gone) == len(variables):
-            continue  # nothing moves at all: a learning rate of zero, not a variable
-        for variable, signal in gone.items():
-            found.setdefault(variable, signal)
-    return found
-
-
-@RULES.add("GL406", "dead-variable", Severity.WARNING, min_points=whole(10))
-def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A variable's gradient, or its update, is zero throughout."""
-    for variable, signal in dead_variables(run, limit["min_points"]).items():
-        step = signal.standing.step
-        what = "update" if signal.meaning.role.startswith("update") else "gradient"
-        yield Hit(
-            f"the {what} of {variable} is zero at all {len(step)} points",
-            signal.tag,
-            (int(step.min()), int(step.max())),
-            {"points": len(step)},
-        )
-
-
-@RULES.add(
-    "GL407", "dominating-layer", Severity.INFO, share=fraction(0.9), min_points=whole(20), min_variables=whole(3, 2)
-)
-def dominating_layer(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Nearly all of the global norm is one variable's."""
-    norms = {
-        variable: signal.finite
-        for variable, signal in run.for_variable("gradient_norm").items()
-        if len(signal.finite) >= limit["min_points"]
-    }
-    if len(norms) < limit["min_variables"]:
-        return
-    squares = {variable: median(series.value) ** 2 for variable, series in norms.items()}
-    total = sum(squares.values())
-    for variable, square in squares.items():
-        if total > 0 and np.isfinite(total) and square / total >= limit["share"]:
-            step = norms[variable].step
-            yield Hit(
-                f"{square / total:.0%} of the squared norm of all gradients is that of {variable}",
-                run.for_variable("gradient_norm")[variable].tag,
-                (int(step[0]), int(step[-1])),
-                {"share": square / total, "variables": len(norms)},
-            )

@@ -109,10 +109,12 @@ def _jumps(value: Floats, jump: float, starts: Indices) -> Indices:
     """Where the rate jumps beyond all that it was, to where no restart leads, or away and back."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
-    changed = np.flatnonzero((ratio > jump) | (ratio < 1 / jump)) + 1
+        factor = np.maximum(ratio, 1 / ratio)
+    changed = np.flatnonzero(factor > jump) + 1
     changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
-    if len(changed) > max(6, 0.1 * len(value)):
-        return changed[:0]  # such changes are this schedule's way
+    if len(changed) > max(6, 0.1 * len(value)):  # such changes are this schedule's way
+        beyond = value[changed] > jump * np.maximum.accumulate(value)[changed - 1]
+        return changed[beyond & (factor[changed - 1] > jump * median(factor[changed - 1]))]
     down = starts[value[starts] < value[starts - 1]]
     changed = np.setdiff1d(changed, np.concatenate([down, *(starts + i for i in range(1, _WARM_UP_POINTS))]))
     astray = _astray(value, changed, jump)

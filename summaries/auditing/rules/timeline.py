@@ -86,6 +86,10 @@ def _and_so(count: int, what: str) -> str:
     return f"; {count} other {what}{'s' * (count > 1)} likewise" if count else ""
 
 
+def _told(secs: float) -> str:
+    return f"{secs:,.0f}" if secs >= 1000 else f"{secs:.3g}"  # noqa: PLR2004
+
+
 def _times(count: int) -> str:
     return "" if count == 1 else f", {count} times"
 
@@ -136,7 +140,7 @@ def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
         times, step = signal.series.wall_time, signal.series.step
         secs = float((times[at - 1] - times[at]).max())
         yield Hit(
-            f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{secs:,.3g} s{_times(len(at))}"
+            f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{_told(secs)} s{_times(len(at))}"
             f"{_in_tags(tags)}",
             signal.tag,
             (int(step[at].min()), int(step[at].max())),
@@ -203,8 +207,8 @@ def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
     step = signal.series.step
     worst = int(at[np.argmax(gaps[at])])
     yield Hit(
-        f"{gaps[worst]:,.4g} s passed between steps {step[worst]} and {step[worst + 1]}, usually {usual:,.3g} s"
-        f"{'' if len(at) == 1 else f'; {len(at)} such gaps'}",
+        f"{_told(float(gaps[worst]))} s passed between steps {step[worst]} and {step[worst + 1]}, usually"
+        f" {_told(usual)} s{'' if len(at) == 1 else f'; {len(at)} such gaps'}",
         signal.tag,
         (int(step[at[0]]), int(step[at[-1] + 1])),
         {"seconds": float(gaps[worst]), "usual seconds": usual, "lost seconds": float(gaps[at].sum())},
@@ -215,8 +219,7 @@ def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
 def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.float64], float, NDArray[np.int64]]:
     """The gaps between a tag's points, the usual one, and which of them (by number) are stalls; in seconds."""
     times, step = signal.series.wall_time, signal.series.step
-    with np.errstate(invalid="ignore"):
-        gaps = np.diff(times)
+    gaps = _gaps(times)
     inside = np.isfinite(gaps) & (gaps > 0) & (np.diff(step) >= 0)
     for cut in (0, *run.sessions(signal).tolist(), *signal.file_starts):
         inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session into the next
@@ -240,6 +243,16 @@ def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.flo
         stalled[long] &= ~_at_even_distances(signal.series, where[long], own[long], usual)
         stalled &= own > 5 * _evaluation_secs(run, signal, gaps)[where]
     return gaps, usual, where[stalled]
+
+
+def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The seconds from each time to the next; if the clock went back before, only those beyond the latest so far."""
+    with np.errstate(invalid="ignore"):
+        gaps = np.diff(times)
+        if not (gaps < 0).any():
+            return gaps
+        latest = np.fmax.accumulate(np.where(np.isfinite(times), times, -np.inf))[:-1]
+        return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
 
 
 def _evaluation_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.finding import Severity
-from summaries.auditing.robust import blocks, median
-from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
-from summaries.auditing.rules.gradients import dead_variables
+from summaries.auditing.robust import blocks, median, since
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.rules.variables import dead_variables, upper_quartile_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset()
 _SETTLING = 0.6  # a ratio that falls as one over the step is 0.43 of what it was, from the second quarter to the last
+_BIAS = re.compile(r"(.*[_/.])?(b\d*|bias|beta|offset)(:0)?", re.IGNORECASE)
 _SLOT_ROLES = ("slot_mean", "slot_norm", "slot_max", "slot_min")
 _SECOND_MOMENT = re.compile(
     r"(.*[_/.])?(v|v_?hat|vhat|nu|exp_avg_sqs?|max_exp_avg_sq|second_moment(_sqrt)?|accum(ulator)?|accum_update|rms|"
@@ -36,32 +37,72 @@ _SECOND_MOMENT = re.compile(
 
 
 @RULES.add(
-    "GL501", "update-ratio", Severity.WARNING, low=at_least(0, 1e-6), high=above(0, 0.1), min_points=whole(20, 4)
+    "GL501",
+    "update-ratio",
+    Severity.WARNING,
+    low=at_least(0, 1e-6),
+    high=above(0, 0.1),
+    least_weight=fraction(0.1),
+    min_points=whole(20, 4),
 )
 def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A variable's updates are far too large, or too small, for its weights."""
     dead = dead_variables(run, limit["min_points"])
+    weights = _weights(run, limit["least_weight"])
     for variable, (tag, step, ratio) in _ratios(run).items():
         if len(ratio) < limit["min_points"] or variable in dead:
             continue
-        quarter = len(ratio) // 4
-        early, late = median(ratio[quarter : 2 * quarter]), median(ratio[-quarter:])
-        cut = blocks(ratio, 10)
+        held = ratio * weights.get(variable, 1.0)
+        large = _too_large(held, limit["high"])
         # A schedule brings the rate down to nothing in the end: too small is what never was enough.
-        largest = float(cut.median.max())
-        # Weights that start at zero, as biases do, grow, and their ratios fall as one over the step: that passes.
-        if late > limit["high"] and late > _SETTLING * early:
-            value, bound, how = late, limit["high"], "more than"
+        largest = float(blocks(ratio, 10).median.max())
+        if large.any():
+            at = np.flatnonzero(large)
+            value, bound, how = median(ratio[at]), limit["high"], "more than"
         elif 0 < largest < limit["low"]:
+            at = np.arange(len(ratio))
             value, bound, how = largest, limit["low"], "never as much as"
         else:
             continue
         yield Hit(
             f"the updates of {variable} are {value:.3g} of its weights, {how} {bound:g}",
             tag,
-            (int(step[-quarter]) if how == "more than" else int(step[0]), int(step[-1])),
+            (int(step[at[0]]), int(step[at[-1]])),
             {"ratio": value, "bound": bound, "points": len(ratio)},
         )
+
+
+def _too_large(ratio: Floats, high: float) -> NDArray[np.bool_]:
+    """At which points the ratio is, in a stretch of a quarter of the run or more, above `high`; else at none."""
+    quarter = len(ratio) // 4
+    second, third = (median(ratio[i * quarter : (i + 1) * quarter]) for i in (1, 2))
+    last = median(ratio[-quarter:])
+    above = ratio > high
+    # Weights that start at zero grow, and their ratios fall as one over the step: that passes.
+    if last > high and last > _SETTLING * second:
+        above[: since(above, 0.5)] = False
+    elif min(second, third) > high:  # a schedule lowers it in the end
+        above[: since(above[: 3 * quarter], 0.5)] = False
+    else:
+        above[:] = False
+    return above
+
+
+def _weights(run: Signals, least: float) -> dict[str, float]:
+    """By what to multiply ratios of variables whose weights are near zero: to hold updates against larger ones.
+
+    These are `least` of what others have, and all of it for a bias.
+    """
+    norms = {
+        variable: median(signal.finite.value)
+        for variable, signal in run.for_variable("weight_norm").items()
+        if len(signal.finite)
+    }
+    weights = {}
+    for variable, usual in upper_quartile_of_others(norms).items():
+        enough = usual if _BIAS.fullmatch(variable) else least * usual
+        weights[variable] = norms[variable] / max(norms[variable], enough) if enough else 1.0
+    return weights
 
 
 def _ratios(run: Signals) -> dict[str, tuple[str, NDArray[np.int64], Floats]]:
@@ -107,7 +148,7 @@ def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
 @RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, min_points=whole(10))
 def slot_stuck_at_zero(run: Signals, limit: Limits) -> Iterator[Hit]:
     """An optimizer's slot stays zero, although its variable has a gradient."""
-    dead = dead_variables(run, limit["min_points"])
+    dead = {variable for variable, (_, since) in dead_variables(run, limit["min_points"]).items() if not since}
     for (slot, variable), signals in _slots(run).items():
         if variable in dead or min(len(signal.standing) for signal in signals) < limit["min_points"]:
             continue

@@ -40,6 +40,20 @@ def test_a_worse_loss(points, noise, others):
     assert [codes(made(seed, points, noise, worse=worse), *baseline) for seed in SEEDS] == [["GL601"]] * len(SEEDS)
 
 
+@pytest.mark.parametrize(("points", "worse"), [(200, 1.5), (1000, 1.25)])
+def test_a_worse_loss_beside_strong_noise(points, worse):
+    """The last tenth alone does not tell."""
+    for seed in SEEDS:
+        baseline = [made(100 * seed + other, points, 0.2) for other in (1, 2, 3)]
+        assert codes(made(seed, points, 0.2, worse=worse), *baseline) == ["GL601"]
+
+
+def test_a_loss_that_is_worse_in_the_end():
+    run = made(0, 1000, 0.05)
+    run.scalars["train/loss"].value[900:] *= 1.5
+    assert codes(run, *(made(seed, 1000, 0.05) for seed in (1, 2, 3))) == ["GL601"]
+
+
 @pytest.mark.parametrize("slower", [1.4, 10.0])
 @pytest.mark.parametrize("points", [100, 2000])
 def test_slower_steps(points, slower):

@@ -359,3 +359,14 @@ def test_hostile_names(tmp_path, monkeypatch, format_, capsys):
     if format_ == "json":
         assert [run["name"] for run in json.loads(out)["runs"]] == sorted(HOSTILE)
     assert len(shown) == len(HOSTILE)
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_page_is_not_for_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["audit", "runs", "--format", "html"]) == 2
+    assert capsys.readouterr() == (
+        "",
+        "gradledger: --format html writes a page for a browser: it takes --output FILE, not a terminal\n",
+    )
+    assert main(["audit", "runs", "--format", "html", "--output", "audit.html"]) == 1

@@ -192,3 +192,12 @@ def test_a_climb_hides_no_error_in_its_last_points():
     assert found({"loss": loss}, "GL304").severity.name == "INFO"
     loss[-8:] = 9.0
     assert found({"loss": loss}, "GL304").severity.name == "ERROR"
+
+
+@pytest.mark.parametrize("n", [50, 200, 2000])
+@pytest.mark.parametrize("growth", [3, 5, 20])
+def test_a_climb_begins_where_the_norm_is_ten_times_what_it_was(n, growth):
+    norm = np.exp(growth * np.maximum(0, 2 * np.arange(n) / n - 1))
+    noise = np.exp(0.05 * np.random.default_rng(n).standard_normal(n))
+    tenfold = n / 2 + n / 2 * np.log(10) / growth
+    assert abs(found({"grad_norm": norm * noise}, "GL402").steps[0] - tenfold) <= 0.04 * n

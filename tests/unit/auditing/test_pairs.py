@@ -13,7 +13,8 @@ def log(directory, tag, value, points=60):
 
 
 @pytest.mark.parametrize(
-    ("train", "validate"), [("a/train", "a/validation"), ("a", "a/eval"), ("train", "val"), (".", "eval")]
+    ("train", "validate"),
+    [("a/train", "a/validation"), ("a", "a/eval"), ("train", "val"), (".", "eval"), ("a/loss_train", "a/loss_val")],
 )
 @pytest.mark.parametrize("rise", [0.0, 0.01])
 def test_overfitting_across_two_runs(tmp_path, train, validate, rise):
@@ -27,3 +28,12 @@ def test_overfitting_across_two_runs(tmp_path, train, validate, rise):
 def test_a_validation_alone_is_not_judged(tmp_path):
     log(tmp_path / "validation", "epoch_loss", lambda step: 0.5 + 2 * 0.85**step + 0.01 * step)
     assert audit(tmp_path, Config()).findings == ()
+
+
+def test_scalars_that_share_a_chart_are_a_pair(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_scalar("lr", 0.1, 0)
+        for step in range(60):
+            rises = 0.5 + 2 * 0.85**step + 0.01 * max(step - 20, 0)
+            writer.add_scalars("loss", {"train": 2 * 0.9**step, "val": rises}, step, walltime=1e9 + step)
+    assert [(finding.run, finding.code) for finding in audit(tmp_path, Config()).findings] == [("loss_val", "GL305")]

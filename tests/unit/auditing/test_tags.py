@@ -91,7 +91,10 @@ TAGS = {
     "clip_norm": ["gradients/clip_norm", "optim/max_grad_norm", "train/clip_norm"],
     "clipped": ["gradients/clipped", "train/clipped", "grad_clipped"],
     "clipped_percent": ["clip", "train_inner/clip"],
-    "clipped_fraction": ["gradients/clipped_fraction", "optim/clipping_rate", "train/clip_frac", "grad_clip/fraction"],
+    "clipped_fraction": [
+        "gradients/clipped_fraction", "optim/clipping_rate", "train/clip_frac", "grad_clip/fraction",
+        "clip_fraction",
+    ],
     "nonfinite": ["gradients/nonfinite"],
     "loss_scale": ["loss-scale", "train/loss_scale", "loss scale", "scale", "train/amp_scale", "grad_scaler/scale"],
     "gradient_norm": [
@@ -112,7 +115,7 @@ TAGS = {
     "": [
         "accuracy", "rollout/ep_rew_mean", "histogram", "train/epoch", "throughput/tokens_per_sec", "lossless",
         "glossary", "color", "iteration-time", "train/entropy", "losses/explained_variance", "objective/kl",
-        "train/approx_kl", "train/clip_fraction", "image/scale",
+        "train/approx_kl", "image/scale",
         "packet_loss", "network/packet_loss", "network/packet/loss", "packet-loss", "PacketLoss", "health_loss",
         "stop_loss", "trade/stop_loss", "weight_loss", "hearing_loss", "heat_loss", "path_loss", "power_loss",
         "profit_loss", "insertion loss", "hair_loss", "blood loss", "life_loss", "data_loss", "job_loss", "gain_loss",

@@ -1,0 +1,93 @@
+"""GL404 and GL405: how often clipping acts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.robust import since
+from summaries.auditing.rule import Hit, Ruleset, fraction, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signals
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+
+
+class _Clipping(NamedTuple):
+    """At which steps gradients were clipped, or in which share of steps: float64[n], 0 to 1."""
+
+    tag: str
+    step: NDArray[np.int64]
+    share: Floats
+
+
+def _clipping(run: Signals) -> Iterator[_Clipping]:
+    """What the run tells of its clipping: the most direct of what it logs."""
+    for role in ("clipped", "clipped_fraction"):
+        signals = [signal for signal in run.of(role) if len(signal.finite) and not _of_a_policy(run, signal.tag)]
+        if signals:
+            for signal in signals:
+                yield _Clipping(signal.tag, signal.finite.step, signal.finite.value)
+            return
+    if any(norm.tag.endswith("gnorm") for norm in run.of("global_norm")):  # fairseq and metaseq: of 100
+        for signal in run.of("clipped_percent")[:1]:
+            yield _Clipping(signal.tag, signal.finite.step, signal.finite.value / 100)
+            return
+    norms, bounds, after = (run.of(role) for role in ("global_norm", "clip_norm", "clipped_global_norm"))
+    for norm in norms[:1]:
+        for other in (*bounds, *after)[:1]:
+            a, b = norm.latest, other.latest
+            step, i, j = np.intersect1d(a.step, b.step, assume_unique=False, return_indices=True)
+            x, y = a.value[i], b.value[j]
+            fine = np.isfinite(x) & np.isfinite(y) & (y > 0)
+            yield _Clipping(norm.tag, step[fine], (x[fine] > y[fine] * (1 + 1e-5)).astype(np.float64))
+
+
+def _of_a_policy(run: Signals, tag: str) -> bool:
+    """Whether a `clip_fraction` is, in reinforcement learning, that of PPO: of ratios of probabilities."""
+    return run.moving_target and "grad" not in tag.lower()
+
+
+@RULES.add(
+    "GL404", "clipping-saturated", Severity.WARNING, fraction=fraction(0.9), min_points=whole(100), min_shares=whole(20)
+)
+def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Nearly every step is clipped: the bound sets the length of the steps, the gradient only their direction."""
+    for tag, step, share in _clipping(run):
+        half = len(share) // 2
+        steps = np.isin(share, (0.0, 1.0)).all() and run.all[tag].meaning.role != "clipped_fraction"
+        enough = limit["min_points"] if steps else limit["min_shares"]  # a share is of many steps
+        if len(share) < enough or not share[half:].mean() >= limit["fraction"]:
+            continue
+        start = min(since(share, limit["fraction"]), half)
+        first, clipped = int(step[start]), float(share[start:].mean())
+        when = f" since step {first}" if start else ""
+        yield Hit(
+            f"every step{when} was clipped"
+            if clipped == 1
+            else f"{min(clipped, 0.999):.1%} of the steps{when} were clipped",
+            tag,
+            (first, int(step[-1])),
+            {"fraction": clipped, "fraction in all": float(share.mean()), "points": len(share)},
+        )
+
+
+@RULES.add("GL405", "clipping-never-acts", Severity.INFO, min_points=whole(50))
+def clipping_never_acts(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Clipping is on, and no step was clipped."""
+    for tag, step, share in _clipping(run):
+        if len(share) >= limit["min_points"] and not share.any():
+            steps = int(step[0]), int(step[-1])
+            yield Hit(f"none of {len(share)} steps was clipped", tag, steps, {"points": len(share)})

@@ -1,0 +1,185 @@
+"""GL403, GL406 and GL407: one variable's gradients beside the others'."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from summaries.auditing.finding import Severity
+from summaries.auditing.robust import median
+from summaries.auditing.rule import Hit, Ruleset, at_least, fraction, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from summaries.auditing.rule import Limits
+    from summaries.auditing.signals import Signal, Signals
+    from summaries.series import Series
+
+__all__ = ["RULES", "dead_variables", "upper_quartile_of_others"]
+
+RULES = Ruleset()
+_ZEROS = 10  # in a row, that make a variable dead
+_DEAD_SHARE, _PAUSES = 0.1, 5  # or this part of the run, and this many times the longest pause that it had
+_LAST, _SHRUNK = 5, 1e-2  # points before; of what they usually are
+
+
+@RULES.add(
+    "GL403",
+    "vanishing-gradient",
+    Severity.WARNING,
+    ratio=fraction(3e-4),
+    fall=fraction(1e-3),
+    floor=at_least(0, 1e-7),
+    min_points=whole(20),
+)
+def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A variable's gradient is next to nothing beside the others'."""
+    norms = {
+        variable: signal
+        for variable, signal in run.for_variable("gradient_norm").items()
+        if len(signal.finite) >= limit["min_points"]
+    }
+    if len(norms) < 2:  # noqa: PLR2004 - beside the others
+        return
+    early = {variable: _level(signal.finite, 0.0, 1 / 3) for variable, signal in norms.items()}
+    late = {variable: _level(signal.finite, 2 / 3, 1.0) for variable, signal in norms.items()}
+    usual_early, usual_late = upper_quartile_of_others(early), upper_quartile_of_others(late)
+    dead = dead_variables(run, _ZEROS)
+    for variable, signal in norms.items():
+        if variable in dead:
+            continue
+        usual, began = usual_late[variable], usual_early[variable]
+        if usual <= 0 or began <= 0:
+            continue
+        ratio = late[variable] / usual
+        if _is_rounding(variable, early[variable] / began, ratio) and any(
+            late[other] >= limit["ratio"] * usual for other in norms if _layer(other) == _layer(variable)
+        ):
+            continue
+        fall = ratio / (early[variable] / began) if early[variable] > 0 else 1.0
+        tiny = late[variable] < limit["floor"] and ratio < 10 * limit["ratio"]
+        if ratio < limit["ratio"] or (fall < limit["fall"] and ratio < 100 * limit["ratio"]) or tiny:
+            step, value = signal.finite.step, signal.finite.value
+            now = f"has norm {late[variable]:.3g}"
+            if not late[variable]:
+                alive = np.flatnonzero(value)
+                now = f"is exactly zero since step {step[alive[-1] + 1 if len(alive) else 0]}"
+            yield Hit(
+                f"the gradient of {variable} {now} where others have {usual:.3g}",
+                signal.tag,
+                (int(step[-len(step) // 3]), int(step[-1])),
+                {"norm": late[variable], "norm of others": usual, "ratio": ratio, "norm at first": early[variable]},
+            )
+
+
+def upper_quartile_of_others(norms: Mapping[str, float]) -> dict[str, float]:
+    """For each variable, that of the others' norms; of a single variable, nothing."""
+    ordered = np.sort(np.array(list(norms.values())))
+    n = len(ordered)
+    if n < 2:  # noqa: PLR2004 - beside another
+        return {}
+    at = (3 * (n - 2)) // 4  # of the n - 1 others, the lower of two neighbours
+    return {variable: float(ordered[at + (np.searchsorted(ordered, norm) <= at)]) for variable, norm in norms.items()}
+
+
+def _level(series: Series, low: float, high: float) -> float:
+    """Of the steps at which there was a gradient: an embedding's row, or an expert, has none at most of them."""
+    n = len(series)
+    part = series.value[int(low * n) : max(int(high * n), int(low * n) + 1)]
+    part = part[part != 0]
+    return median(part) if len(part) else 0.0
+
+
+_ROUNDING = 1e-6  # float32's, over sums of some hundreds of elements
+
+
+def _is_rounding(variable: str, first: float, last: float) -> bool:
+    """Whether it is a bias whose gradient is 0 by construction, as before a normalization: rounding is all it has."""
+    return "bias" in variable[len(_layer(variable)) :].lower() and max(first, last) < _ROUNDING
+
+
+def _layer(variable: str) -> str:
+    """A variable's name up to the last separator."""
+    return variable[: max(variable.rfind(separator) for separator in "/._") + 1]
+
+
+class Dead(NamedTuple):
+    """A variable whose gradient, or update, is zero from some point on: the signal that shows it, and the point."""
+
+    signal: Signal
+    since: int
+
+
+def dead_variables(run: Signals, min_points: float) -> dict[str, Dead]:
+    """The variables whose gradient, or update, is zero throughout, or at once so from some point on, to the end."""
+    found: dict[str, Dead] = {}
+    roles = (("gradient_norm", 0.0), ("zero_fraction", 1.0), ("update_norm", 0.0), ("update_ratio", 0.0))
+    for role, dead in roles:
+        variables = run.for_variable(role)
+        since = {variable: _dead_since(signal, dead, min_points) for variable, signal in variables.items()}
+        # Where nothing moves at all, it is a learning rate of zero, or a loss that has no gradient any more.
+        nothing_moves = all(point is not None for point in since.values())
+        for variable, point in since.items():
+            if point is None or (nothing_moves and (point or role.startswith("update"))):
+                continue
+            found.setdefault(variable, Dead(variables[variable], point))
+    return found
+
+
+def _dead_since(signal: Signal, dead: float, min_points: float) -> int | None:
+    """From which point on a variable is dead, to the end; None where it is not."""
+    value = signal.standing.value
+    n = len(value)
+    if n < min_points or value[-1] != dead:
+        return None
+    alive = np.flatnonzero(value != dead)
+    if not len(alive):
+        return 0
+    since = int(alive[-1]) + 1
+    pause = int(np.diff(alive, prepend=-1).max()) - 1  # an embedding's row, or an expert, has pauses
+    if n - since < max(min_points, _DEAD_SHARE * n, _PAUSES * pause):
+        return None
+    # What shrinks to nothing has vanished instead.
+    shrunk = not dead and median(value[alive[-_LAST:]]) < _SHRUNK * median(value[alive])
+    return None if shrunk else since
+
+
+@RULES.add("GL406", "dead-variable", Severity.WARNING, min_points=whole(_ZEROS))
+def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A variable's gradient, or its update, is zero throughout, or from some step on."""
+    for variable, (signal, since) in dead_variables(run, limit["min_points"]).items():
+        step = signal.standing.step[since:]
+        what = "update" if signal.meaning.role.startswith("update") else "gradient"
+        yield Hit(
+            f"the {what} of {variable} is zero at all {len(step)} points{f' since step {step[0]}' if since else ''}",
+            signal.tag,
+            (int(step.min()), int(step.max())),
+            {"points": len(step), "of": len(signal.standing)},
+        )
+
+
+@RULES.add(
+    "GL407", "dominating-layer", Severity.INFO, share=fraction(0.9), min_points=whole(20), min_variables=whole(3, 2)
+)
+def dominating_layer(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Nearly all of the global norm is one variable's."""
+    norms = {
+        variable: signal.finite
+        for variable, signal in run.for_variable("gradient_norm").items()
+        if len(signal.finite) >= limit["min_points"]
+    }
+    if len(norms) < limit["min_variables"]:
+        return
+    squares = {variable: median(series.value) ** 2 for variable, series in norms.items()}
+    total = sum(squares.values())
+    for variable, square in squares.items():
+        if total > 0 and np.isfinite(total) and square / total >= limit["share"]:
+            step = norms[variable].step
+            yield Hit(
+                f"{square / total:.0%} of the squared norm of all gradients is that of {variable}",
+                run.for_variable("gradient_norm")[variable].tag,
+                (int(step[0]), int(step[-1])),
+                {"share": square / total, "variables": len(norms)},
+            )
