@@ -135,6 +135,22 @@ def spike_of_a_few_points(rng, n):
     return {"loss": columns(noisy(rng, loss, 0.03))}, at - 2, at + 2
 
 
+def spike_in_a_fall(rng, n):
+    """Half of the initial loss, on top of one that falls fast, evenly, or as 1 / t."""
+    t, at = np.arange(n) / n, int(rng.uniform(0.3, 0.9) * n)
+    shapes = [2 * np.exp(-5 * t) + 0.5, 2 - 1.5 * t, 2 / (1 + 10 * t) + 0.2]
+    loss = noisy(rng, shapes[rng.integers(3)], 0.01)
+    loss[at] += 1.0
+    return {"loss": columns(loss)}, at, at
+
+
+def spike_of_a_validation(rng, n):
+    validation = noisy(rng, decay(40, 2.5, 0.5), 0.02)
+    validation[27] *= 5
+    at = np.arange(40) * (n // 40)
+    return {"train/loss": columns(noisy(rng, train(n), 0.05)), "val/loss": columns(validation, at)}, at[27], at[27]
+
+
 def explodes(rng, n):
     """To ten orders of magnitude above, evenly in the logarithm."""
     at = int(rng.choice([0.3, 0.6, 0.9]) * n)
@@ -259,6 +275,7 @@ def clips_by_percent(rng, n):
 FAULTS = [
     ("GL301", nan_while_the_scale_stays),
     ("GL302", spike_in_noise), ("GL302", spike_of_a_few_points),
+    ("GL302", spike_in_a_fall), ("GL302", spike_of_a_validation),
     ("GL303", flat_and_correlated), ("GL303", flat_and_smoothed), ("GL303", learns_biases_only),
     ("GL303", cost_is_flat), ("GL303", creeps_up_by_a_tenth),
     ("GL304", explodes), ("GL304", jumps_early_and_stays), ("GL304", doubles_in_noise), ("GL304", creeps_up),
@@ -271,7 +288,8 @@ FAULTS = [
 ]  # fmt: skip
 
 SEEN_IN_FEW = {
-    cost_is_flat, creeps_up_by_a_tenth, blows_up_at_once, jumps_at_once, overfits_exponentially, overfits_to_a_plateau,
-    overfits_as_a_parabola, validation_explodes, training_has_ended_its_fall,
+    spike_in_a_fall, spike_of_a_validation, cost_is_flat, creeps_up_by_a_tenth, blows_up_at_once, jumps_at_once,
+    overfits_exponentially, overfits_to_a_plateau, overfits_as_a_parabola, validation_explodes,
+    training_has_ended_its_fall,
 }  # fmt: skip
 """Faults that are found in `FEW` points, too."""

@@ -150,21 +150,23 @@ def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
 
 def _blown_up(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     """A rise in the first eighth, for good: seen in logarithms, as it may go on for many orders of magnitude."""
-    n = len(series)
-    if series.value.min() <= 0:
+    value, n = series.value, len(series)
+    if value.min() <= 0:
         return None
-    log = np.log(series.value)
-    end, noise = median(log[-(n // 3) :]), max(sigma(log[-(n // 3) :]), bend(log))
-    top = float(blocks(log, 8).median.max())
-    length, longest = 2, max(n // 8, 2)
+    longest = max(n // 8, 2)
+    early = np.log(value[: 2 * longest])
+    rest = np.log(value[2 * longest :: max(n // 10_000, 1)])  # so many tell its level
+    late = rest[-(len(rest) // 2) :]
+    end, noise = median(late), max(sigma(late), bend(late))
+    top, low = float(blocks(rest, 8).median.max()), float(np.quantile(rest, 0.1))
+    sums, length = np.cumsum(np.append(0.0, early[:longest])), 2
     while length <= longest:
-        mean = np.lib.stride_tricks.sliding_window_view(log[:longest], length).mean(axis=1)
+        mean = (sums[length:] - sums[:-length]) / length
         best = int(np.argmin(mean))
         rise, error = end - float(mean[best]), noise * math.hypot(1 / math.sqrt(length), math.sqrt(3 / n))
         enough = rise > max(math.log(_TIMES), limit["sigmas"] * error) and end > mean[: best + 1].max() + 2 * error
-        stays = np.quantile(log[2 * longest :], 0.1) > mean[best] + rise / 2 and top - end < 2 * rise / 3
-        if enough and stays:
-            since = best + int(np.flatnonzero(log[best:] < mean[best] + min(4 * noise, rise / 3))[-1])
+        if enough and low > mean[best] + rise / 2 and top - end < 2 * rise / 3:  # it stays
+            since = best + int(np.flatnonzero(early[best:] < mean[best] + min(4 * noise, rise / 3))[-1])
             start, stop = math.exp(float(mean[best])), math.exp(end)
             return Hit(
                 f"{signal.tag} rises from {start:.4g} to {stop:.4g} at once, and stays there",

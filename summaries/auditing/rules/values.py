@@ -75,7 +75,7 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
 )
 def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
-    for signal in [] if run.moving_target else run.of("loss"):
+    for signal in [] if run.moving_target else run.of("loss", "validation_loss"):
         series = without_zeros(signal.finite)
         if len(series) < limit["min_points"]:
             continue
@@ -111,6 +111,8 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     """The spikes of single points; where there is none, those that last, in the medians of 16, of 256, and so on."""
     n = len(values)
     found = Excursions.of(values, limit["sigmas"], limit["min_rise"])
+    if n < 300 and not found.returned:  # noqa: PLR2004
+        found = Excursions.of(values, limit["sigmas"], limit["min_rise"], nearest=True)
     counts = [n // length for length in (16, 256, 4096) if n >= 200 * length]
     for count in [*counts, 400] if n >= 1000 else []:  # noqa: PLR2004
         if found.returned:
