@@ -146,12 +146,13 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
         if level < limit["low_level"] or course.fell(limit["sigmas"], worthwhile):
             continue
         fall, error = course.early - course.late, course.error_of_thirds
-        hidden = fall + 3 * error
+        hidden = max(fall, 0.0) + 3 * error
         if hidden > limit["max_hidden"] * level:
             continue  # too noisy to tell
-        if -fall > 3 * error and divergence(run, signal, RULES["GL304"].defaults):
+        rises = fall < -2 * error
+        if rises and divergence(run, signal, RULES["GL304"].defaults):
             continue  # GL304 says so
-        flat = hidden < limit["max_decline"] * level and fall < 2 * error
+        flat = rises or (hidden < limit["max_decline"] * level and fall < 2 * error)
         how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
         yield Hit(
             f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {course.early:.4g} in the"
@@ -217,7 +218,7 @@ def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: f
     fell = float(level[0]) - float(level[best]) >= 2 * rise  # before, by more than its wander
     enough = limit["min_rise"] * lowest * (0.7 if fell else 1 if best else 2)
     turns = max(largest_rise(level[: best + 1]), largest_rise(-since))
-    return rise >= max(enough, sigmas * noise, limit["sigmas"] / 2 * error, 3 * turns)
+    return rise >= max(enough, sigmas * noise, limit["sigmas"] / 1.6 * error, 3 * turns)
 
 
 def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
