@@ -8,6 +8,7 @@ import numpy as np
 from labelled_runs import columns, decay, lognormal, noisy, wandering
 
 SIZES = (200, 500, 2000)
+FEW = 50
 
 
 def smoothed(values, memory):
@@ -26,9 +27,9 @@ def train(n):
 # Healthy
 
 
-def goes_on_by_two_percent(rng, n):
+def goes_on_by_five_percent(rng, n):
     """Pre-training is continued: it falls, and one has to look closely."""
-    return {"train/loss": columns(noisy(rng, 1.9 * (1 - 0.02 * np.arange(n) / n), 0.05))}
+    return {"train/loss": columns(noisy(rng, 1.9 * (1 - 0.05 * np.arange(n) / n), 0.04))}
 
 
 def fine_tuned_by_ten_percent(rng, n):
@@ -81,7 +82,7 @@ def jumps_and_comes_back(rng, n):
 
 
 HEALTHY = [
-    goes_on_by_two_percent, fine_tuned_by_ten_percent, hard_examples, last_batches_are_small,
+    goes_on_by_five_percent, fine_tuned_by_ten_percent, hard_examples, last_batches_are_small,
     norm_spikes_when_clipped, validation_with_three_rises, overflows_lower_the_scale, jumps_and_comes_back,
 ]  # fmt: skip
 
@@ -115,6 +116,10 @@ def cost_is_flat(rng, n):
     return {"train/cost": columns(noisy(rng, np.full(n, 2.3), 0.01))}, 0, 0
 
 
+def creeps_up_by_a_tenth(rng, n):
+    return {"loss": columns(noisy(rng, 2.3 * (1 + 0.1 * np.arange(n) / n), 0.02))}, 0, 0
+
+
 def spike_in_noise(rng, n):
     """Three points, twelve times a noise of 15 %, and less."""
     at = int(rng.uniform(0.3, 0.8) * n)
@@ -128,6 +133,22 @@ def spike_of_a_few_points(rng, n):
     loss = decay(n, 2.3, 0.5, 0.1)
     loss[at:] += 1.2 * np.exp(-np.arange(n - at) / 2.5)
     return {"loss": columns(noisy(rng, loss, 0.03))}, at - 2, at + 2
+
+
+def spike_in_a_fall(rng, n):
+    """Half of the initial loss, on top of one that falls fast, evenly, or as 1 / t."""
+    t, at = np.arange(n) / n, int(rng.uniform(0.3, 0.9) * n)
+    shapes = [2 * np.exp(-5 * t) + 0.5, 2 - 1.5 * t, 2 / (1 + 10 * t) + 0.2]
+    loss = noisy(rng, shapes[rng.integers(3)], 0.01)
+    loss[at] += 1.0
+    return {"loss": columns(loss)}, at, at
+
+
+def spike_of_a_validation(rng, n):
+    validation = noisy(rng, decay(40, 2.5, 0.5), 0.02)
+    validation[27] *= 5
+    at = np.arange(40) * (n // 40)
+    return {"train/loss": columns(noisy(rng, train(n), 0.05)), "val/loss": columns(validation, at)}, at[27], at[27]
 
 
 def explodes(rng, n):
@@ -160,6 +181,17 @@ def creeps_up(rng, n):
     return {"loss": columns(noisy(rng, loss, 0.01))}, 0.1 * n, 0.9 * n
 
 
+def blows_up_at_once(rng, n):
+    """Within ten steps, to 18 orders of magnitude above: there it stays, and is noisy."""
+    level = 9.0 * 10 ** np.minimum(1.8 * np.arange(n), 18)
+    return {"train/loss": columns(lognormal(rng, level, 0.5))}, 0, 10
+
+
+def jumps_at_once(rng, n):
+    """At the third point."""
+    return {"loss": columns(noisy(rng, np.where(np.arange(n) < 2, 2.3, 10.0), 0.05))}, 0, 3
+
+
 def evaluated(n, count):
     return ((np.arange(count) + 1) * (n // count) - 1).astype(int)
 
@@ -185,6 +217,36 @@ def overfits_in_six_epochs(rng, n):
     validation = np.array([1.0, 0.8, 0.7, 0.8, 0.91, 1.05]) * (1 + 0.005 * rng.standard_normal(6))
     run = {"train/loss": columns(noisy(rng, train(n), 0.05)), "eval/loss": columns(validation, evaluated(n, 6))}
     return run, 0.3 * n, 0.6 * n
+
+
+def overfitted(rng, n, rise):
+    """Twenty-five validations, whose rise begins at two fifths and goes to what is given, of what it is from 0 to 1."""
+    t = np.arange(25) / 25
+    level = 0.6 * (1 + rise(np.clip((t - 0.4) / 0.6, 0, 1))) + 1.6 * np.exp(-t * 15)
+    validation = columns(noisy(rng, level, 0.01), evaluated(n, 25))
+    return {"train/loss": columns(noisy(rng, train(n), 0.05)), "val/loss": validation}, 0.1 * n, 0.9 * n
+
+
+def overfits_exponentially(rng, n):
+    return overfitted(rng, n, lambda t: np.expm1(4 * t) / np.expm1(4))
+
+
+def overfits_to_a_plateau(rng, n):
+    return overfitted(rng, n, lambda t: np.minimum(t / 0.4, 1.0))
+
+
+def overfits_as_a_parabola(rng, n):
+    return overfitted(rng, n, np.square)
+
+
+def validation_explodes(rng, n):
+    return overfitted(rng, n, lambda t: np.expm1(5 * t) * 0.3)
+
+
+def training_has_ended_its_fall(rng, n):
+    run, first, last = overfitted(rng, n, np.asarray)
+    run["train/loss"] = columns(noisy(rng, decay(n, 2.0, 0.3, 0.03), 0.1))
+    return run, first, last
 
 
 def recurrent_norm(rng, n):
@@ -213,10 +275,21 @@ def clips_by_percent(rng, n):
 FAULTS = [
     ("GL301", nan_while_the_scale_stays),
     ("GL302", spike_in_noise), ("GL302", spike_of_a_few_points),
+    ("GL302", spike_in_a_fall), ("GL302", spike_of_a_validation),
     ("GL303", flat_and_correlated), ("GL303", flat_and_smoothed), ("GL303", learns_biases_only),
-    ("GL303", cost_is_flat),
+    ("GL303", cost_is_flat), ("GL303", creeps_up_by_a_tenth),
     ("GL304", explodes), ("GL304", jumps_early_and_stays), ("GL304", doubles_in_noise), ("GL304", creeps_up),
+    ("GL304", blows_up_at_once), ("GL304", jumps_at_once),
     ("GL305", overfits_from_the_first_on), ("GL305", overfits_a_little), ("GL305", overfits_in_six_epochs),
+    ("GL305", overfits_exponentially), ("GL305", overfits_to_a_plateau), ("GL305", overfits_as_a_parabola),
+    ("GL305", validation_explodes), ("GL305", training_has_ended_its_fall),
     ("GL402", recurrent_norm), ("GL402", one_norm_of_a_hundred),
     ("GL404", clips_by_percent),
 ]  # fmt: skip
+
+SEEN_IN_FEW = {
+    spike_in_a_fall, spike_of_a_validation, cost_is_flat, creeps_up_by_a_tenth, blows_up_at_once, jumps_at_once,
+    overfits_exponentially, overfits_to_a_plateau, overfits_as_a_parabola, validation_explodes,
+    training_has_ended_its_fall,
+}  # fmt: skip
+"""Faults that are found in `FEW` points, too."""

@@ -49,6 +49,24 @@ class _Heights(NamedTuple):
     ratio: Floats
 
 
+class _Usual(NamedTuple):
+    """What each of n values should be, as those around it tell.
+
+    Attributes:
+        level: float64[n]: the higher one of the levels before and after; infinite where none is known before.
+        centre: float64[n]: between these.
+        noise: float64[n]: standard deviation about the centre.
+        span: the range of the levels.
+        length: how many points make up a level.
+    """
+
+    level: Floats
+    centre: Floats
+    noise: Floats
+    span: float
+    length: int
+
+
 @dataclass(frozen=True)
 class Excursions:
     """Where a series stands out of its own noise, upwards.
@@ -68,7 +86,9 @@ class Excursions:
     reach: int
 
     @staticmethod
-    def of(values: Floats, sigmas: float, min_rise: float, *, medians: bool = False) -> Excursions:
+    def of(
+        values: Floats, sigmas: float, min_rise: float, *, medians: bool = False, nearest: bool = False
+    ) -> Excursions:
         """What stands out of n ≥ 20 finite values.
 
         Args:
@@ -76,28 +96,25 @@ class Excursions:
             sigmas: how many standard deviations a point must at least be above the level.
             min_rise: how far above, in parts of the range of the series' levels.
             medians: whether values are medians, whose noise has no heavy tails.
+            nearest: whether the nearest points tell the level, and not blocks: in a short run, a block of a loss that
+                falls is all slope. Then nothing that lasts for longer stands out.
         """
         n = len(values)
-        cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
-        owner = np.repeat(np.arange(len(cut.start)), np.diff(np.append(cut.start, n)))
-        residual = values - np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
-        level, noise = _expected(cut, blocks(residual, len(cut.start)).sigma)
-        span = float(cut.median.max() - cut.median.min())
-        noise = np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
-        rise = values - level[owner]
-        deviation = rise / noise[owner]
-        enough = rise > _least_rise(values, level, span, min_rise)[owner]
+        usual = _of_neighbours(values) if nearest else _of_blocks(values)
+        rise = values - usual.level
+        deviation = rise / usual.noise
+        enough = rise > _least_rise(values, usual.level, usual.span, min_rise)
         high = (deviation > 0.75 * sigmas) & enough
         if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, so few points tell too much noise
-            ratio = _log_ratios(values, cut, level[owner])
+            ratio = _log_ratios(values, usual)
             high |= (ratio > 1.5 * sigmas) & np.isfinite(ratio) & enough
             high &= ratio > 2.5  # noqa: PLR2004
-        reach = cut.length * _NEIGHBOURS
+        reach = usual.length * _NEIGHBOURS
         if not high.any():
             return Excursions([], None, reach)
-        heights = _Heights(deviation, residual / noise[owner], ratio)
-        stretches = _peaks(values, heights, high, level[owner], cut.length)
-        peaks = _sure(stretches, heights, cut.length, sigmas, medians=medians)
+        heights = _Heights(deviation, (values - usual.centre) / usual.noise, ratio)
+        stretches = _peaks(values, heights, high, usual.level, usual.length)
+        peaks = _sure(stretches, heights, usual.length, sigmas, medians=medians)
         if peaks:  # beside one that is sure, lesser ones are, too
             sure, enough_beside = set(peaks), max(sigmas, 0.25 * max(peak.sigmas for peak in peaks))
             peaks = [peak for peak in stretches if peak in sure or peak.sigmas > enough_beside]
@@ -127,25 +144,55 @@ def _least_rise(values: Floats, level: Floats, span: float, min_rise: float) -> 
     return np.asarray(np.maximum(least, 0.02 * np.abs(level)))
 
 
-def _log_ratios(values: Floats, cut: Blocks, level: Floats) -> Floats:
+def _log_ratios(values: Floats, usual: _Usual) -> Floats:
     """How far values stand out on a logarithmic scale, in standard deviations: there, noise in ratios is symmetric.
 
     Infinitely far, where not all are positive: then there are no ratios.
     """
     if values.min() <= 0:
         return np.full(len(values), np.inf)
-    centre = cut.start + (cut.length - 1) / 2
-    noise = sigma(np.log(values) - np.interp(np.arange(len(values)), centre, np.log(cut.median)))
-    return np.asarray(np.log(values / level) / max(noise, 1e-300))
+    noise = sigma(np.log(values / usual.centre))
+    return np.asarray(np.log(values / usual.level) / max(noise, 1e-300))
 
 
 def _on_a_grid(centred: Floats, length: int, sigmas: float) -> bool:
     """Whether what stands out does so both ways, at multiples of one distance: as an epoch's last, small batch does."""
     at = np.flatnonzero(np.abs(centred) > sigmas)
     at = at[at >= length]  # the first fall is no noise
-    at = at[np.diff(at, prepend=-length) > 5]  # noqa: PLR2004 - of neighbours, the first
+    at = at[np.diff(at, prepend=-length) > 4]  # noqa: PLR2004 - of neighbours, the first
     both = len(at) > 3 and centred[at].min() < 0 < centred[at].max()  # noqa: PLR2004
     return bool(both and np.gcd.reduce(np.diff(at)) >= 5)  # noqa: PLR2004 - by chance, one in fifty
+
+
+def _of_blocks(values: Floats) -> _Usual:
+    """As blocks of up to a 64th of the values tell."""
+    n = len(values)
+    cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
+    owner = np.repeat(np.arange(len(cut.start)), np.diff(np.append(cut.start, n)))
+    centre = np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
+    level, noise = _expected(cut, blocks(values - centre, len(cut.start)).sigma)
+    span = float(cut.median.max() - cut.median.min())
+    noise = _at_least(noise, level, span)
+    return _Usual(level[owner], centre, noise[owner], span, cut.length)
+
+
+def _of_neighbours(values: Floats) -> _Usual:
+    """As the five nearest points on each side tell, and the noise of the 25 around."""
+    n, side = len(values), 5
+    pad = np.full(side, np.nan)
+    rows = np.lib.stride_tricks.sliding_window_view(np.concatenate([pad, values, pad]), side)
+    before, after = _nan_medians(rows[:n]), _nan_medians(rows[side + 1 :])
+    centre = (np.where(np.isnan(before), after, before) + np.where(np.isnan(after), before, after)) / 2
+    noise = NORMAL * _medians_around(np.abs(values - centre), np.arange(n), 12)
+    span = float(centre.max() - centre.min())
+    before[:side] = np.inf
+    level = np.fmax(before, after)
+    return _Usual(level, centre, _at_least(noise, level, span), span, side)
+
+
+def _at_least(noise: Floats, level: Floats, span: float) -> Floats:
+    """The noise, or more where there is nearly none: beside the level and the range of all."""
+    return np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
 
 
 def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:

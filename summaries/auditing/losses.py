@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.robust import NORMAL, Blocks, blocks, median
+from summaries.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from summaries.auditing.excursions import Peak
     from summaries.auditing.signals import Signals
-    from summaries.series import Series
 
     Floats = NDArray[np.float64]
 
@@ -31,6 +31,7 @@ __all__ = [
     "onset",
     "recur_as_restarts",
     "scatter_about_trend",
+    "without_zeros",
 ]
 
 
@@ -87,12 +88,6 @@ class Course:
         noise = max([self.noise, *(math.sqrt(length) * scatter_about_trend(mean) for length, mean in means)])
         return noise * math.sqrt(1 / (n // 3 - n // 20) + 1 / (n // 3))
 
-    @property
-    def climbs(self) -> bool:
-        """Whether it goes up all along: not once down by more than half of that, as one that wanders does."""
-        level = blocks(self.values, 9).median
-        return largest_rise(-level) < max(self.late - self.early, 0.0) / 2
-
     def fell(self, sigmas: float, least: float) -> bool:
         """Whether the end is lower than the start, by more than chance.
 
@@ -112,6 +107,14 @@ class Course:
                 return True
             points //= 3
         return False
+
+
+def without_zeros(series: Series) -> Series:
+    """A loss where it is not zero, if it often is, as a hinge's: zeros do not tell how far the others reach."""
+    fine = series.value != 0
+    if np.count_nonzero(fine) > 0.95 * len(fine):
+        return series
+    return Series(series.tag, series.step[fine], series.wall_time[fine], series.value[fine])
 
 
 def bend(values: Floats) -> float:

@@ -179,7 +179,7 @@ def test_clip_is_a_share_beside_gnorm_only():
 
 def test_a_flat_loss_is_a_note_where_its_noise_could_hide_a_decrease():
     rng = np.random.default_rng(0)
-    few, many = (found({"loss": 2.3 * (1 + 0.05 * rng.standard_normal(n))}, "GL303") for n in (100, 10_000))
+    few, many = (found({"loss": 2.3 * (1 + 0.1 * rng.standard_normal(n))}, "GL303") for n in (100, 10_000))
     assert few.severity.name == "INFO"
     assert "is not seen to decrease in 100 points" in few.message
     assert "its noise could hide a decrease by" in few.message
