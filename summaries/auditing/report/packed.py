@@ -26,6 +26,7 @@ __all__ = ["Arrays", "block", "plain", "to_json"]
 _ALIGN = 8
 _LENGTH_BYTES = 4
 _TOP = (1 << 16) - 1
+_HUGE = 1e300  # sums of such levels are still finite
 
 
 class Arrays:
@@ -65,7 +66,7 @@ class Arrays:
         """
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
         level = (high - low) / _TOP
-        if 0 < level < math.inf and level <= np.median(np.abs(np.diff(values))):
+        if 0 < level < _HUGE and level <= np.median(np.abs(np.diff(values))):
             levels = np.round((values - low) / level).astype(np.uint16)
             return [low, level, *self.add(np.diff(levels, prepend=levels[:1] * 0))]
         with np.errstate(over="ignore", invalid="ignore"):
