@@ -213,7 +213,7 @@ def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: f
     if len(since) >= 8:  # noqa: PLR2004 - enough to tell a curve from a wander
         noise = min(noise, 1.25 * scatter_about_trend(since, 2))
     sigmas = limit["sigmas"]
-    if rise >= 0.15 * lowest:  # few wanders go so far: whatever the curve, what neighbours do not share is noise
+    if rise >= 0.18 * lowest:  # few wanders go so far: whatever the curve, what neighbours do not share is noise
         noise, sigmas = min(noise, bend(since)), 0.75 * sigmas
     fell = float(level[0]) - float(level[best]) >= 2 * rise  # before, by more than its wander
     enough = limit["min_rise"] * lowest * (0.7 if fell else 1 if best else 2)
@@ -225,7 +225,8 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     cut, n = blocks(series.value, 12), len(series)
     best = int(np.argmin(cut.median))
     lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
-    noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length)  # of a level
+    # Of a level; where it is that of a point or two, their neighbours tell as much.
+    noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
     if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
         return None
     start = int(series.step[cut.start[best] + cut.length // 2])
