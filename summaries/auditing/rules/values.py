@@ -143,7 +143,7 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
         course = Course.of(series.value)
         level = abs(course.median)
         worthwhile = limit["worthwhile"] * level
-        if level < limit["low_level"] or course.fell(limit["sigmas"], worthwhile):
+        if level <= limit["low_level"] or course.fell(limit["sigmas"], worthwhile):
             continue
         fall, error = course.early - course.late, course.error_of_thirds
         hidden = max(fall, 0.0) + 3 * error
@@ -173,7 +173,7 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     min_rise=at_least(0, 0.2),
     min_undone=at_least(0, 0.25),
 )
-def lossdivergence(run: Signals, limit: Limits) -> Iterator[Hit]:
+def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above the best that it had, and stays there."""
     for signal in [] if run.moving_target else run.of("loss"):
         hit = divergence(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
