@@ -12,6 +12,11 @@ from browser.log_run import log_all
 VIEWPORT = {"width": 1720, "height": 1200}
 
 
+def pytest_collection_modifyitems(items):
+    """These tests come last: an open page of TensorBoard draws all the time, and keeps a processor from the others."""
+    items.sort(key=lambda item: item.path.is_relative_to(Path(__file__).parent))
+
+
 @pytest.fixture(scope="session")
 def logged(tmp_path_factory):
     """The directory of the runs, and each run's final metrics."""
