@@ -216,7 +216,7 @@ class _Walk:
         except np.linalg.LinAlgError:
             raise
         except (
-            NotImplementedError,
+            NotImplementedError,  # how derivatives, ours and autograd's, say that they do not know these arguments
             AssertionError,
             TypeError,
             ValueError,
