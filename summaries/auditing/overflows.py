@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.rule import fraction, whole
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -13,7 +15,10 @@ if TYPE_CHECKING:
     from summaries.auditing.signals import Signals
     from summaries.series import Series
 
-__all__ = ["are_few", "skipped"]
+__all__ = ["THRESHOLDS", "are_few", "skipped"]
+
+THRESHOLDS = {"max_overflows": fraction(0.02), "max_first": whole(40), "max_in_a_row": whole(3)}
+"""Of the rules that tell overflows from what went wrong."""
 
 
 def are_few(at: NDArray[np.int64], points: int, limit: Limits) -> bool:
@@ -25,7 +30,7 @@ def are_few(at: NDArray[np.int64], points: int, limit: Limits) -> bool:
     Args:
         at: int64[k], k ≥ 1: which points.
         points: how many there are in all.
-        limit: `max_first`, `max_in_a_row`, `max_overflows`.
+        limit: `THRESHOLDS`.
     """
     stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
     later = stretches[1:] if stretches[0][0] == 0 else stretches

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing import overflows
 from summaries.auditing.excursions import Excursions, Peak
 from summaries.auditing.finding import Severity
-from summaries.auditing.overflows import are_few, skipped
 from summaries.auditing.robust import Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.auditing.rule import Hit, Ruleset, above, fraction, whole
 
@@ -32,14 +32,7 @@ _TAIL_TELLS = 2000  # points that tell how far noise reaches
 _AS_EVER = 0.1  # the probability that there were none at first, had they always been as frequent
 
 
-@RULES.add(
-    "GL401",
-    "non-finite-gradient",
-    Severity.ERROR,
-    max_overflows=fraction(0.02),
-    max_first=whole(40),
-    max_in_a_row=whole(3),
-)
+@RULES.add("GL401", "non-finite-gradient", Severity.ERROR, **overflows.THRESHOLDS)
 def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
     found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm")]
@@ -73,8 +66,8 @@ def _non_finite(signal: Signal) -> NDArray[np.int64]:
 
 def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
     """Whether gradients that are not finite are single overflows, and the losses fine but for such steps."""
-    return are_few(at, len(signal.standing), limit) and all(
-        skipped(run, loss.standing, limit) for loss in run.of("loss")
+    return overflows.are_few(at, len(signal.standing), limit) and all(
+        overflows.skipped(run, loss.standing, limit) for loss in run.of("loss")
     )
 
 

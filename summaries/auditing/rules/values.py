@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing import overflows
 from summaries.auditing.divergence import divergence
 from summaries.auditing.excursions import Excursions
 from summaries.auditing.finding import Severity
@@ -21,9 +22,8 @@ from summaries.auditing.losses import (
     scatter_about_trend,
     without_zeros,
 )
-from summaries.auditing.overflows import skipped
 from summaries.auditing.robust import blocks, median
-from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
 from summaries.series import Series
 
 if TYPE_CHECKING:
@@ -40,14 +40,7 @@ RULES = Ruleset()
 _FEW = 5  # points at the end; fewer could still be a spike
 
 
-@RULES.add(
-    "GL301",
-    "non-finite-loss",
-    Severity.ERROR,
-    max_overflows=fraction(0.02),
-    max_first=whole(40),
-    max_in_a_row=whole(3),
-)
+@RULES.add("GL301", "non-finite-loss", Severity.ERROR, **overflows.THRESHOLDS)
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A loss is NaN or infinite."""
     for signal in run.of("loss", "validation_loss", "auxiliary_loss"):
@@ -58,7 +51,7 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
         first, last = int(series.step[at[0]]), int(series.step[at[-1]])
         ends = len(at) == len(series) - at[0]
         how = "and stays so to the end" if ends else f"at {len(at)} of {len(series)} points"
-        overflow = skipped(run, series, limit)
+        overflow = overflows.skipped(run, series, limit)
         yield Hit(
             f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}"
             f"{'; the loss scale was lowered, and such steps are skipped' if overflow else ''}",
