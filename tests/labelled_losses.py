@@ -5,7 +5,8 @@ one that, and between which steps its fault begins.
 """
 
 import numpy as np
-from labelled_runs import columns, decay, lognormal, noisy, wandering
+from labelled_healthy import wandering
+from labelled_runs import columns, decay, lognormal, noisy
 
 SIZES = (200, 500, 2000)
 FEW = 50

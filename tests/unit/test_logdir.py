@@ -66,15 +66,8 @@ def test_no_event_file(tree, name):
     assert str(raised.value) == f"no event file (a name with 'tfevents' in it) below {tree / name}"
 
 
-def test_a_directory_that_cannot_be_read_is_not_passed_over(tree, monkeypatch):
-    scandir = os.scandir
-
-    def refuse(path):
-        if str(path).endswith("b"):
-            raise PermissionError(13, "Permission denied", path)
-        return scandir(path)
-
-    monkeypatch.setattr(os, "scandir", refuse)
+def test_a_directory_that_cannot_be_read_is_not_passed_over(tree, refuse_to_list):
+    refuse_to_list("b")
     with pytest.raises(PermissionError, match="Permission denied"):
         found(tree, ".")
 
@@ -95,15 +88,8 @@ def test_a_device_is_no_event_file(tmp_path):
     assert list(event_files([tmp_path])) == [str(tmp_path / "a.tfevents")]
 
 
-def test_a_directory_that_cannot_be_read(tree, monkeypatch):
-    real = os.scandir
-
-    def scandir(path):
-        if str(path).endswith("shut"):
-            raise PermissionError(13, "Permission denied", path)
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
+def test_a_directory_that_cannot_be_read(tree, refuse_to_list):
+    refuse_to_list("shut")
     whole = run_directories(tree)
     (tree / "shut").mkdir()
     with pytest.raises(PermissionError):

@@ -1,5 +1,6 @@
 """GL6xx: a run beside one run, or several, of a baseline."""
 
+import labelled_healthy as healthy
 import labelled_runs as labelled
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ SEEDS = range(10)
 
 def made(seed, points, noise, *, worse=1.0, slower=1.0):
     rng = np.random.default_rng(seed)
-    run = labelled.as_run(rng, labelled.plain(rng, points, noise))
+    run = labelled.as_run(rng, healthy.plain(rng, points, noise))
     (series,) = run.scalars.values()
     series.value[:] *= worse
     series.wall_time[:] = labelled.START + (series.wall_time - labelled.START) * slower

@@ -67,15 +67,8 @@ def test_deleted_between_listing_and_reading(runs):
     assert [run.name for run in report.runs] == ["diverging", "healthy", "linked"]
 
 
-def test_a_directory_that_cannot_be_listed(runs, monkeypatch):
-    real = os.scandir
-
-    def scandir(path):
-        if str(path).endswith("healthy"):
-            raise PermissionError(13, "Permission denied", path)
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
+def test_a_directory_that_cannot_be_listed(runs, refuse_to_list):
+    refuse_to_list("healthy")
     report = audit("runs")
     assert report.failures == (Failure("healthy", os.path.join("runs", "healthy"), "Permission denied"), LINK)
     assert [run.name for run in report.runs] == ["diverging", "healthy", "linked"]

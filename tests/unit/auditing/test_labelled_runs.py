@@ -1,5 +1,7 @@
 """The rules against labelled runs: every fault is found, and healthy runs are left alone, at twenty seeds."""
 
+import labelled_faults as faults
+import labelled_healthy as healthy
 import labelled_runs as labelled
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ def makings(maker):
             yield f"{points} points, noise {noise}, seed {seed}", labelled.as_run(rng, maker(rng, points, noise))
 
 
-@pytest.mark.parametrize("maker", labelled.HEALTHY, ids=lambda maker: maker.__name__)
+@pytest.mark.parametrize("maker", healthy.HEALTHY, ids=lambda maker: maker.__name__)
 def test_a_healthy_run_is_left_alone(maker):
     found = [
         (what, finding.code, finding.message)
@@ -30,7 +32,7 @@ def test_a_healthy_run_is_left_alone(maker):
     assert found == []
 
 
-@pytest.mark.parametrize(("code", "maker"), labelled.FAULTS, ids=lambda value: getattr(value, "__name__", value))
+@pytest.mark.parametrize(("code", "maker"), faults.FAULTS, ids=lambda value: getattr(value, "__name__", value))
 def test_a_fault_is_found(code, maker):
     config = Config(select=(code,))
     missed = [what for what, run in makings(maker) if not audit_run("run", run, config).findings]
@@ -40,11 +42,11 @@ def test_a_fault_is_found(code, maker):
 def test_every_rule_of_values_has_a_labelled_fault():
     from summaries.auditing.rules import RULES
 
-    assert {code for code, _ in labelled.FAULTS} == {code for code in RULES if code[2] in "345"}
+    assert {code for code, _ in faults.FAULTS} == {code for code in RULES if code[2] in "345"}
 
 
 @pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
-@pytest.mark.parametrize("maker", [labelled.telemetry, labelled.nan_at_the_end, labelled.norm_explodes])
+@pytest.mark.parametrize("maker", [healthy.telemetry, faults.nan_at_the_end, faults.norm_explodes])
 def test_a_run_read_from_a_file_is_judged_alike(maker, tmp_path):
     rng = np.random.default_rng(1)
     columns = maker(rng, 400, 0.05)
