@@ -1,4 +1,4 @@
-"""What a compiled kernel needs and numba has no word for: reading and writing at an address, and a float's bits.
+"""What a compiled kernel needs and numba has no word for: to read, write and fetch at an address, and a float's bits.
 
 Each read and write says which array it is of, in LLVM's alias metadata. So the compiler knows that the arrays of a
 step do not overlap, and need not test it before each vectorised loop; with more than four arrays it would give up.
@@ -14,11 +14,12 @@ __all__ = ["intrinsics"]
 
 @cache
 def intrinsics() -> tuple[Any, ...]:
-    """(float32_at, float64_at, int64_at, load, store, bits, from_bits); numba is imported here and not before.
+    """(float32_at, float64_at, int64_at, load, store, fetch, bits, from_bits); numba is imported here and not before.
 
     float32_at(address) and its like are pointers. load(pointer, i, k, n) reads element i of array k of n;
-    store(pointer, i, x, k, n) writes it; k and n are literals. bits(x) is an integer of the float's size, and
-    from_bits the way back.
+    store(pointer, i, x, k, n) writes it; k and n are literals. fetch(pointer, i) has the cache line of element i
+    brought near, which may lie beyond the array's end. bits(x) is an integer of the float's size, and from_bits the
+    way back.
     """
     from numba.core import types  # noqa: PLC0415 - numba is optional, and slow to import
     from numba.extending import intrinsic  # noqa: PLC0415
@@ -28,6 +29,7 @@ def intrinsics() -> tuple[Any, ...]:
         _pointer(intrinsic, types, types.float64),
         _pointer(intrinsic, types, types.int64),
         *_accesses(intrinsic, types),
+        _fetch(intrinsic, types),
         *_bit_casts(intrinsic, types),
     )
 
@@ -62,6 +64,25 @@ def _accesses(intrinsic: Any, types: Any) -> tuple[Any, Any]:
         return types.void(pointer, types.int64, pointer.dtype, k, n), generate
 
     return load, store
+
+
+def _fetch(intrinsic: Any, types: Any) -> Any:
+    """https://llvm.org/docs/LangRef.html#llvm-prefetch-intrinsic."""
+    from llvmlite import ir  # noqa: PLC0415 - comes with numba
+
+    byte, option = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, option, option, option])
+    read_soon_data = [ir.Constant(option, number) for number in (0, 2, 1)]  # 2: as far as the second cache
+
+    @intrinsic
+    def fetch(context: Any, pointer: Any, i: Any) -> Any:
+        def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> None:
+            prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+            builder.call(prefetch, [builder.bitcast(builder.gep(arguments[0], [arguments[1]]), byte), *read_soon_data])
+
+        return types.void(pointer, types.int64), generate
+
+    return fetch
 
 
 def _tell_arrays_apart(module: Any, access: Any, k: int, n: int) -> None:
