@@ -29,7 +29,7 @@ __all__ = ["Step", "compute_dtype", "count_nonfinite", "cut", "empty_stats", "me
 
 # Elements. With fewer, an operation is over so soon that two threads only hand the interpreter's lock to each other;
 # with more, the cache overflows.
-_BLOCK = 1 << 17
+_BLOCK = 160 << 10
 _APART = 272  # elements between scratch blocks: a store 4,096 bytes from a load would hold that load up
 _CACHE_LINE = 64  # bytes; what is stored across two of them takes twice as long
 _own = threading.local()
