@@ -8,8 +8,8 @@ large ones. The clipping is folded into the pass, and so is the report.
 from __future__ import annotations
 
 import math
-from functools import lru_cache, partial
-from itertools import count, pairwise
+from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optim.plain import Arrays
     from optim.rules import Rule
 
 __all__ = [
@@ -41,7 +40,6 @@ __all__ = [
 
 _TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough to forget the call
 _SHARED = 1 << 18  # elements from which on waking a second thread pays
-_BLOCKS = 4  # of plain ones, that a thread takes at once
 _PIECES = 16  # for each thread, so that one held up by another process does not hold up the step
 _SAFE_MIN = 1e-280  # below it squares of float64 may have been rounded to nothing
 
@@ -206,10 +204,10 @@ class Plan:
         self._dtype = plain.compute_dtype(self.targets[0][0].dtype).name
         self._ready = [all(_is_ready(array) and array.flags.writeable for array in arrays) for arrays in self.targets]
         self._tables: dict[tuple[int, tuple[int, ...]], _Table] = {}
-        self._cuts: dict[int, list[Arrays]] = {}
+        self._blocks: dict[tuple[int, ...], plain.Blocks] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_tables": {}, "_cuts": {}}  # a copy's arrays are elsewhere; these are views of ours
+        return self.__dict__ | {"_tables": {}, "_blocks": {}}  # a copy's arrays are elsewhere; these are views of ours
 
     def run(
         self,
@@ -232,14 +230,16 @@ class Plan:
         """
         numbers = np.array([*clip, *hyperparameters], np.float64)
         stats = np.empty((len(self.targets), stats_width(self.rule))) if report else None
-        kernel = compiled.kernel(self.rule, self._dtype, report) if compiled.available() else None
-        served: tuple[int, ...] = ()
-        if kernel is not None:
-            served = tuple(i for i, g in enumerate(gradients) if self._ready[i] and _is_ready(g))
-            self._run_compiled(kernel, served, gradients, numbers, stats)
+        served = tuple(i for i, g in enumerate(gradients) if self._ready[i] and _is_ready(g))
+        if served:
+            kernel = compiled.kernel(self.rule, self._dtype, report) if compiled.available() else None
+            if kernel is not None:
+                self._run_compiled(kernel, served, gradients, numbers, stats)
+            else:
+                self._run_blocks(served, gradients, numbers, stats)
         if len(served) < len(self.targets):
             rest = sorted(set(range(len(self.targets))).difference(served))
-            self._run_plain(rest, gradients, numbers, stats)
+            self._run_buffered(rest, gradients, numbers, stats)
         return stats
 
     def _run_compiled(
@@ -250,8 +250,6 @@ class Plan:
         numbers: NDArray[Any],
         stats: NDArray[Any] | None,
     ) -> None:
-        if not served:
-            return
         key = threads.get_num_threads(), served
         table = self._tables.get(key)
         if table is None:
@@ -264,38 +262,45 @@ class Plan:
         _run(kernel, rows, table.cut.pieces, numbers, measured)
         stats[list(served)] = _combined(measured, table.cut.first)
 
-    def _run_plain(
+    def _run_blocks(
+        self,
+        served: tuple[int, ...],
+        gradients: Sequence[NDArray[Any]],
+        numbers: NDArray[Any],
+        stats: NDArray[Any] | None,
+    ) -> None:
+        blocks = self._blocks.get(served)
+        if blocks is None:
+            blocks = self._blocks[served] = plain.Blocks([self.targets[i] for i in served])
+        step = self._step(numbers)
+        measured = None if stats is None else plain.empty_stats(blocks.rows, stats.shape[1])
+        flat = [gradients[i].reshape(-1) for i in served]
+        most = len(blocks.tasks) if blocks.elements >= _SHARED else 1
+        threads.share(lambda task: step.run(blocks.of(task, flat), measured), blocks.tasks, most)
+        if stats is not None and measured is not None:
+            stats[list(served)] = _combined(measured, blocks.first)
+
+    def _run_buffered(
         self,
         chosen: Sequence[int],
         gradients: Sequence[NDArray[Any]],
         numbers: NDArray[Any],
         stats: NDArray[Any] | None,
     ) -> None:
-        blocks: list[tuple[int, Arrays]] = []
-        wholes: list[tuple[int, Arrays]] = []
-        rows = [0]  # of what is measured: the first of each variable, and their end
-        for i in chosen:
-            cut = self._blocks(i, gradients[i])
-            blocks += zip(count(rows[-1]), cut)
-            wholes += [] if cut else [(rows[-1], (gradients[i], *self.targets[i]))]
-            rows.append(rows[-1] + max(1, len(cut)))
-        *first, end = rows
-        measured = None if stats is None else plain.empty_stats(end, stats.shape[1])
-        step = plain.Step(self.rule, numbers.tolist(), np.dtype(self._dtype))
-        tasks = [partial(step.run_buffered, row, arrays, measured) for row, arrays in wholes]
-        tasks += [partial(step.run, blocks[k : k + _BLOCKS], measured) for k in range(0, len(blocks), _BLOCKS)]
-        size = sum(gradients[i].size for i in chosen)
-        threads.share(lambda task: task(), tasks, len(tasks) if size >= _SHARED else 1)
-        if stats is not None and measured is not None:
-            stats[list(chosen)] = _combined(measured, np.array(first))
+        step = self._step(numbers)
+        measured = None if stats is None else plain.empty_stats(len(chosen), stats.shape[1])
 
-    def _blocks(self, i: int, gradient: NDArray[Any]) -> list[Arrays]:
-        """Of one variable: its gradient, array and slots, cut; none where they cannot be cut."""
-        if not (self._ready[i] and _is_ready(gradient)):
-            return []
-        if i not in self._cuts:
-            self._cuts[i] = plain.cut(self.targets[i])
-        return [g + targets for g, targets in zip(plain.cut((gradient,)), self._cuts[i], strict=True)]
+        def work(row: int) -> None:
+            i = chosen[row]
+            step.run_buffered(row, (gradients[i], *self.targets[i]), measured)
+
+        size = sum(gradients[i].size for i in chosen)
+        threads.share(work, range(len(chosen)), len(chosen) if size >= _SHARED else 1)
+        if stats is not None and measured is not None:
+            stats[list(chosen)] = measured
+
+    def _step(self, numbers: NDArray[Any]) -> plain.Step:
+        return plain.Step(self.rule, numbers.tolist(), np.dtype(self._dtype))
 
 
 class _Cut(NamedTuple):

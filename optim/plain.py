@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
     from optim.rules import Rule
 
     Arrays = tuple[NDArray[Any], ...]
+    Task = Sequence[tuple[int, int, slice, Arrays]]  # row of the block, its variable, which elements, views of targets
 
-__all__ = ["Step", "compute_dtype", "count_nonfinite", "cut", "empty_stats", "measure", "norm"]
+__all__ = ["Blocks", "Step", "compute_dtype", "count_nonfinite", "empty_stats", "measure", "norm"]
 
 # Elements. With fewer, an operation is over so soon that two threads only hand the interpreter's lock to each other;
 # with more, the cache overflows.
 _BLOCK = 160 << 10
+_TOGETHER = 4  # blocks that a thread takes at once; one by one at the end, so that all threads end together
 _APART = 272  # elements between scratch blocks: a store 4,096 bytes from a load would hold that load up
 _CACHE_LINE = 64  # bytes; what is stored across two of them takes twice as long
 _own = threading.local()
@@ -70,7 +73,7 @@ class Step:
         """Update variables and slots in place.
 
         Args:
-            blocks: as `cut` cuts them: each with its row of `stats`; the gradient, which is not modified, the variable
+            blocks: each with its row of `stats`; the gradient, which is not modified, the variable
                 and its slots.
             stats: `empty_stats`, to add to; or None.
             stored: the arrays where the blocks go that are only buffers, and may be of narrower dtypes.
@@ -93,6 +96,38 @@ class Step:
     def run_buffered(self, row: int, arrays: Arrays, stats: NDArray[Any] | None) -> None:
         """As `run`, for whole arrays of any strides, size and floating dtype."""
         self.run(((row, block) for block in _buffered(arrays, self._dtype, writes=True)), stats, arrays)
+
+
+class Blocks:
+    """Arrays that stay where they are, cut into blocks, and these put together to tasks.
+
+    Args:
+        targets: for each variable its array and its slots', contiguous and of the dtype to compute in.
+
+    Attributes:
+        tasks: what a thread does at once.
+        rows: how many blocks there are.
+        first: int64[variables]: the row of each one's first block.
+        elements: of all variables.
+    """
+
+    def __init__(self, targets: Sequence[Arrays]) -> None:
+        parts = [_parts(arrays[0].size) for arrays in targets]
+        flat = [[array.reshape(-1) for array in arrays] for arrays in targets]
+        every = [(k, part, tuple(a[part] for a in flat[k])) for k, of_one in enumerate(parts) for part in of_one]
+        blocks = [(row, *block) for row, block in enumerate(every)]
+        counts = np.array([len(of_one) for of_one in parts])
+        self.rows = len(blocks)
+        self.first = np.cumsum(counts) - counts
+        self.elements = sum(arrays[0].size for arrays in targets)
+        late = max(0, self.rows - 2 * _TOGETHER)
+        bounds = [*range(0, late, _TOGETHER), *range(late, self.rows + 1)]
+        self.tasks: list[Task] = [blocks[start:stop] for start, stop in pairwise(bounds)]
+
+    @staticmethod
+    def of(task: Task, gradients: Sequence[NDArray[Any]]) -> Iterator[tuple[int, Arrays]]:
+        """The task's blocks as `Step.run` takes them, with these flat gradients, one for each variable."""
+        return ((row, (gradients[k][part], *targets)) for row, k, part, targets in task)
 
 
 def empty_stats(rows: int, width: int) -> NDArray[Any]:
@@ -196,21 +231,18 @@ def _squares(block: NDArray[Any]) -> float:
 
 def _read(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
     dtype = compute_dtype(array.dtype)
-    for (block,) in cut([array]) if array.flags.c_contiguous and array.dtype == dtype else _buffered([array], dtype):
-        yield block
+    if array.flags.c_contiguous and array.dtype == dtype:
+        flat = array.reshape(-1)
+        yield from (flat[part] for part in _parts(flat.size))
+    else:
+        yield from (block for (block,) in _buffered([array], dtype))
 
 
-def cut(arrays: Sequence[NDArray[Any]]) -> list[Arrays]:
-    """Views of the same elements of each of the arrays, a block at a time.
-
-    Args:
-        arrays: of one shape, contiguous, and of the dtype to compute in.
-    """
-    flat = [array.reshape(-1) for array in arrays]
-    size = flat[0].size
+def _parts(size: int) -> list[slice]:
+    """Blocks of an array of so many elements, all of one size, so that none is over at once."""
     blocks = -(-size // _BLOCK)
-    block = -(-size // (max(1, blocks) * _CACHE_LINE)) * _CACHE_LINE  # all of one size, so that none is over at once
-    return [tuple(array[start : start + block] for array in flat) for start in range(0, size, block or 1)]
+    block = -(-size // (max(1, blocks) * _CACHE_LINE)) * _CACHE_LINE
+    return [slice(start, start + block) for start in range(0, size, block or 1)]
 
 
 def _buffered(arrays: Sequence[NDArray[Any]], dtype: np.dtype[Any], *, writes: bool = False) -> Iterator[Arrays]:
