@@ -3,10 +3,10 @@
     python -m pip install 'gradledger[fast]' torch==2.13.0
 
 Each round times ours and then the peer's, so that both see the machine in the same state; the least of all rounds
-counts. Where memory happens to lie can make a step, ours or the peer's, a quarter slower for as long as it lies there:
-so every line has both begin anew a few times. A share of a copy's bandwidth is the bytes that a step has to move (the
-gradient once more where it is clipped) over its time, against what copying one large array reaches, with as many
-threads.
+counts, and "typical" is the ratio of the medians. Where memory happens to lie can make a step, ours or the peer's, a
+quarter slower for as long as it lies there: so every line has both begin anew a few times. A share of a copy's
+bandwidth is the bytes that a step has to move (the gradient once more where it is clipped) over its time, against what
+copying one large array reaches, with as many threads.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ _TURNS = 3
 _PAUSE_SECS = 0.3  # torch's threads go on spinning for a while, and would hold up whoever comes next
 
 
-def least(steps: list[Callable[[], Any]], seconds: float) -> list[float]:
-    """The least time of each, in seconds: they take turns of many steps, with a pause between."""
-    best = [float("inf")] * len(steps)
+def times(steps: list[Callable[[], Any]], seconds: float) -> list[list[float]]:
+    """What each took, in seconds, every time: they take turns of many steps, with a pause between."""
+    found: list[list[float]] = [[] for _ in steps]
     for _ in range(_TURNS):
         for i, step in enumerate(steps):
             time.sleep(_PAUSE_SECS)
@@ -141,10 +141,16 @@ def least(steps: list[Callable[[], Any]], seconds: float) -> list[float]:
                 start = time.perf_counter()
                 step()
                 stop = time.perf_counter()
-                best[i] = min(best[i], stop - start) if number > 1 else best[i]  # the first ones warm up
+                if number > 1:  # the first ones warm up
+                    found[i].append(stop - start)
                 if number > 5 and stop > end:
                     break
-    return best
+    return found
+
+
+def least(steps: list[Callable[[], Any]], seconds: float) -> list[float]:
+    """The least that each took, in seconds."""
+    return [min(found) for found in times(steps, seconds)]
 
 
 def copy_bandwidth() -> float:
@@ -165,19 +171,21 @@ def copy_bandwidth() -> float:
 
 def run(contest: Contest, torch: Any, bandwidth: float, seconds: float) -> None:
     compiled.use(contest.kernels if compiled.available() or contest.kernels == "plain" else None)
-    times = []
+    rounds = []
     for _ in range(_BEGINNINGS):
         steps = [our_step(contest)] if torch is None else [our_step(contest), their_step(contest, torch)]
-        times.append(least(steps, seconds / _BEGINNINGS))
-    ours, *theirs = np.min(times, axis=0).tolist()
+        rounds.append(times(steps, seconds / _BEGINNINGS))
     compiled.use(None)
+    found = [list(itertools.chain.from_iterable(of_one)) for of_one in zip(*rounds, strict=True)]
+    ours, *theirs = (min(of_one) for of_one in found)
     elements = contest.shape[0] * contest.shape[1]
     moved = 4 * elements * (contest.passes + contest.clips)
     row = f"{contest.name:<46}{ours / elements * 1e9:>8.3f}{moved / ours / bandwidth:>8.0%}"
     if theirs:
         ratio = theirs[0] / ours
         mark = "" if ratio >= contest.target else "  short"
-        row += f"{theirs[0] / elements * 1e9:>10.3f}{ratio:>8.2f}{contest.target:>8.2f}{mark}"
+        typical = np.median(found[1]) / np.median(found[0])
+        row += f"{theirs[0] / elements * 1e9:>10.3f}{ratio:>8.2f}{typical:>9.2f}{contest.target:>8.2f}{mark}"
     print(row)
 
 
@@ -194,7 +202,7 @@ def main(seconds: float = 6.0) -> None:
     optim.compile_kernels()
     bandwidth = copy_bandwidth()
     print(f"a plain copy, {THREADS} threads: {bandwidth / 1e9:.1f} GB/s; times in ns a parameter")
-    print(f"{'':<46}{'ours':>8}{'of copy':>8}{'torch':>10}{'ratio':>8}{'wanted':>8}")
+    print(f"{'':<46}{'ours':>8}{'of copy':>8}{'torch':>10}{'ratio':>8}{'typical':>9}{'wanted':>8}")
     for contest in CONTESTS:
         run(contest, torch, bandwidth, seconds)
     threads.set_num_threads(None)
