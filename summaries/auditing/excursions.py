@@ -178,12 +178,10 @@ def _of_blocks(values: Floats) -> _Usual:
 
 def _of_neighbours(values: Floats) -> _Usual:
     """As the five nearest points on each side tell, and the noise of the 25 around."""
-    n, side = len(values), 5
-    pad = np.full(side, np.nan)
-    rows = np.lib.stride_tricks.sliding_window_view(np.concatenate([pad, values, pad]), side)
-    before, after = _nan_medians(rows[:n]), _nan_medians(rows[side + 1 :])
+    side = 5
+    before, after = _before_and_after(values, side)
     centre = (np.where(np.isnan(before), after, before) + np.where(np.isnan(after), before, after)) / 2
-    noise = NORMAL * _medians_around(np.abs(values - centre), np.arange(n), 12)
+    noise = NORMAL * _medians_around(np.abs(values - centre), np.arange(len(values)), 12)
     span = float(centre.max() - centre.min())
     before[:side] = np.inf
     level = np.fmax(before, after)
@@ -198,13 +196,18 @@ def _at_least(noise: Floats, level: Floats, span: float) -> Floats:
 def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
     """For each block, the level that its neighbours tell, and the noise there, given that within the blocks."""
     k, side = len(cut.median), _NEIGHBOURS
-    pad = np.full(side, np.nan)
-    rows = np.concatenate([pad, cut.median, pad])[np.arange(k + side + 1)[:, None] + np.arange(side)]
-    before, after = _nan_medians(rows[:k]), _nan_medians(rows[side + 1 :])
+    before, after = _before_and_after(cut.median, side)
     before[0] = np.inf  # nothing came before the first block: how high it should be, nobody can tell
     level = np.fmax(before, after)
     bends = np.abs(np.diff(cut.median, 2)) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
     return level, np.hypot(_medians_around(bends, np.arange(k) - 1, side), _medians_around(sigmas, np.arange(k), side))
+
+
+def _before_and_after(values: Floats, side: int) -> tuple[Floats, Floats]:
+    """For each value, the median of the `side` values before it, and of those behind; NaN where there are none."""
+    pad = np.full(side, np.nan)
+    rows = np.concatenate([pad, values, pad])[np.arange(len(values) + side + 1)[:, None] + np.arange(side)]
+    return _nan_medians(rows[: len(values)]), _nan_medians(rows[side + 1 :])
 
 
 def _medians_around(values: Floats, index: NDArray[np.int64], side: int) -> Floats:
