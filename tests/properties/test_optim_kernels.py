@@ -14,7 +14,7 @@ from optim.rules import Rule
 
 RULES = sorted((name, rule) for name, rule in vars(rules).items() if isinstance(rule, Rule))
 DTYPES = [np.float32, np.float64]
-SIZES = st.lists(st.sampled_from([0, 1, 7, 33, 4095, 4097, 70_000]), min_size=1, max_size=4)
+SIZES = st.lists(st.sampled_from([0, 1, 7, 33, 4095, 4097, 8_192, 8_321, 70_000]), min_size=1, max_size=4)
 CLIPS = st.sampled_from([Clip(), Clip(0.3), Clip(0.5, -0.2, 0.4), Clip(1.0, -math.inf, 0.1), Clip(math.nan)])
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-40, 1e30, -1e30]
 
