@@ -241,9 +241,17 @@ def _bound(bound: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
     given = _values(bound, integers=True)
     if array.dtype.kind in "iu" and not np.array_equal(given, given.astype(array.dtype)):
         raise TypeError(f"bounds of a tensor of {array.dtype} must be {array.dtype}, got {bound!r}")
-    if np.broadcast_shapes(given.shape, array.shape) != array.shape:
+    if not _broadcasts(given.shape, array.shape):
         raise ValueError(f"bounds must broadcast to the shape {array.shape} of t, got {given.shape}")
     return given.astype(array.dtype)
+
+
+def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether an array of this shape broadcasts to the target, which stays as it is."""
+    try:
+        return np.broadcast_shapes(shape, target) == target
+    except ValueError:
+        return False
 
 
 def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
@@ -280,7 +288,7 @@ def _axes(axes: int | Sequence[int], dimensions: int) -> tuple[int, ...]:
 
 def _kept(array: NDArray[Any], norms: NDArray[np.float64], bound: NDArray[np.float64]) -> NDArray[Any]:
     """The array itself where each norm is within its bound; each part scaled to it, or as it is."""
-    if np.broadcast_shapes(bound.shape, norms.shape) != norms.shape:
+    if not _broadcasts(bound.shape, norms.shape):
         raise ValueError(f"clip_norm must broadcast to the norms' shape {norms.shape}, got {bound.shape}")
     if np.all(norms <= bound):
         return array

@@ -264,6 +264,15 @@ def _ours(directory: str) -> bool:
     return False
 
 
+def _renew_lock() -> None:
+    global _lock  # noqa: PLW0603 - the thread that held it is not in this process
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
 @cache
 def _installed() -> bool:
     return importlib.util.find_spec("numba") is not None

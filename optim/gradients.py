@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,15 +11,67 @@ from optim.arrays import as_array
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-__all__ = ["gradient_for", "unique_rows"]
+__all__ = ["checked_pairs", "unique_rows"]
 
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
 _KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
 
 
-def gradient_for(variable: Variable, gradient: Any) -> NDArray[Any] | IndexedSlices:
+def checked_pairs(
+    grads_and_vars: Iterable[tuple[Any, Variable]],
+) -> tuple[list[NDArray[Any] | IndexedSlices], list[Variable]]:
+    """The gradients that there are, as arrays, and their variables.
+
+    Raises:
+        TypeError: these are no pairs, a gradient is no array, or a variable no Variable.
+        ValueError: there is no gradient; one does not fit its variable; a variable is read-only, or given twice.
+    """
+    pairs = _pairs(grads_and_vars)
+    if not pairs:
+        raise ValueError("no variables provided: grads_and_vars is empty")
+    gradients: list[NDArray[Any] | IndexedSlices] = []
+    variables: list[Variable] = []
+    seen: set[int] = set()
+    for gradient, variable in pairs:
+        if not isinstance(variable, Variable):
+            raise TypeError(f"variable must be a Variable, got {_brief(variable)}")
+        if gradient is None:
+            continue
+        if not variable.value.flags.writeable:
+            raise ValueError(f"variable {variable.name!r} must be one that can be written to, got a read-only array")
+        if id(variable) in seen:
+            raise ValueError(f"variable {variable.name!r} is given twice")
+        seen.add(id(variable))
+        gradients.append(_gradient_for(variable, gradient))
+        variables.append(variable)
+    if not variables:
+        names = [variable.name for _, variable in pairs]
+        raise ValueError(f"no gradients provided for any variable: {names}")
+    return gradients, variables
+
+
+def _pairs(grads_and_vars: Iterable[tuple[Any, Variable]]) -> list[tuple[Any, Variable]]:
+    """The pairs, as a list; or an error."""
+    try:
+        given = iter(grads_and_vars)
+    except TypeError:
+        raise TypeError(f"grads_and_vars must be pairs (gradient, Variable), got {_brief(grads_and_vars)}") from None
+    pairs = list(given)
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004
+            raise TypeError(f"grads_and_vars must be pairs (gradient, Variable), got one that is {_brief(pair)}")
+    return pairs
+
+
+def _brief(value: object) -> str:
+    return f"{type(value).__name__}: {reprlib.repr(value)}"
+
+
+def _gradient_for(variable: Variable, gradient: Any) -> NDArray[Any] | IndexedSlices:
     """The gradient, checked against its variable.
 
     Raises:
@@ -55,7 +108,9 @@ def _converted(variable: Variable, gradient: Any) -> NDArray[Any] | None:
 def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
     what = f"gradient of {variable.name!r}"
     shape, rows = variable.shape, gradient.values
-    if not shape or rows.shape[1:] != shape[1:]:
+    if not shape:
+        raise ValueError(f"{what} must be one number, as the variable is, got IndexedSlices")
+    if rows.shape[1:] != shape[1:]:
         raise ValueError(f"{what} must have rows of the variable's shape {shape[1:]}, got {rows.shape[1:]}")
     if gradient.dense_shape is not None and tuple(gradient.dense_shape) != shape:
         raise ValueError(f"{what} must have the variable's shape {shape}, got a dense_shape of {gradient.dense_shape}")
@@ -63,7 +118,8 @@ def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
         least, most = int(gradient.indices.min()), int(gradient.indices.max())
         if least < 0 or most >= shape[0]:
             wrong = least if least < 0 else most
-            raise ValueError(f"{what} must have indices from 0 to {shape[0] - 1}, got {wrong}")
+            right = f"indices from 0 to {shape[0] - 1}" if shape[0] else "no indices, since the variable has no rows"
+            raise ValueError(f"{what} must have {right}, got {wrong}")
     return gradient
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from optim import checks, sparse
 from optim.autodiff import gradients_of_loss
 from optim.codegen import stats_width
-from optim.gradients import gradient_for
+from optim.gradients import checked_pairs
 from optim.kernels import norm_from_squares
 from optim.plain import compute_dtype
 from optim.report import StepReport, VariableReports
@@ -259,7 +259,7 @@ class Optimizer:
         loss: float | None = None,
     ) -> StepReport:
         """apply_gradients, by a caller who may know the loss."""
-        gradients, variables = _checked(list(grads_and_vars))
+        gradients, variables = checked_pairs(grads_and_vars)
         with self._lock:
             number = self._steps + 1 if global_step is None else next_global_step(global_step)
             step = Step(number, gradients, variables)
@@ -386,28 +386,3 @@ class Optimizer:
 def _check_gate(gate: int) -> None:
     if gate not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
         raise ValueError(f"gate_gradients must be GATE_NONE (0), GATE_OP (1) or GATE_GRAPH (2), got {gate!r}")
-
-
-def _checked(pairs: list[tuple[Any, Variable]]) -> tuple[list[NDArray[Any] | IndexedSlices], list[Variable]]:
-    """The gradients that there are, as arrays, and their variables; or an error."""
-    if not pairs:
-        raise ValueError("no variables provided: grads_and_vars is empty")
-    gradients: list[NDArray[Any] | IndexedSlices] = []
-    variables: list[Variable] = []
-    seen: set[int] = set()
-    for gradient, variable in pairs:
-        if not isinstance(variable, Variable):
-            raise TypeError(f"variable must be a Variable, got {type(variable).__name__}: {variable!r}")
-        if gradient is None:
-            continue
-        if not variable.value.flags.writeable:
-            raise ValueError(f"variable {variable.name!r} must be one that can be written to, got a read-only array")
-        if id(variable) in seen:
-            raise ValueError(f"variable {variable.name!r} is given twice")
-        seen.add(id(variable))
-        gradients.append(gradient_for(variable, gradient))
-        variables.append(variable)
-    if not variables:
-        names = [variable.name for _, variable in pairs]
-        raise ValueError(f"no gradients provided for any variable: {names}")
-    return gradients, variables

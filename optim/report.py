@@ -118,7 +118,7 @@ class VariableReports(Sequence[VariableReport]):
         """
         values, sizes = self.stats.T.copy(), np.array(self._sizes)
         mean, norm, most = (values[GRADIENT_STATS + k :: SLOT_STATS] for k in range(SLOT_STATS))
-        with np.errstate(invalid="ignore", divide="ignore"):  # a diverging run says so by its values
+        with np.errstate(all="ignore"):  # a diverging run says so by its values
             np.sqrt(values[:3], out=values[:3])
             values[3] /= sizes
             np.divide(values[2], values[1], out=values[4])

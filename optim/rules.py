@@ -107,7 +107,8 @@ def _adam(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
-    return v - alpha * (m / (np.sqrt(s) + epsilon)), m, s
+    # alpha first, as in TF1: where epsilon is tiny, m / (sqrt(s) + epsilon) may be infinite, and alpha 0
+    return v - alpha * m / (np.sqrt(s) + epsilon), m, s
 
 
 def _adam_sparse(
@@ -123,7 +124,7 @@ def _nadam(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
-    return v - alpha * ((beta1 * m + (1 - beta1) * g) / (np.sqrt(s) + epsilon)), m, s
+    return v - alpha * (beta1 * m + (1 - beta1) * g) / (np.sqrt(s) + epsilon), m, s
 
 
 def _adamw(
@@ -131,7 +132,7 @@ def _adamw(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
-    return v - decay * v - alpha * (m / (np.sqrt(s) + epsilon)), m, s
+    return v - decay * v - alpha * m / (np.sqrt(s) + epsilon), m, s
 
 
 def _lion(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,8 @@ def update_rows(
         stats: float64[width], a row of `codegen`'s stats to fill; or None.
     """
     as_it_came = gradient
-    if rule.is_linear or not clip.only_scales:
+    # Elements at rest are 0, also where the gradient is to be kept away from 0, or multiplied by NaN.
+    if rule.is_linear or not clip.only_scales or not math.isfinite(clip.scale):
         rows = clip.applied(gradient.values)
         if rule.is_linear:
             rows, hyperparameters = kernels.Clip(*hyperparameters).applied(rows), (1.0,)
@@ -63,7 +65,8 @@ def update_rows(
         measured = kernels.Plan(rule, [block]).run([block_gradient], hyperparameters, clip, report=stats is not None)
         if stats is not None and measured is not None:
             largest = np.fmax(stats[_LARGEST], measured[0, _LARGEST])
-            stats += measured[0]
+            with np.errstate(invalid="ignore"):  # infinities of both signs, as in one array's tasks
+                stats += measured[0]
             stats[_LARGEST] = largest
     if stats is not None and not rule.moves_at_rest:
         _include_rows_at_rest(stats, rows.size, targets)

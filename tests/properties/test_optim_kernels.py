@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import optim
 from optim import compiled, rules, threads
 from optim.codegen import SLOT_STATS
 from optim.kernels import Clip, Plan, measure, norm, sums_of_squares
@@ -130,6 +131,30 @@ def test_the_norm(engine, sizes, seed, exponent, dtype, shuffle):
     finally:
         compiled.use(None)
     assert got == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=20, deadline=None)
+@given(
+    value=st.floats(0.5, 2, width=32),
+    size=st.sampled_from([4097, 160 << 10, 400_000]),
+    step=st.sampled_from([1, -1, 3]),
+)
+def test_elements_that_are_alike_are_summed_as_well(engine, value, size, step):
+    """Their squares are all rounded the same way, so errors add up."""
+    array = np.full(size * abs(step), value, np.float32)[::step]
+    compiled.use(engine)
+    try:
+        assert norm([array]) == pytest.approx(math.sqrt(size) * value, rel=2e-6)
+        plan = Plan(rules.GRADIENT_DESCENT, [(np.zeros(size, np.float32),)])
+        assert math.sqrt(plan.run([array], (0.1,), report=True)[0, 0]) == pytest.approx(
+            math.sqrt(size) * value, rel=2e-6
+        )
+        bound = 0.5 * math.sqrt(size) * value
+        (clipped,), _ = optim.clip_by_global_norm([array], bound)
+        assert norm([clipped]) <= bound * (1 + 2e-6)
+    finally:
+        compiled.use(None)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -72,3 +72,14 @@ def test_clip_by_norm_of_a_number(axes):
 def test_a_norm_is_not_negative():
     with pytest.raises(ValueError, match=r"^use_norm must not be negative, got -1.0$"):
         optim.clip_by_global_norm([np.float32([3.0, 4.0])], 5.0, use_norm=-1.0)
+
+
+@pytest.mark.parametrize("optimizer", [optim.AdamOptimizer, optim.NAdamOptimizer, optim.AdamWOptimizer])
+def test_a_learning_rate_that_has_come_to_0_moves_nothing_however_small_epsilon_is(optimizer):
+    rates = iter([1.0, 0.0])
+    w = Variable(np.ones(2, np.float32), name="w")
+    adam = optimizer(lambda: next(rates), beta2=0.0, epsilon=1e-30)
+    adam.apply_gradients([(np.float32([1e10, 1]), w)])
+    before = w.value.copy()
+    adam.apply_gradients([(np.float32([0, 0]), w)])
+    np.testing.assert_array_equal(w.value, before)

@@ -72,6 +72,8 @@ def test_tensors_are_of_real_numbers(clip, tensor):
 def test_bounds_of_norms_fit_the_norms():
     with pytest.raises(ValueError, match=r"^clip_norm must broadcast to the norms' shape \(1,\), got \(2,\)$"):
         optim.clip_by_norm(np.ones(1), np.array([0.5, 2.0]))
+    with pytest.raises(ValueError, match=r"^clip_norm must broadcast to the norms' shape \(2, 1\), got \(3,\)$"):
+        optim.clip_by_norm(np.ones((2, 2)), np.ones(3), axes=1)
     rows = optim.clip_by_norm(np.array([[3.0, 4.0], [6.0, 8.0]]), np.array([[1.0], [20.0]]), axes=np.int64(1))
     np.testing.assert_allclose(rows, [[0.6, 0.8], [6.0, 8.0]])
     with pytest.raises(TypeError, match=r"^axes must be an integer or a list of integers, got 0\.5$"):

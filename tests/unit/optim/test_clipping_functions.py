@@ -89,3 +89,6 @@ def test_bounds_must_fit():
     with pytest.raises(ValueError) as raised:  # noqa: PT011
         optim.clip_by_value(np.ones(2), np.zeros((3, 2)), 1.0)
     assert str(raised.value) == "bounds must broadcast to the shape (2,) of t, got (3, 2)"
+    with pytest.raises(ValueError) as raised:  # noqa: PT011
+        optim.clip_by_value(np.ones(3), np.ones(4), 2)
+    assert str(raised.value) == "bounds must broadcast to the shape (3,) of t, got (4,)"

@@ -108,6 +108,22 @@ REFUSED = {
         TypeError,
         "variable must be a Variable, got int: 5",
     ),
+    "a long list": (
+        [GOOD, (float32(1), [0] * 10_000)],
+        TypeError,
+        "variable must be a Variable, got list: [0, 0, 0, 0, 0, 0, ...]",
+    ),
+    "no pairs": (5, TypeError, "grads_and_vars must be pairs (gradient, Variable), got int: 5"),
+    "no gradient": (
+        [GOOD, (2.0,)],
+        TypeError,
+        "grads_and_vars must be pairs (gradient, Variable), got one that is tuple: (2.0,)",
+    ),
+    "an array": (
+        [GOOD, float32(1)],
+        TypeError,
+        "grads_and_vars must be pairs (gradient, Variable), got one that is ndarray: array([1.], dtype=float32)",
+    ),
     "twice": ([GOOD, GOOD], ValueError, "variable 'b' is given twice"),
     "another shape": (
         [GOOD, (float32(1), W)],

@@ -85,6 +85,27 @@ def test_values_are_clipped_before_they_are_summed():
     np.testing.assert_array_equal(w.value, [[0.0], [-2.0]])
 
 
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_clip_that_comes_to_nan_stays_in_the_named_rows(name):
+    """As where it is clipped beforehand: a norm that is not finite says nothing of rows that are not named."""
+    ours, wanted = (Variable(np.ones((5, 1), np.float32), name="w") for _ in range(2))
+    slices = IndexedSlices(np.float32([[1], [np.inf]]), [0, 2])
+    optim.clip_gradients_by_norm(OPTIMIZERS[name](), 1.0).apply_gradients([(slices, ours)])
+    (clipped,), _ = optim.clip_by_global_norm([slices], 1.0)
+    OPTIMIZERS[name]().apply_gradients([(clipped, wanted)])
+    np.testing.assert_array_equal(ours.value, wanted.value)
+    assert np.isnan(ours.value[:, 0]).tolist() == [True, False, True, False, False]
+
+
+def test_a_report_of_infinities_of_both_signs_warns_of_nothing():
+    """In blocks of rows of their own; pytest makes warnings errors."""
+    gradient = np.ones((70_000, 1), np.float32)
+    gradient[0], gradient[-1] = np.inf, -np.inf
+    optimizer, w = optim.AdamOptimizer(0.1), Variable(np.zeros((70_000, 1), np.float32), name="w")
+    report = optimizer.apply_gradients([(IndexedSlices(gradient, np.arange(70_000)), w)], report=True)
+    assert (report.variables[0].gradient_nonfinite, w.version) == (2, 1)
+
+
 @pytest.mark.parametrize("optimizer", [GradientDescentOptimizer(1.0), optim.AdamOptimizer(1.0)])
 def test_the_report_is_of_the_whole_variable(optimizer):
     """Of the dense gradient that the rows stand for: with an optimizer that moves the named rows, or all."""
@@ -123,6 +144,16 @@ REFUSED = {
         "gradient of 'w' must have the variable's shape (3, 2), got a dense_shape of (4, 2)",
     ),
 }
+
+
+def test_variables_without_rows_refuse_slices():
+    scalar, empty = Variable(1.0, name="scalar"), Variable(np.zeros((0, 2), np.float32), name="empty")
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 - the whole text is compared
+        GradientDescentOptimizer(1.0).apply_gradients([(IndexedSlices(np.float32([1]), [0]), scalar)])
+    assert str(raised.value) == "gradient of 'scalar' must be one number, as the variable is, got IndexedSlices"
+    with pytest.raises(ValueError) as raised:  # noqa: PT011
+        GradientDescentOptimizer(1.0).apply_gradients([(IndexedSlices(np.ones((1, 2), np.float32), [0]), empty)])
+    assert str(raised.value) == "gradient of 'empty' must have no indices, since the variable has no rows, got 0"
 
 
 @pytest.mark.parametrize(("slices", "text"), REFUSED.values(), ids=REFUSED)
