@@ -8,8 +8,10 @@ PYTHON ?= python3
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
 
+# What starts servers and browsers, and kills processes, has the machine for itself.
 test: lint types layers $(VENV)/.ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/interop --ignore tests/browser
+	$(BIN)/python -m pytest tests/interop tests/browser
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check

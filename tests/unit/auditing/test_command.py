@@ -80,7 +80,8 @@ def test_what_is_wrong_is_said(capsys):
     assert capsys.readouterr() == ("", "gradledger: [Errno 21] Is a directory: 'runs'\n")
 
 
-def test_what_many_tags_show_is_told_once(tmp_path, capsys):
+def test_what_many_tags_show_is_told_once(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # lines would be broken to that width
     with SummaryWriter(tmp_path) as writer:
         for step in range(60):
             for layer in range(8):
