@@ -33,7 +33,8 @@ __all__ = ["Blocks", "Step", "compute_dtype", "count_nonfinite", "empty_stats", 
 # with more, the cache overflows.
 _BLOCK = 160 << 10
 _TOGETHER = 4  # blocks that a thread takes at once; one by one at the end, so that all threads end together
-_APART = 272  # elements between scratch blocks: a store 4,096 bytes from a load would hold that load up
+_PAGE = 4096  # bytes
+_APART = 272  # elements by which scratch blocks begin apart in their pages: a store one page from a load holds that up
 _CACHE_LINE = 64  # bytes; what is stored across two of them takes twice as long
 _own = threading.local()
 _SUMMED = 4096  # elements; float32 sums of so many squares are right to 1e-6
@@ -62,7 +63,7 @@ class Step:
         """
         todo = program(rule)
         self._dtype = dtype
-        self._scratch = len(todo.scratch) + 2
+        self._scratch = len(todo.scratch)
         with np.errstate(all="ignore"):
             typed = [np.array(number, dtype) for number in numbers]
             self._clip = typed[:3] if tuple(numbers[:3]) != (1.0, -math.inf, math.inf) else None
@@ -74,20 +75,21 @@ class Step:
         """Update variables and slots in place.
 
         Args:
-            blocks: each with its row of `stats`; the gradient, which is not modified, the variable
-                and its slots.
+            blocks: each with its row of `stats`; the gradient, which is not modified, the variable and its slots.
             stats: `empty_stats`, to add to; or None.
             stored: the arrays where the blocks go that are only buffers, and may be of narrower dtypes.
         """
         update, clip, size = self._update, self._clip, -1
+        wanted = self._scratch + (clip is not None) + (stats is not None)
         with np.errstate(all="ignore"):  # a diverging run says so by its values, with numba and without
             for row, block in blocks:
                 if size != block[0].size:
                     size = block[0].size
-                    clipped, old, *free = (scratch[:size] for scratch in _scratch(self._scratch, self._dtype))
+                    spare = [scratch[:size] for scratch in _scratch(wanted, self._dtype)]
+                    free = spare[: self._scratch]
                 if stats is not None:
-                    np.copyto(old, block[1])
-                update(block[0] if clip is None else _clipped(block[0], clip, clipped), *block[1:], *free)
+                    np.copyto(old := spare[-1], block[1])
+                update(block[0] if clip is None else _clipped(block[0], clip, spare[len(free)]), *block[1:], *free)
                 if stats is not None:
                     for array, target in zip(block[1:], (stored or block)[1:], strict=True):
                         if target.dtype != self._dtype:  # what counts is what is left of it there
@@ -149,13 +151,11 @@ def _clipped(g: NDArray[Any], clip: Sequence[NDArray[Any]], out: NDArray[Any]) -
 
 def _scratch(count: int, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
     """`count` arrays dtype[_BLOCK]: this thread's, kept for its next step, since fresh pages cost time."""
-    kept: dict[Any, list[NDArray[Any]]] = _own.__dict__
-    key = count, dtype.char
-    if key not in kept:
-        room = np.empty(count * (_BLOCK + _APART) + _CACHE_LINE, dtype)
-        skipped = -room.ctypes.data % _CACHE_LINE // dtype.itemsize
-        kept[key] = [room[skipped + i * (_BLOCK + _APART) :][:_BLOCK] for i in range(count)]
-    return kept[key]
+    kept: list[NDArray[Any]] = _own.__dict__.setdefault(dtype.char, [])
+    for i in range(len(kept), count):
+        room = np.empty(_BLOCK + i * _APART + _PAGE // dtype.itemsize, dtype)
+        kept.append(room[-room.ctypes.data % _PAGE // dtype.itemsize + i * _APART :][:_BLOCK])
+    return kept[:count]
 
 
 def norm(arrays: Sequence[NDArray[Any]]) -> float:

