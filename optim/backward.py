@@ -19,7 +19,7 @@ import numpy as np
 from optim.boxes import Box, boxes_in, plain
 from optim.derivatives import derivative
 from optim.movement import Scattered
-from optim.recording import check_operands, check_unchanged, current
+from optim.recording import UnknownGradientError, check_operands, check_unchanged, current
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
@@ -216,7 +216,8 @@ class _Walk:
         except np.linalg.LinAlgError:
             raise
         except (
-            NotImplementedError,  # how derivatives, ours and autograd's, say that they do not know these arguments
+            UnknownGradientError,
+            NotImplementedError,  # autograd's word for it
             AssertionError,
             TypeError,
             ValueError,
@@ -263,7 +264,9 @@ def _fitted(term: Any, box: Box) -> Any:
             term.values = term.values.astype(dtype)
         return term
     if np.shape(term) != np.shape(value):
-        raise NotImplementedError(f"its gradient came out with shape {np.shape(term)} for a value of {np.shape(value)}")
+        raise UnknownGradientError(
+            f"its gradient came out with shape {np.shape(term)} for a value of {np.shape(value)}"
+        )
     if term.dtype != dtype:
         if term.dtype.kind == "c" and dtype.kind != "c":
             term = np.real(term)

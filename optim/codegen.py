@@ -36,6 +36,7 @@ __all__ = [
     "SLOT_STATS",
     "SQUARES",
     "SUM",
+    "SUMMED",
     "ZEROS",
     "kernel_source",
     "measure_source",
@@ -51,7 +52,7 @@ SLOT_STATS = 3
 # The columns of stats of the kernel that measures arrays and changes none.
 SQUARES, ZEROS, NONFINITE, SUM, LARGEST = range(5)
 
-_BLOCK = 4096  # elements; float32 sums of so many squares are right to 1e-6
+SUMMED = 4096  # elements, a block of a report: float32 sums of so many squares are right to 1e-6
 
 # Bytes. A processor foresees only a few arrays, and none beyond its page, so memory is told what will be read: one part
 # at a time, so far ahead that it is there by then. Gradient descent takes a quarter less time for it. Arrays of a few
@@ -75,24 +76,15 @@ SIGN_SHIFT = integer({shift})
 LEAST = integer({least})
 '''
 
-_BITS: dict[str, dict[str, Any]] = {
-    "float32": {
-        "bytes": 4,
-        "integer": "int32",
-        "exponent": 0x7F800000,
-        "magnitude": 2**31 - 1,
-        "shift": 31,
-        "least": -(2**31),
-    },
-    "float64": {
-        "bytes": 8,
-        "integer": "int64",
-        "exponent": 0x7FF0000000000000,
-        "magnitude": 2**63 - 1,
-        "shift": 63,
-        "least": -(2**63),
-    },
-}
+
+def _layout(bits: int, exponent: int) -> dict[str, Any]:
+    """Of a floating dtype: what the header says of it, and its size."""
+    sign = bits - 1
+    integers = {"exponent": exponent, "magnitude": 2**sign - 1, "shift": sign, "least": -(2**sign)}
+    return {"bytes": bits // 8, "integer": f"int{bits}", **integers}
+
+
+_LAYOUTS = {"float32": _layout(32, 0x7F800000), "float64": _layout(64, 0x7FF0000000000000)}
 
 # numba hands a caller's fastmath on to what it calls, unless that says no: the formula stays as exact as it is written.
 _HELPERS = """
@@ -186,21 +178,21 @@ def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
     Raises:
         OSError: the formula's source text is not to be had, as with one typed at a prompt.
     """
-    header = _HEADER.format(title=f"{rule.name}, {dtype}" + (", with report" * report), dtype=dtype, **_BITS[dtype])
+    header = _HEADER.format(title=f"{rule.name}, {dtype}" + (", with report" * report), dtype=dtype, **_LAYOUTS[dtype])
     body = _reporting_loop(rule, dtype) if report else _plain_loop(rule, dtype)
     return header + _HELPERS + _formula_source(rule) + _RUN + textwrap.indent(_setup(rule, dtype) + body, "    ")
 
 
 def norm_source(dtype: str) -> str:
     """The module of the kernel that sums the squares of each task's first array, as float64, in stats' first column."""
-    header = _HEADER.format(title=f"sums of squares, {dtype}", dtype=dtype, **_BITS[dtype])
+    header = _HEADER.format(title=f"sums of squares, {dtype}", dtype=dtype, **_LAYOUTS[dtype])
     body = f"""
 for task in range(first, last):
     elements = tasks[task, 0]
     a = {dtype}_at(tasks[task, 1])
     total = 0.0
-    for start in range(0, elements, {_BLOCK}):
-        stop = min(start + {_BLOCK}, elements)
+    for start in range(0, elements, {SUMMED}):
+        stop = min(start + {SUMMED}, elements)
         squares = real(0)
 {_indented(_loop(["x = load(a, i, 0, 1)", "squares += x * x"], "start", "stop", ["a"], dtype), 2)}
         total += {_again("squares_again(a, start, stop)", "squares", dtype)}
@@ -211,7 +203,7 @@ for task in range(first, last):
 
 def measure_source(dtype: str) -> str:
     """The module of the kernel that measures each task's first array: stats' columns are SQUARES to LARGEST."""
-    header = _HEADER.format(title=f"measures, {dtype}", dtype=dtype, **_BITS[dtype])
+    header = _HEADER.format(title=f"measures, {dtype}", dtype=dtype, **_LAYOUTS[dtype])
     inner = [
         "x = load(a, i, 0, 1)",
         "squares += x * x",
@@ -225,8 +217,8 @@ for task in range(first, last):
     a = {dtype}_at(tasks[task, 1])
     stats[task, :] = 0.0
     stats[task, {LARGEST}] = -np.inf
-    for start in range(0, elements, {_BLOCK}):
-        stop = min(start + {_BLOCK}, elements)
+    for start in range(0, elements, {SUMMED}):
+        stop = min(start + {SUMMED}, elements)
         squares = total = real(0)
         zeros = integer(0)
         most = LEAST
@@ -292,11 +284,11 @@ def _element(rule: Rule, arrays: int) -> list[str]:
 
 def _loop(inner: Sequence[str], first: str, last: str, arrays: Sequence[str], dtype: str) -> list[str]:
     """`inner` for each i from `first` to `last`, with what the arrays hold further on fetched."""
-    part, ahead, line = (size // _BITS[dtype]["bytes"] for size in (_PART, _AHEAD, _CACHE_LINE))
+    part, distance, apart = (size // _LAYOUTS[dtype]["bytes"] for size in (_PART, _AHEAD, _CACHE_LINE))
     return [
         f"span, fetched = ({part}, {part}) if elements > {_FEW} else ({_FEW}, 0)",
         f"for part in range({first}, {last}, span):",
-        f"    for ahead in range(part + {ahead}, part + {ahead} + fetched, {line}):",
+        f"    for ahead in range(part + {distance}, part + {distance} + fetched, {apart}):",
         *(f"        fetch({array}, ahead)" for array in arrays),
         f"    for i in range(part, min(part + span, {last})):",
         *(f"        {line}" for line in inner),
@@ -333,7 +325,7 @@ def _reporting_loop(rule: Rule, dtype: str) -> str:
         *(f"most{k} = max(most{k}, ordered(bits(y{k})))" for k in slots),
     ]
     block = [
-        f"stop = min(start + {_BLOCK}, elements)",
+        f"stop = min(start + {SUMMED}, elements)",
         *(f"{name} = real(0)" for name in summed),
         "zeros = integer(0)",
         *(f"most{k} = LEAST" for k in slots),
@@ -353,11 +345,11 @@ def _reporting_loop(rule: Rule, dtype: str) -> str:
             f"stats[task, {column + 2}] = max(stats[task, {column + 2}], most)",
         ]
     lines = [
-        f"    kept = np.empty({_BLOCK}, real)",
+        f"    kept = np.empty({SUMMED}, real)",
         f"    old = {dtype}_at(kept.ctypes.data)",
         "    stats[task, :] = 0.0",
         *(f"    stats[task, {GRADIENT_STATS + SLOT_STATS * (k - 2) + 2}] = -np.inf" for k in slots),
-        f"    for start in range(0, elements, {_BLOCK}):",
+        f"    for start in range(0, elements, {SUMMED}):",
         *(f"        {line}" for line in block),
         "    kept[0] = real(0)",
     ]

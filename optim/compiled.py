@@ -19,7 +19,6 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import codegen, rules
+from optim.threads import ProcessLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +42,7 @@ __all__ = ["addresses", "available", "compile_kernels", "kernel", "measure_kerne
 _DTYPES = ("float32", "float64")
 
 _log = logging.getLogger("optim")
-_lock = threading.RLock()
+_lock = ProcessLock()
 _kernels: dict[tuple[Any, ...], Kernel | None] = {}
 _wanted: list[str] = []  # what `use` was told, at most one
 
@@ -262,15 +262,6 @@ def _ours(directory: str) -> bool:
         alone = not hasattr(os, "getuid") or (state.st_uid == os.getuid() and not state.st_mode & 0o022)
         return alone and os.access(directory, os.W_OK)
     return False
-
-
-def _renew_lock() -> None:
-    global _lock  # noqa: PLW0603 - the thread that held it is not in this process
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 
 @cache

@@ -23,7 +23,7 @@ from optim.compositions import NO_VALUE
 from optim.limits import LIMITS
 from optim.linear_derivatives import LINEAR
 from optim.movement import MOVEMENTS
-from optim.recording import name_of
+from optim.recording import UnknownGradientError, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -69,7 +69,7 @@ def _within(limit: Callable[..., str], entry: Entry) -> Entry:
     def limited(positions: Sequence[Any], ans: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         reason = limit(*args, **kwargs)
         if reason:
-            raise NotImplementedError(reason)
+            raise UnknownGradientError(reason)
         return entry(positions, ans, args, kwargs)
 
     return limited
@@ -103,7 +103,7 @@ def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., An
             place = _SYNONYMS.get(position) or names.index(position) if isinstance(position, str) else position
             maker = makers[place] if place < len(makers) else None
             if maker is None:
-                raise NotImplementedError(f"of argument {place + 1}")
+                raise UnknownGradientError(f"of argument {place + 1}")
             found.append(maker(ans, *args, **kwargs))
         return lambda g: [vjp(g) for vjp in found]
 
@@ -199,7 +199,7 @@ def _clip(position: int) -> Callable[..., Any]:
         low, high = bounds.pop("min", a_min), bounds.pop("max", a_max)
         bounds.pop("dtype", None)
         if bounds:
-            raise NotImplementedError(f"with {', '.join(bounds)}")
+            raise UnknownGradientError(f"with {', '.join(bounds)}")
         low, high = (None if bound is NO_VALUE else bound for bound in (low, high))
 
         def vjp(g: Gradient) -> Gradient:

@@ -30,13 +30,20 @@ def checked_pairs(
         TypeError: these are no pairs, a gradient is no array, or a variable no Variable.
         ValueError: there is no gradient; one does not fit its variable; a variable is read-only, or given twice.
     """
-    pairs = _pairs(grads_and_vars)
+    try:
+        given = iter(grads_and_vars)
+    except TypeError:
+        raise TypeError(f"grads_and_vars must be pairs (gradient, Variable), got {_brief(grads_and_vars)}") from None
+    pairs = list(given)
     if not pairs:
         raise ValueError("no variables provided: grads_and_vars is empty")
     gradients: list[NDArray[Any] | IndexedSlices] = []
     variables: list[Variable] = []
     seen: set[int] = set()
-    for gradient, variable in pairs:
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004
+            raise TypeError(f"grads_and_vars must be pairs (gradient, Variable), got one that is {_brief(pair)}")
+        gradient, variable = pair
         if not isinstance(variable, Variable):
             raise TypeError(f"variable must be a Variable, got {_brief(variable)}")
         if gradient is None:
@@ -52,19 +59,6 @@ def checked_pairs(
         names = [variable.name for _, variable in pairs]
         raise ValueError(f"no gradients provided for any variable: {names}")
     return gradients, variables
-
-
-def _pairs(grads_and_vars: Iterable[tuple[Any, Variable]]) -> list[tuple[Any, Variable]]:
-    """The pairs, as a list; or an error."""
-    try:
-        given = iter(grads_and_vars)
-    except TypeError:
-        raise TypeError(f"grads_and_vars must be pairs (gradient, Variable), got {_brief(grads_and_vars)}") from None
-    pairs = list(given)
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004
-            raise TypeError(f"grads_and_vars must be pairs (gradient, Variable), got one that is {_brief(pair)}")
-    return pairs
 
 
 def _brief(value: object) -> str:
@@ -97,7 +91,7 @@ def _converted(variable: Variable, gradient: Any) -> NDArray[Any] | None:
     what, value = f"gradient of {variable.name!r}", variable.value
     array = as_array(gradient.values if isinstance(gradient, IndexedSlices) else gradient)
     if array is None:
-        raise TypeError(f"{what} must be an array, IndexedSlices or None, got {type(gradient).__name__}: {gradient!r}")
+        raise TypeError(f"{what} must be an array, IndexedSlices or None, got {_brief(gradient)}")
     if value.dtype.name not in _FLOATING:
         raise ValueError(f"variable {variable.name!r} must be of {', '.join(_FLOATING)}, got {value.dtype}")
     if array.dtype.newbyteorder("=") != value.dtype.newbyteorder("="):

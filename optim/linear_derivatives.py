@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.broadcasting import expanded, quotient, unbroadcast
+from optim.recording import UnknownGradientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +62,7 @@ def _matrix_norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:  # noqa: A0
             chosen = np.equal(sums, pick(sums, axis=(-2, -1), keepdims=True))
             inner = np.sign(moved) * chosen / np.sum(chosen, axis=(-2, -1), keepdims=True)
         else:
-            raise NotImplementedError(f"with ord={ord!r}")
+            raise UnknownGradientError(f"with ord={ord!r}")
         return np.moveaxis(g * inner, (-2, -1), axes)
 
     return vjp
@@ -112,7 +113,7 @@ def _singular_values(
             return grad_svd(ans, a, full_matrices=False, compute_uv=False)(g)
         if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
             if np.any(g[0]) or np.any(g[2]):
-                raise NotImplementedError("of singular vectors with full_matrices=True; give full_matrices=False")
+                raise UnknownGradientError("of singular vectors with full_matrices=True; give full_matrices=False")
             return grad_svd(ans[1], a, full_matrices=False, compute_uv=False)(g[1])
         return grad_svd(ans, a, full_matrices=False)(g)
 

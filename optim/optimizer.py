@@ -23,7 +23,7 @@ from optim.report import StepReport, VariableReports
 from optim.slots import Targets, check_slots
 from optim.state import Entry, check_listed
 from optim.step import Step
-from optim.threads import StepLock
+from optim.threads import ProcessLock
 from optim.variable import IndexedSlices, Variable, next_global_step
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Optimizer:
         self._slots: dict[str, dict[Variable, Variable]] = {}
         self._slotted: set[Variable] = set()
         self._targets: dict[tuple[Variable, ...], Targets] = {}
-        self._lock: Any = StepLock() if use_locking else contextlib.nullcontext()
+        self._lock: Any = ProcessLock() if use_locking else contextlib.nullcontext()
 
     def get_name(self) -> str:
         """The optimizer's name."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.codegen import GRADIENT_STATS, SLOT_STATS
+from optim.codegen import GRADIENT_STATS, SLOT_STATS, SUMMED
 from optim.tracing import program
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _PAGE = 4096  # bytes
 _APART = 272  # elements by which scratch blocks begin apart in their pages: a store one page from a load holds that up
 _CACHE_LINE = 64  # bytes; what is stored across two of them takes twice as long
 _own = threading.local()
-_SUMMED = 4096  # elements; float32 sums of so many squares are right to 1e-6
 _SAFE_MIN = 1e-280  # below it squares may have been rounded to nothing
 
 
@@ -222,8 +221,8 @@ def _tally(stats: NDArray[Any], block: Sequence[NDArray[Any]], update: NDArray[A
 
 def _squares(block: NDArray[Any]) -> float:
     if block.dtype == np.float32 and block.flags.c_contiguous:
-        whole = block.size - block.size % _SUMMED
-        rows, rest = block[:whole].reshape(-1, _SUMMED), block[whole:]
+        whole = block.size - block.size % SUMMED
+        rows, rest = block[:whole].reshape(-1, SUMMED), block[whole:]
         total = float(np.vecdot(rows, rows).sum(dtype=np.float64)) + float(np.vdot(rest, rest))
         if 1e-30 < total < math.inf:  # noqa: PLR2004 - no square was lost below or above float32's range
             return total

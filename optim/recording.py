@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Node",
     "Recording",
+    "UnknownGradientError",
     "check_operands",
     "check_thread",
     "check_unchanged",
@@ -39,6 +40,10 @@ __all__ = [
 _CHECKED = 2**20  # bytes: a larger array's checksum takes longer than many a call
 _numbers = count()
 _SCOPE = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/-]*$")  # TensorFlow's rule
+
+
+class UnknownGradientError(Exception):
+    """A derivative does not know these arguments. `backward` makes it a LookupError that names the function."""
 
 
 class Node:

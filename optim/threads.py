@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["StepLock", "get_num_threads", "set_num_threads", "share"]
+__all__ = ["ProcessLock", "get_num_threads", "set_num_threads", "share"]
 
 _Piece = TypeVar("_Piece")
 
@@ -100,7 +100,7 @@ class _Errand:
         self._work = None
 
 
-class StepLock:
+class ProcessLock:
     """A re-entrant lock. A copy of it, as a pickle's or a forked process's, is held by nobody."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class StepLock:
         self._lock.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StepLock, ()
+        return ProcessLock, ()
 
 
 _errands: SimpleQueue[_Errand] = SimpleQueue()

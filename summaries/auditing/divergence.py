@@ -65,11 +65,16 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     if restarted and end - lowest < 0.5 * known:
         return None
     since_point = onset(series.value, course.blocks, best, end - lowest, max(known, abs(lowest)))
+    return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error), "and stays there")
+
+
+def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float, how: str) -> Hit:
+    """A rise from the best level to that at the end, which begins at the point `since`."""
     return Hit(
-        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} and stays there",
+        f"{signal.tag} rises from {best:.4g} to {end:.4g} {how}",
         signal.tag,
-        (int(series.step[since_point]), int(series.step[-1])),
-        {"best": lowest, "end": end, "sigmas": in_sigmas(end - lowest, error)},
+        (int(series.step[since]), int(series.step[-1])),
+        {"best": best, "end": end, "sigmas": sigmas},
     )
 
 
@@ -131,12 +136,8 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
             since = start + int(np.flatnonzero(value[start:] > level + rise / 2)[0])
             enough = rise > (limit["sigmas"] + 2) * noise and rise >= 2 * usual
             if enough and not explained_by_rate(run, series, since - length, since + length, n - 1):
-                return Hit(
-                    f"{signal.tag} rises from {level:.4g} to {end:.4g} in its last {n - since} points",
-                    signal.tag,
-                    (int(series.step[since]), int(series.step[-1])),
-                    {"best": level, "end": end, "sigmas": in_sigmas(rise, noise)},
-                )
+                how = f"in its last {n - since} points"
+                return _hit(signal, series, since, level, end, in_sigmas(rise, noise), how)
         length *= 2
     return None
 
@@ -168,11 +169,6 @@ def _blown_up(signal: Signal, series: Series, limit: Limits) -> Hit | None:
         if enough and low > mean[best] + rise / 2 and top - end < 2 * rise / 3:  # it stays
             since = best + int(np.flatnonzero(early[best:] < mean[best] + min(4 * noise, rise / 3))[-1])
             start, stop = math.exp(float(mean[best])), math.exp(end)
-            return Hit(
-                f"{signal.tag} rises from {start:.4g} to {stop:.4g} at once, and stays there",
-                signal.tag,
-                (int(series.step[since]), int(series.step[-1])),
-                {"best": start, "end": stop, "sigmas": in_sigmas(rise, error)},
-            )
+            return _hit(signal, series, since, start, stop, in_sigmas(rise, error), "at once, and stays there")
         length *= 2
     return None

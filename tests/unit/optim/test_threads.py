@@ -116,9 +116,10 @@ def test_an_interrupt_waits_for_the_threads(tmp_path):
 
 
 FORKED = """
-import os, threading, warnings
+import os, signal, sys, threading, warnings
 import numpy as np
 import optim
+from optim import compiled
 
 warnings.simplefilter("ignore")  # that the process has threads is the point
 w = optim.Variable(np.zeros(3, np.float32))
@@ -132,68 +133,42 @@ def rate():
     return 1.0
 
 
+def step():
+    optimizer.apply_gradients([(np.ones(3, np.float32), w)])
+
+
+def compiling():
+    with compiled._lock:
+        rate()
+
+
 optimizer = optim.GradientDescentOptimizer(rate, use_locking=True)
-pairs = [(np.ones(3, np.float32), w)]
-other = threading.Thread(target=optimizer.apply_gradients, args=(pairs,))
+other = threading.Thread(target={"step": step, "compiling": compiling}[sys.argv[1]])
 other.start()
 inside.wait(60)
 child = os.fork()
 if not child:
-    optimizer.apply_gradients(pairs)
+    signal.alarm(30)
+    step()
     os._exit(0 if w.value.tolist() == [-1, -1, -1] else 1)
+status = os.waitpid(child, 0)[1]
 may_end.set()
 other.join()
-print(os.waitpid(child, 0)[1])
+print(status)
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_fork_while_another_thread_is_inside_of_a_locked_step(tmp_path):
-    assert int(run_script(tmp_path, FORKED)) == 0
-
-
-COMPILING = """
-import os
-import threading
-import warnings
-import numpy as np
-import optim
-from optim import compiled
-
-warnings.simplefilter("ignore")  # that the process has threads is the point
-held, may_end = threading.Event(), threading.Event()
-
-
-def compile_for_long():
-    with compiled._lock:
-        held.set()
-        may_end.wait(60)
-
-
-other = threading.Thread(target=compile_for_long)
-other.start()
-held.wait(60)
-child = os.fork()
-if not child:
-    w = optim.Variable(np.zeros(3, np.float32))
-    optim.GradientDescentOptimizer(1.0).apply_gradients([(np.ones(3, np.float32), w)])
-    os._exit(0 if w.value.tolist() == [-1, -1, -1] else 1)
-may_end.set()
-other.join()
-print(os.waitpid(child, 0)[1])
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_fork_while_another_thread_compiles(tmp_path):
-    assert int(run_script(tmp_path, COMPILING)) == 0
+@pytest.mark.parametrize("doing", ["step", "compiling"])
+def test_a_fork_while_another_thread_holds_a_lock(tmp_path, doing):
+    assert int(run_script(tmp_path, FORKED, doing)) == 0
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o))])  # noqa: S301 - our own
 def test_a_locking_optimizer_is_copied_with_a_lock_of_its_own(copied):
     optimizer = optim.clip_gradients_by_norm(GradientDescentOptimizer(1.0, use_locking=True), 1.0)
     twin = copied(optimizer)
-    assert isinstance(twin._lock, threads.StepLock)
+    assert isinstance(twin._lock, threads.ProcessLock)
     assert twin._lock is not optimizer._lock
     assert twin._lock is twin._inner._lock
     w = Variable([1.0])
