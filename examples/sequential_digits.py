@@ -6,7 +6,7 @@
 Each 8x8 picture becomes a sequence of 32 steps, in reading order, and the gradient is carried back through 32 products
 with one recurrent matrix (Pascanu et al. 2013, https://arxiv.org/abs/1211.5063). Both runs start from the same weights,
 see the same batches and use the same rate. One scales a gradient whose global norm is over 1 down to norm 1, and learns
-to read 98 of 100. The other takes every gradient as it comes: within two epochs its steps have driven most units to
+to read 99 of 100. The other takes every gradient as it comes: within two epochs its steps have driven most units to
 where tanh is flat, the norms rise from about 2 to over 100, and it stays near guessing. At a third of the rate it would
 learn as well: clipping is what this rate needs.
 

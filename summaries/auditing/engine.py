@@ -61,7 +61,7 @@ def audit_run(
     signals = seen(name, run, [seen(name, other) for other in baseline])
     if training is not None:
         signals.training = seen(trained, training)
-    findings = list(_findings(signals, config))
+    findings = _unsaid(list(_findings(signals, config)))
     findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
     longest = signals.longest
     steps = wall_times = None
@@ -103,6 +103,12 @@ def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
                 yield Finding(
                     code, rule.name, severity, signals.name, hit.tag, hit.steps, hit.message, hit.evidence, hit.count
                 )
+
+
+def _unsaid(findings: list[Finding]) -> list[Finding]:
+    """Without those of which another rule says more: see `Rule.unless`. A lesser severity does not say more."""
+    said = {(finding.code, finding.tag): finding.severity for finding in findings}
+    return [f for f in findings if said.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
 
 
 def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), stretches: int = STRETCHES) -> RunReport:

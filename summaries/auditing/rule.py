@@ -115,6 +115,7 @@ class Rule:
         severity: of its findings, where a finding does not say another.
         thresholds: by name; a configuration may change them.
         check: the function: what a run's signals show, given the thresholds.
+        unless: the code of a rule whose finding of the same tag says more: where there is one, this one says nothing.
     """
 
     code: str
@@ -122,6 +123,7 @@ class Rule:
     severity: Severity
     thresholds: Mapping[str, Threshold]
     check: Check
+    unless: str = ""
 
     @property
     def defaults(self) -> Limits:
@@ -132,11 +134,13 @@ class Rule:
 class Ruleset(dict[str, Rule]):
     """Rules by code; as a decorator's factory it takes in the rules of one family."""
 
-    def add(self, code: str, name: str, severity: Severity, **thresholds: Threshold) -> Callable[[Check], Check]:
+    def add(
+        self, code: str, name: str, severity: Severity, unless: str = "", /, **thresholds: Threshold
+    ) -> Callable[[Check], Check]:
         """A decorator that makes a function the check of a new rule."""
 
         def decorate(check: Check) -> Check:
-            self[code] = Rule(code, name, severity, thresholds, check)
+            self[code] = Rule(code, name, severity, thresholds, check, unless)
             return check
 
         return decorate

@@ -119,6 +119,7 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     "GL303",
     "loss-not-decreasing",
     Severity.WARNING,
+    "GL304",  # of a loss that diverges, this says more
     min_points=whole(50, 5),
     sigmas=above(0, 4.0),
     max_decline=at_least(0, 0.04),
@@ -143,8 +144,6 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
         if hidden > limit["max_hidden"] * level:
             continue  # too noisy to tell
         rises = fall < -2 * error
-        if rises and divergence(run, signal, RULES["GL304"].defaults):
-            continue  # GL304 says so
         flat = rises or (hidden < limit["max_decline"] * level and fall < 2 * error)
         how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
         yield Hit(

@@ -218,3 +218,19 @@ def test_what_it_changes(tmp_path):
     assert codes(ignore=["GL3"]) == codes(select=["GL4"]) == codes(**{"per-run-ignores": {".": ["GL303"]}}) == []
     assert codes(severity={"GL303": "error"}) == [("GL303", "ERROR")]
     assert codes(select=["GL404"], thresholds={"GL404": {"fraction": 0.6}}) == [("GL404", "WARNING")]
+
+
+def test_a_loss_that_diverges_is_said_once(tmp_path):
+    """By the rule that says more; by the other one, where that one is not asked, or says it less severely."""
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(200):
+            writer.add_scalar("train/loss", 2.3 + 0.02 * step, step)
+
+    def codes(**table):
+        return [finding.code for finding in audit(tmp_path, from_table(table)).findings]
+
+    assert codes() == ["GL304"]
+    assert codes(select=["GL303"]) == codes(ignore=["GL304"]) == ["GL303"]
+    assert codes(thresholds={"GL304": {"min_points": 1000}}) == ["GL303"]
+    assert codes(severity={"GL304": "info"}) == ["GL303", "GL304"]
+    assert codes(severity={"GL304": "info", "GL303": "info"}) == ["GL304"]
