@@ -133,8 +133,8 @@ def _count(a: Any, ans: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """How many elements each result was made of: a number, or an array of them where a mask decides."""
     if where is True or where is NO_VALUE:
         return np.size(a) // max(np.size(ans), 1)
-    kept = np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=keepdims is True)
-    return kept.astype(np.result_type(a))
+    kept: Any = np.broadcast_to(where, np.shape(a))
+    return kept.sum(axis=axis, keepdims=keepdims is True).astype(np.result_type(a))
 
 
 def _var(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False,

@@ -54,7 +54,7 @@ def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.i
     # A stretch without finite values gives its first point twice, which is one of its non-finite ones anyway.
     least = starts + np.argmin(_rows(np.where(finite, value, np.inf), width, np.inf), axis=1)
     largest = starts + np.argmax(_rows(np.where(finite, value, -np.inf), width, -np.inf), axis=1)
-    kept = [least, largest, [0, count - 1]]
+    kept = [least, largest, np.array([0, count - 1])]
     if not finite.all():
         odd = _rows(~finite, width, fill=False)
         some = odd.any(axis=1)

@@ -59,8 +59,9 @@ def mesh(
     components = sum(1 << part for part in arrays)
     try:
         config = json.dumps(dict(config_dict or {}), sort_keys=True, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"config_dict must hold what JSON can say, got {config_dict!r}: {error}") from None
+    except (TypeError, ValueError):
+        can = "text, finite numbers, booleans, None, and lists and dicts of them"
+        raise TypeError(f"config_dict must hold {can}, got {config_dict!r}") from None
     summary = Summary()
     for part, array in arrays.items():
         content = MeshPluginData(

@@ -388,7 +388,7 @@ CASES = {
         summaries.mesh,
         ("a", CUBE, None, None, {"size": float("nan")}),
         TypeError,
-        "config_dict must hold what JSON can say, got {'size': nan}: Out of range float values are not JSON compliant",
+        "config_dict must hold text, finite numbers, booleans, None, and lists and dicts of them, got {'size': nan}",
     ),
     "no layout of charts": (
         summaries.custom_scalars,
