@@ -19,14 +19,14 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optim import codegen, rules
-from optim.threads import ProcessLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,8 +42,10 @@ __all__ = ["addresses", "available", "compile_kernels", "kernel", "measure_kerne
 _DTYPES = ("float32", "float64")
 
 _log = logging.getLogger("optim")
-_lock = ProcessLock()
-_kernels: dict[tuple[Any, ...], Kernel | None] = {}
+_made: dict[tuple[Any, ...], Any] = {}  # by `_once`
+_making = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child has locks as they were: numba's and the importer's are then free, too
+    os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
 _wanted: list[str] = []  # what `use` was told, at most one
 
 
@@ -68,7 +70,7 @@ def use(kernels: str | None) -> None:
 def available() -> bool:
     """Whether formulas are to be run compiled."""
     wanted = _wanted[0] if _wanted else _by_default(os.environ.get("GRADLEDGER_KERNELS", ""))
-    return wanted != "plain" and _installed() and _works()
+    return wanted != "plain" and _installed() and bool(_once(_works))
 
 
 @cache
@@ -117,48 +119,81 @@ def compile_kernels(
 
 def kernel(rule: Rule, dtype: str, report: bool) -> Kernel | None:
     """The rule's kernel, compiled if need be; None where it cannot be compiled."""
-    key = (rule, dtype, report)
-    if key not in _kernels:
-        with _lock:
-            if key not in _kernels:
-                _kernels[key] = _from_rule(rule, dtype, report)
-    return _kernels[key]
+    found: Kernel | None = _once(_from_rule, rule, dtype, report)
+    return found
 
 
 def norm_kernel(dtype: str) -> Kernel:
     """The kernel that sums squares."""
-    run: Kernel = _norm_module(dtype).run
+    run: Kernel = _once(_norm_module, dtype).run
     return run
 
 
 def measure_kernel(dtype: str) -> Kernel:
     """The kernel that measures arrays, and changes none."""
-    run: Kernel = _measure_module(dtype).run
+    run: Kernel = _once(_measure_module, dtype).run
     return run
 
 
 def addresses(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """int64[arrays]: where the elements of each begin."""
     found = np.empty(len(arrays), np.int64)
-    _address_finder()(np.array([id(array) for array in arrays], np.int64), object.__basicsize__, found)
+    _once(_norm_module, "float32").addresses(
+        np.array([id(array) for array in arrays], np.int64), object.__basicsize__, found
+    )
     return found
 
 
-@cache
+def _once(make: Callable[..., Any], *arguments: Any) -> Any:
+    """What `make` gives for these arguments; made once a process.
+
+    It is made in a thread where no signal handler is run. So what a handler raises goes to the caller: numba would take
+    it for a fault of its own. Making goes on, and the next to ask waits for it.
+    """
+    key = (make, *arguments)
+    try:
+        return _made[key]
+    except KeyError:
+        pass
+    if threading.current_thread() is threading.main_thread():
+        _apart(partial(_make, key))
+    else:
+        _make(key)
+    return _made[key]
+
+
+def _make(key: tuple[Any, ...]) -> None:
+    with _making:
+        if key not in _made:
+            _made[key] = key[0](*key[1:])
+
+
+def _apart(work: Callable[[], None]) -> None:
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised again by who asked
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="gradledger-compiler")
+    try:
+        thread.start()
+    except RuntimeError:  # the process is about to end, or may have no more threads
+        run()
+    else:
+        thread.join()
+    for error in errors:
+        raise error
+
+
 def _norm_module(dtype: str) -> Any:
-    with _lock:
-        return _load(f"norm_{dtype}", codegen.norm_source(dtype))
+    return _load(f"norm_{dtype}", codegen.norm_source(dtype))
 
 
-@cache
 def _measure_module(dtype: str) -> Any:
-    with _lock:
-        return _load(f"measure_{dtype}", codegen.measure_source(dtype))
-
-
-@cache
-def _address_finder() -> Any:
-    return _norm_module("float32").addresses
+    return _load(f"measure_{dtype}", codegen.measure_source(dtype))
 
 
 def _from_rule(rule: Rule, dtype: str, report: bool) -> Kernel | None:
@@ -171,10 +206,9 @@ def _from_rule(rule: Rule, dtype: str, report: bool) -> Kernel | None:
     return run
 
 
-@cache
 def _works() -> bool:
     try:
-        _norm_module("float32")
+        _once(_norm_module, "float32")
     except Exception as error:  # noqa: BLE001
         _log.warning("numba compiles nothing here, NumPy runs the formulas: %s", error)
         return False

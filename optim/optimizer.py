@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Optimizer", "Step"]
 
 _MOST_TARGETS = 16  # of an optimizer that is given ever other variables
+_UNLOCKED = contextlib.nullcontext()
 
 
 class Optimizer:
@@ -86,7 +87,7 @@ class Optimizer:
         self._slots: dict[str, dict[Variable, Variable]] = {}
         self._slotted: set[Variable] = set()
         self._targets: dict[tuple[Variable, ...], Targets] = {}
-        self._lock: Any = ProcessLock() if use_locking else contextlib.nullcontext()
+        self._lock = ProcessLock() if use_locking else None
 
     def get_name(self) -> str:
         """The optimizer's name."""
@@ -260,7 +261,7 @@ class Optimizer:
     ) -> StepReport:
         """apply_gradients, by a caller who may know the loss."""
         gradients, variables = checked_pairs(grads_and_vars)
-        with self._lock:
+        with self._lock.held if self._lock else _UNLOCKED:
             number = self._steps + 1 if global_step is None else next_global_step(global_step)
             step = Step(number, gradients, variables)
             step.detailed = report

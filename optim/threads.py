@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+import weakref
 from collections import deque
 from functools import cache
 from queue import SimpleQueue
@@ -101,26 +102,22 @@ class _Errand:
 
 
 class ProcessLock:
-    """A re-entrant lock. A copy of it, as a pickle's or a forked process's, is held by nobody."""
+    """A re-entrant lock. A copy of it, as a pickle's or a forked process's, is held by nobody.
+
+    Attributes:
+        held: to be entered by `with`. Written in C: an interrupt comes before it is acquired, or after the `with` has
+            begun, which releases it.
+    """
 
     def __init__(self) -> None:
-        self._renew()
-
-    def _renew(self) -> None:
-        self._process, self._lock = os.getpid(), threading.RLock()
-
-    def __enter__(self) -> None:
-        if self._process != os.getpid():  # whichever thread held it is not in this process
-            self._renew()
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        self.held = threading.RLock()
+        _locks.add(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProcessLock, ()
 
 
+_locks: weakref.WeakSet[ProcessLock] = weakref.WeakSet()
 _errands: SimpleQueue[_Errand] = SimpleQueue()
 _workers: list[threading.Thread] = []
 
@@ -196,6 +193,8 @@ def _forget() -> None:
     global _errands  # noqa: PLW0603 - a child has none of its parent's threads
     _workers.clear()
     _errands = SimpleQueue()
+    for lock in _locks:
+        lock.held = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

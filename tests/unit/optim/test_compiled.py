@@ -6,7 +6,7 @@ import stat
 
 import numpy as np
 import pytest
-from helpers import run
+from helpers import run, run_script
 
 from optim import compiled, kernels, rules, threads
 from optim.codegen import kernel_source
@@ -61,12 +61,58 @@ def test_plain_kernels_need_no_numba(tmp_path):
 @needs_numba
 def test_compiling_is_announced(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
-    monkeypatch.setattr(compiled, "_kernels", {})
+    monkeypatch.setattr(compiled, "_made", {})
     with caplog.at_level(logging.WARNING, "optim"):
         assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
     assert caplog.messages == [
         "compiling the kernel gradient_descent_float32, once on this machine (optim.compile_kernels does it beforehand)"
     ]
+
+
+LATE = """
+import logging, signal
+import numpy as np
+import optim
+from optim import compiled
+
+heard = []
+logging.getLogger("optim").addFilter(heard.append)
+w = optim.Variable(np.zeros(3, np.float32))
+
+
+class Late(Exception):
+    pass
+
+
+def late(*_):
+    raise Late
+
+
+def step():
+    optim.GradientDescentOptimizer(1.0).apply_gradients([(np.ones(3, np.float32), w)])
+
+
+signal.signal(signal.SIGALRM, late)
+for delay in (0.01, 0.3, 0.6, 0.9):  # numba is imported, the first kernel compiled, the next
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    try:
+        step()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Late:
+        print("late")
+before = w.value[0]
+step()
+print(w.value[0] - before, compiled.available(), any("cannot" in record.msg or "nothing" in record.msg for record in heard))
+"""
+
+
+@needs_numba
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals")
+def test_what_a_signal_handler_raises_is_no_fault_of_numbas(tmp_path):
+    environment = os.environ | {"GRADLEDGER_CACHE_DIR": str(tmp_path / "cache"), "GRADLEDGER_KERNELS": "compiled"}
+    *late, last = run_script(tmp_path, LATE, env=environment | {"PYTHONPATH": "."}).splitlines()
+    assert late
+    assert last == "-1.0 True False"
 
 
 @needs_numba
@@ -123,14 +169,14 @@ def test_what_the_environment_says_wrongly_is_told(monkeypatch, caplog):
 @pytest.mark.parametrize(("suffix", "damage"), [(".nbi", b"?"), (".nbc", b"?"), (".nbi", b""), (".py", b"")])
 def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, damage):
     monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
-    monkeypatch.setattr(compiled, "_kernels", {})
+    monkeypatch.setattr(compiled, "_made", {})
     assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
     (kernel,) = tmp_path.glob("*.py")
     for path in tmp_path.rglob(f"*{suffix}"):
         path.write_bytes(damage)
     for path in tmp_path.rglob("*.pyc"):
         path.unlink()
-    compiled._kernels.clear()
+    compiled._made.clear()
     caplog.clear()
     with caplog.at_level(logging.WARNING, "optim"):
         assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
@@ -138,6 +184,6 @@ def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, d
         f"the kernel gradient_descent_float32 kept in {kernel} cannot be used, it is made again: "
     )
     caplog.clear()
-    compiled._kernels.clear()
+    compiled._made.clear()
     assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
     assert caplog.messages == []
