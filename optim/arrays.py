@@ -20,16 +20,21 @@ def as_array(tensor: Any) -> NDArray[Any] | None:
         tensor: a NumPy array; or an array of torch, JAX or any library that has `__array__` or `__dlpack__`; or a
             buffer of numbers, as array.array is. A torch tensor may require gradients, and may be bfloat16.
 
+    Raises:
+        TypeError: elements of it are masked.
+
     >>> import array
     >>> as_array(array.array("f", [1.0, 2.0]))
     array([1., 2.], dtype=float32)
     """
     if isinstance(tensor, np.ndarray):
+        if isinstance(tensor, np.ma.MaskedArray) and np.ma.is_masked(tensor):
+            raise TypeError("an array must have all its elements, got a masked one: fill it, as by array.filled(0)")
         return np.asarray(tensor)  # of a np.matrix, a view that has any number of dimensions
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(tensor, torch.Tensor):
         return _from_torch(torch, tensor)
-    if hasattr(tensor, "__array__") and hasattr(tensor, "dtype"):
+    if hasattr(tensor, "__array__"):
         return np.asarray(tensor)
     if hasattr(tensor, "__dlpack__"):
         return np.from_dlpack(tensor)

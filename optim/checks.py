@@ -48,7 +48,7 @@ class Bound:
 
 
 positive_or_infinite = Bound("positive", lambda x: x > 0)
-positive = Bound("positive", lambda x: 0 < x < math.inf)
+positive = Bound("positive and finite", lambda x: 0 < x < math.inf)
 finite = Bound("finite", math.isfinite)
 at_least_one = Bound("at least 1 and finite", lambda x: 1 <= x < math.inf)
 at_least_zero = Bound("at least 0 and finite", lambda x: 0 <= x < math.inf)
@@ -93,15 +93,7 @@ def number(name: str, value: Any, bound: Bound) -> float:
         ValueError: it is out of bounds.
     """
     now = value() if callable(value) else value
-    try:
-        if isinstance(now, str | bytes):
-            raise TypeError  # noqa: TRY301 - float would read them
-        now = float(now)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{name} must be a number, a Variable or a callable that returns one, got {type(now).__name__}: {now!r}"
-        ) from None
-    return bound(name, now)
+    return bound(name, _float(name, now, ", a Variable or a callable that returns one"))
 
 
 def constant(name: str, value: Any, bound: Bound) -> float:
@@ -111,6 +103,15 @@ def constant(name: str, value: Any, bound: Bound) -> float:
         TypeError: it is no number.
         ValueError: it is out of bounds.
     """
-    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__}: {value!r}")
-    return bound(name, float(value))
+    return bound(name, _float(name, value))
+
+
+def _float(name: str, value: Any, or_what: str = "") -> float:
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError  # noqa: TRY301 - float would read them
+        return float(value)
+    except OverflowError:  # an integer beyond all floats
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number{or_what}, got {type(value).__name__}: {value!r}") from None

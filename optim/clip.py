@@ -7,6 +7,8 @@ IndexedSlices. What is within its bound already comes back as it is, bit for bit
 from __future__ import annotations
 
 import math
+import reprlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -184,11 +186,12 @@ def clip_by_global_norm(
     References: Pascanu et al. 2013, https://arxiv.org/abs/1211.5063
     """
     tensors = _checked(t_list)
-    norm = global_norm(tensors) if use_norm is None else float(use_norm)
-    if norm < 0:
-        raise ValueError(f"use_norm must not be negative, got {use_norm}")
+    norm = global_norm(tensors) if use_norm is None else checks.constant("use_norm", use_norm, _not_negative)
     scale = clip_scale(norm, clip_norm)
     return [_scaled(t, scale) for t in tensors], norm
+
+
+_not_negative = checks.Bound("at least 0", lambda norm: not norm < 0)  # NaN is one
 
 
 def clip_scale(norm: float, clip_norm: float) -> float:
@@ -205,23 +208,27 @@ def clip_scale(norm: float, clip_norm: float) -> float:
 
 def _checked(t_list: Sequence[Tensor | None]) -> list[Any]:
     # Whatever is an array, or says its shape, is one tensor, and not a list of its rows.
-    if isinstance(t_list, IndexedSlices | str | bytes) or hasattr(t_list, "shape") or not hasattr(t_list, "__iter__"):
+    single = isinstance(t_list, IndexedSlices | str | bytes) or hasattr(t_list, "shape")
+    if single or isinstance(t_list, Mapping) or not hasattr(t_list, "__iter__"):
         raise TypeError(f"t_list must be a list of tensors, got {type(t_list).__name__}")
     return list(t_list)
 
 
-def _values(tensor: Tensor, *, integers: bool = False) -> NDArray[Any]:
+def _values(tensor: Tensor, what: str = "tensors", *, integers: bool = False) -> NDArray[Any]:
     """The elements, as floating numbers; or as integers, where they may be and are.
 
     Raises:
         TypeError: they are no real numbers.
     """
     known = as_array(tensor.values if isinstance(tensor, IndexedSlices) else tensor)
-    array = np.asarray(tensor) if known is None else known
+    try:
+        array = np.asarray(tensor) if known is None else known
+    except ValueError:
+        raise TypeError(f"{what} must be arrays, got {type(tensor).__name__} of parts of several shapes") from None
     if array.dtype.kind == "f" or array.dtype.name == "bfloat16" or (integers and array.dtype.kind in "iu"):
         return array
     if array.dtype.kind not in "biu":
-        raise TypeError(f"tensors must be of real numbers, got {array.dtype}")
+        raise TypeError(f"{what} must be of real numbers, got {reprlib.repr(tensor) if known is None else array.dtype}")
     return array.astype(np.float64)
 
 
@@ -238,7 +245,7 @@ def _scaled(tensor: Tensor | None, scale: float) -> Any:
 
 
 def _bound(bound: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
-    given = _values(bound, integers=True)
+    given = _values(bound, "bounds", integers=True)
     if array.dtype.kind in "iu" and not np.array_equal(given, given.astype(array.dtype)):
         raise TypeError(f"bounds of a tensor of {array.dtype} must be {array.dtype}, got {bound!r}")
     if not _broadcasts(given.shape, array.shape):
@@ -256,6 +263,8 @@ def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
     try:
+        if clip_norm is None or isinstance(clip_norm, str | bytes):
+            raise TypeError  # noqa: TRY301 - NumPy would read them
         bound = np.asarray(clip_norm, np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"clip_norm must be a number, got {type(clip_norm).__name__}: {clip_norm!r}") from None

@@ -96,6 +96,7 @@ def compile_kernels(
         How many kernels are ready; 0 where numba is not installed.
 
     Raises:
+        TypeError: what is to be compiled is no rule.
         ValueError: another dtype.
 
     >>> from optim import rules
@@ -103,7 +104,10 @@ def compile_kernels(
     True
     """
     chosen = [rule for rule in vars(rules).values() if isinstance(rule, rules.Rule)] if which is None else list(which)
-    wanted, with_report = list(dtypes), list(reports)
+    for rule in chosen:
+        if not isinstance(rule, rules.Rule):
+            raise TypeError(f"which must be rules, as optimizer.rule is, got {type(rule).__name__}")
+    wanted, with_report = [dtypes] if isinstance(dtypes, str) else list(dtypes), list(reports)
     for dtype in wanted:
         if dtype not in _DTYPES:
             raise ValueError(f"kernels are compiled for float32 and float64, got {dtype!r}")

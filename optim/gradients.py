@@ -48,8 +48,7 @@ def checked_pairs(
             raise TypeError(f"variable must be a Variable, got {_brief(variable)}")
         if gradient is None:
             continue
-        if not variable.value.flags.writeable:
-            raise ValueError(f"variable {variable.name!r} must be one that can be written to, got a read-only array")
+        _check_writeable(variable)
         if id(variable) in seen:
             raise ValueError(f"variable {variable.name!r} is given twice")
         seen.add(id(variable))
@@ -59,6 +58,16 @@ def checked_pairs(
         names = [variable.name for _, variable in pairs]
         raise ValueError(f"no gradients provided for any variable: {names}")
     return gradients, variables
+
+
+def _check_writeable(variable: Variable) -> None:
+    try:
+        writeable = variable.value.flags.writeable
+    except AttributeError:  # somebody has set it to something else
+        got = _brief(variable.value)
+        raise TypeError(f"the value of variable {variable.name!r} must be a NumPy array, got {got}") from None
+    if not writeable:
+        raise ValueError(f"variable {variable.name!r} must be one that can be written to, got a read-only array")
 
 
 def _brief(value: object) -> str:

@@ -248,6 +248,8 @@ class Optimizer:
             ValueError: no variable has a gradient; a gradient's shape or dtype is not its variable's, or a slot's no
                 longer; its indices are out of range; a variable is given twice; a hyperparameter is out of bounds; the
                 global step cannot rise. Nothing was changed.
+            KeyboardInterrupt, or what else a signal's handler raises: in the midst of an update, it leaves some
+                elements updated and others not. The step counts.
         """
         return self._apply(grads_and_vars, global_step, report=report)
 
@@ -282,13 +284,16 @@ class Optimizer:
         if step.measured and not step.detailed:
             _ = step.global_norm
         dtypes = {compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}
-        self._check(dtypes, values)
-        targets = self._targets_of(step.variables)
-        step.gradients = targets.apart(step.gradients)
-        self._begin(dtypes, values)
-        stats = self._update(step, values, targets)
-        step.applied = True
-        self._finish(values)
+        with np.errstate(all="ignore"):  # a number that is too large or too small says so by its value
+            self._check(dtypes, values)
+            targets = self._targets_of(step.variables)
+            step.gradients = targets.apart(step.gradients)
+            self._begin(dtypes, values)
+            try:
+                stats = self._update(step, values, targets)
+            finally:  # a step that was interrupted has changed the arrays, or some: it counts
+                step.applied = True
+                self._finish(values)
         return self._report(step, values["learning_rate"], stats)
 
     def _leave_out(self, report: StepReport) -> None:

@@ -118,7 +118,7 @@ class AdagradOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "Adagrad",
     ) -> None:
-        start = checks.positive("initial_accumulator_value", initial_accumulator_value)
+        start = checks.constant("initial_accumulator_value", initial_accumulator_value, checks.positive)
         super().__init__(rules.ADAGRAD, learning_rate, use_locking, name, initial={"accumulator": start})
 
 
@@ -200,7 +200,7 @@ class FtrlOptimizer(Optimizer):
         linear_name: str | None = None,
         l2_shrinkage_regularization_strength: float = 0.0,
     ) -> None:
-        start = checks.at_least_zero("initial_accumulator_value", initial_accumulator_value)
+        start = checks.constant("initial_accumulator_value", initial_accumulator_value, checks.at_least_zero)
         super().__init__(
             rules.FTRL_SQRT if learning_rate_power == -0.5 else rules.FTRL,  # noqa: PLR2004 - a root
             learning_rate,

@@ -115,7 +115,7 @@ def _adam_sparse(
     g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = beta1 * m + (1 - beta1) * g
-    s = beta2 * s + g * (g * (1 - beta2))
+    s = beta2 * s + g * (g * (1 - beta2))  # as TF1's graphs compute it for gradients that are no constants
     return v - alpha * m / (np.sqrt(s) + epsilon), m, s
 
 
@@ -130,8 +130,8 @@ def _nadam(
 def _adamw(
     g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    m = m + (1 - beta1) * (g - m)
-    s = s + (1 - beta2) * (g * g - s)
+    m = beta1 * m + (1 - beta1) * g
+    s = beta2 * s + (1 - beta2) * (g * g)
     return v - decay * v - alpha * m / (np.sqrt(s) + epsilon), m, s
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from optim import kernels
 from optim.codegen import GRADIENT_STATS, LARGEST, SLOT_STATS, SQUARES, SUM
 from optim.gradients import unique_rows
+from optim.plain import compute_dtype
 from optim.variable import IndexedSlices
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ def update_rows(
         stats: float64[width], a row of `codegen`'s stats to fill; or None.
     """
     as_it_came = gradient
+    wide = compute_dtype(gradient.dtype)
+    if gradient.dtype != wide:  # rounded once, when variables and slots are stored
+        gradient = IndexedSlices(gradient.values.astype(wide), gradient.indices, gradient.dense_shape)
     # Elements at rest are 0, also where the gradient is to be kept away from 0, or multiplied by NaN.
     if rule.is_linear or not clip.only_scales or not math.isfinite(clip.scale):
         rows = clip.applied(gradient.values)

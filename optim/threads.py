@@ -19,6 +19,8 @@ from functools import cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from optim import checks
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -37,9 +39,10 @@ def set_num_threads(number: int | None) -> None:
             first needed, and where that is not set, to the number of processors that this process may use.
 
     Raises:
+        TypeError: it is no integer.
         ValueError: it is less than 1.
     """
-    if number is not None and number < 1:
+    if number is not None and checks.integer("the number of threads", number) < 1:
         raise ValueError(f"the number of threads must be positive, got {number}")
     _setting[:] = [] if number is None else [int(number)]
 

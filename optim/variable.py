@@ -156,7 +156,7 @@ class IndexedSlices:
 
     Raises:
         ValueError: there are not as many indices as rows.
-        TypeError: the indices are no integers.
+        TypeError: the indices are no integers, or the shape is none.
     """
 
     def __init__(self, values: ArrayLike, indices: ArrayLike, dense_shape: tuple[int, ...] | None = None) -> None:
@@ -165,6 +165,8 @@ class IndexedSlices:
         if not self.indices.size and isinstance(indices, list | tuple):
             self.indices = self.indices.astype(np.int64)  # NumPy takes an empty list for floats
         self.dense_shape = dense_shape
+        if dense_shape is not None and not hasattr(dense_shape, "__len__"):
+            raise TypeError(f"dense_shape must be a tuple of integers, got {dense_shape!r}")
         if not np.issubdtype(self.indices.dtype, np.integer):
             raise TypeError(f"indices must be integers, got {self.indices.dtype}")
         if self.values.ndim < 1 or self.indices.shape != self.values.shape[:1]:

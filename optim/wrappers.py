@@ -195,8 +195,8 @@ class _SkipNonfinite(_Wrapper):
         if self.skipped_in_a_row >= self._most:
             names = [variable.name for variable in step.nonfinite_variables]
             raise FloatingPointError(
-                f"gradients were not finite in {self.skipped_in_a_row} steps in a row, at step {step.number} "
-                f"{step.nonfinite} elements, of {names}"
+                f"gradients were not finite in {self.skipped_in_a_row} steps in a row;"
+                f" at step {step.number}, {step.nonfinite} of their elements were not, in {names}"
             )
         report = step.report(rate, skipped=True)
         self._inner._leave_out(report)  # noqa: SLF001

@@ -95,6 +95,13 @@ def test_a_tensor_is_no_list_of_its_rows():
         optim.global_norm("ab")
 
 
+def with_value(value):
+    """A Variable whose value was set, and not assigned."""
+    variable = Variable([0.0], name="w")
+    variable.value = value
+    return variable
+
+
 SGD = optim.GradientDescentOptimizer(0.1)
 WRONG = {
     "optimizer must be an Optimizer, got float: 1.0": lambda: optim.clip_gradients_by_norm(1.0, SGD),
@@ -107,6 +114,27 @@ WRONG = {
     "clip_norm must be a number, got list: [[], [1]]": lambda: optim.clip_by_norm(np.ones(2), [[], [1]]),
     "clip_value_min must be a number, got NoneType: None": lambda: optim.clip_gradients_by_value(SGD, None, 1.0),
     "percentile must be a number, got str: '10'": lambda: optim.clip_gradients_by_percentile(SGD, "10"),
+    "percentile must be a number, got ndarray: array([1., 2.])": lambda: optim.clip_gradients_by_percentile(
+        SGD, np.array([1.0, 2.0])
+    ),
+    "clip_norm must be a number, got NoneType: None": lambda: optim.clip_by_norm(np.ones(2), None),
+    "clip_norm must be a number, got bytes: b'1'": lambda: optim.clip_by_norm(np.ones(2), b"1"),
+    "use_norm must be a number, got str: 'a'": lambda: optim.clip_by_global_norm([np.ones(2)], 1.0, "a"),
+    "bounds must be of real numbers, got None": lambda: optim.clip_by_value(np.ones(2), None, 2.0),
+    "t_list must be a list of tensors, got dict": lambda: optim.global_norm({"a": np.ones(2)}),
+    "tensors must be arrays, got list of parts of several shapes": lambda: optim.global_norm(
+        [[np.ones(2), np.ones(3)]]
+    ),
+    "an array must have all its elements, got a masked one: fill it, as by array.filled(0)": lambda: optim.global_norm(
+        [np.ma.masked_less(np.arange(3.0), 1)]
+    ),
+    "initial_accumulator_value must be a number, got str: '1'": lambda: optim.AdagradOptimizer(0.1, "1"),
+    "dense_shape must be a tuple of integers, got 2": lambda: optim.IndexedSlices(np.ones(2), [0, 1], 2),
+    "the number of threads must be an integer, got '2'": lambda: optim.set_num_threads("2"),
+    "which must be rules, as optimizer.rule is, got GradientDescentOptimizer": lambda: optim.compile_kernels([SGD]),
+    "the value of variable 'w' must be a NumPy array, got list: [1.0]": lambda: SGD.apply_gradients(
+        [(np.ones(1), with_value([1.0]))]
+    ),
     "max_in_a_row must be an integer, got nan": lambda: optim.skip_nonfinite_steps(SGD, float("nan")),
     "learning_rate must be a number, a Variable or a callable that returns one, got str: '0.1'": lambda: (
         optim.GradientDescentOptimizer("0.1")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import optim
-from optim import Variable
+from optim import Variable, kernels
 
 
 def trained(optimizer, steps=2, dtype=np.float32, name="w"):
@@ -124,6 +124,33 @@ def test_learning_rates(rate):
     assert trained(optim.GradientDescentOptimizer(rate), 1).value.tolist() == [0.5, 0.5, 0.5]
 
 
+def test_a_step_that_is_interrupted_counts(monkeypatch):
+    w, steps = Variable(np.zeros(3, np.float32), name="w"), Variable(0, trainable=False)
+    optimizer = optim.AdamOptimizer()
+    run = kernels.Plan.run
+
+    def interrupted(*args, **options):
+        run(*args, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kernels.Plan, "run", interrupted)
+    before = w.version
+    with pytest.raises(KeyboardInterrupt):
+        optimizer.apply_gradients([(np.ones(3, np.float32), w)], steps)
+    assert w.value.all()
+    assert (steps.value, w.version) == (1, before + 1)
+    np.testing.assert_allclose(optimizer.variables()[0].value, 0.9**2, rtol=1e-6)  # β₁'s power
+
+
+@pytest.mark.parametrize("kind", [optim.AdamOptimizer, optim.NAdamOptimizer, optim.AdamWOptimizer])
+def test_powers_that_underflow_are_no_error(kind):
+    w, optimizer = Variable(np.zeros(3, np.float32), name="w"), kind(0.1)
+    with np.errstate(all="raise"):
+        for _ in range(1000):  # 0.9**1000 is less than any float32
+            optimizer.apply_gradients([(np.ones(3, np.float32), w)])
+    assert optimizer.variables()[0].value < 1e-40
+
+
 def test_hyperparameters_are_read_at_each_step():
     momentum = Variable(0.0)
     optimizer = optim.MomentumOptimizer(lambda: 1.0, momentum)
@@ -136,19 +163,20 @@ def test_hyperparameters_are_read_at_each_step():
 BAD = {
     "learning_rate must be at least 0 and finite, got -1.0": lambda: optim.AdamOptimizer(-1.0),
     "learning_rate must be at least 0 and finite, got nan": lambda: optim.GradientDescentOptimizer(float("nan")),
-    "learning_rate must be positive, got 0.0": lambda: optim.FtrlOptimizer(0.0),
+    "learning_rate must be positive and finite, got 0.0": lambda: optim.FtrlOptimizer(0.0),
     "beta1 must be at least 0 and below 1, got 1.0": lambda: optim.AdamOptimizer(beta1=1.0),
     "beta2 must be at least 0 and below 1, got -0.1": lambda: optim.AdamOptimizer(beta2=-0.1),
     "epsilon must be at least 0 and finite, got -1.0": lambda: optim.AdadeltaOptimizer(epsilon=-1.0),
     "rho must be from 0 to 1, got 1.5": lambda: optim.AdadeltaOptimizer(rho=1.5),
     "decay must be from 0 to 1, got -1.0": lambda: optim.RMSPropOptimizer(0.1, decay=-1.0),
     "momentum must be at least 0 and finite, got -0.5": lambda: optim.MomentumOptimizer(0.1, -0.5),
-    "initial_accumulator_value must be positive, got 0.0": lambda: optim.AdagradOptimizer(0.1, 0.0),
+    "initial_accumulator_value must be positive and finite, got 0.0": lambda: optim.AdagradOptimizer(0.1, 0.0),
     "initial_accumulator_value must be at least 0 and finite, got -1.0": lambda: optim.FtrlOptimizer(0.1, -0.5, -1.0),
     "learning_rate_power must be at most 0 and finite, got 0.5": lambda: optim.FtrlOptimizer(0.1, 0.5),
     "l1_regularization_strength must be at least 0 and finite, got -1.0": lambda: optim.FtrlOptimizer(
         0.1, l1_regularization_strength=-1.0
     ),
+    "learning_rate must be positive and finite, got inf": lambda: optim.FtrlOptimizer(10**400),
     "name must not be empty, got ''": lambda: optim.AdamOptimizer(name=""),
 }
 

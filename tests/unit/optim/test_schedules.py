@@ -147,7 +147,7 @@ def test_an_optimizer_evaluates_it_at_each_step_and_telemetry_logs_what_was_in_f
 
 BAD = {
     "global_step is required for exponential_decay, got None": lambda: optim.exponential_decay(0.1, None, 10, 0.5),
-    "decay_steps must be positive, got 0.0": lambda: optim.cosine_decay(0.1, 1, 0),
+    "decay_steps must be positive and finite, got 0.0": lambda: optim.cosine_decay(0.1, 1, 0),
     "decay_rate must be at least 0 and finite, got -1.0": lambda: optim.exponential_decay(0.1, 1, 10, -1),
     "learning_rate must be finite, got nan": lambda: optim.cosine_decay(math.nan, 1, 10),
     "t_mul must be at least 1 and finite, got 0.5": lambda: optim.cosine_decay_restarts(0.1, 1, 10, 0.5),

@@ -168,3 +168,33 @@ def test_a_refused_call_changes_nothing(slices, text):
     assert (other.value == 1).all()
     assert int(step) == 0
     assert optimizer.variables() == []
+
+
+NARROW = {
+    "overflows on the way": (60000, 50000, lambda: GradientDescentOptimizer(2.0)),
+    "underflows on the way": (0, 2e-5, lambda: GradientDescentOptimizer(1e-3)),
+    "underflows where it is clipped": (0, 1, lambda: optim.clip_gradients_by_norm(GradientDescentOptimizer(1e6), 1e-8)),
+    "and where the formula is another": (
+        0,
+        1,
+        lambda: optim.clip_gradients_by_norm(
+            optim.clip_gradients_by_value(optim.MomentumOptimizer(1e6, 0.9), -1.0, 1.0), 1e-8
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("start", "gradient", "optimizer"), NARROW.values(), ids=NARROW)
+def test_narrow_rows_are_rounded_once(start, gradient, optimizer):
+    dense, sparse = (Variable(np.array([start]), dtype=np.float16) for _ in range(2))
+    g = np.array([gradient], np.float16)
+    optimizer().apply_gradients([(g, dense)])
+    optimizer().apply_gradients([(IndexedSlices(g, [0]), sparse)])
+    assert np.isfinite(dense.value).all()
+    if gradient == 2e-5:  # one row is too little for a float16; a thousand are not
+        sparse = Variable(np.array([start]), dtype=np.float16)
+        optimizer().apply_gradients([(IndexedSlices(np.repeat(g, 1000), np.zeros(1000, int)), sparse)])
+        assert -3e-5 < sparse.value[0] < -1e-5
+    else:
+        assert dense.value[0] not in (0, start)
+        assert sparse.value.tolist() == dense.value.tolist()

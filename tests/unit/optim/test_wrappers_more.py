@@ -84,7 +84,9 @@ def test_too_many_in_a_row_are_an_error():
     optimizer.apply_gradients(bad)
     with pytest.raises(FloatingPointError) as raised:
         optimizer.apply_gradients(bad)
-    assert str(raised.value) == ("gradients were not finite in 2 steps in a row, at step 1 2 elements, of ['w']")
+    assert str(raised.value) == (
+        "gradients were not finite in 2 steps in a row; at step 1, 2 of their elements were not, in ['w']"
+    )
     assert w.value.tolist() == [1, 1]
 
 
