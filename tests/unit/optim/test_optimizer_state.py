@@ -205,8 +205,16 @@ def test_a_rate_that_turns_bad_changes_nothing(rate, error, text):
     assert optimizer.variables() == []
 
 
+class OnlyAnArray:
+    """What has the protocol's method and nothing else."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([1.0, 2.0], np.float32 if dtype is None else dtype)
+
+
 GRADIENTS = {
     "array.array": array.array("f", [1.0, 2.0]),
+    "__array__": OnlyAnArray(),
     "memoryview": memoryview(np.float32([1.0, 2.0])),
     "read-only": np.frombuffer(np.float32([1.0, 2.0]).tobytes(), np.float32),
     "strided": np.float32([1.0, 9.0, 2.0])[::2],

@@ -49,6 +49,12 @@ def test_adamw_is_the_papers():
     assert steps(optim.AdamWOptimizer(rate, beta1, beta2, epsilon, decay), GRADIENTS) == pytest.approx(v, rel=1e-12)
 
 
+def test_adamw_without_memory_goes_by_signs():
+    gradients = [100.0, 1e-3, -1e-3]
+    w = steps(optim.AdamWOptimizer(0.1, 0.0, 0.0, 1e-8, 0.0), gradients, dtype=np.float32)
+    assert w == pytest.approx(0.9, rel=1e-4)  # from 1, a tenth down twice, and up once
+
+
 def test_nadam_is_the_papers_with_one_beta():
     rate, beta1, beta2, epsilon, v, m, s = 0.1, 0.8, 0.9, 1e-3, 1.0, 0.0, 0.0
     for t, g in enumerate(GRADIENTS, 1):
