@@ -70,7 +70,7 @@ def test_clip_by_norm_of_a_number(axes):
 
 
 def test_a_norm_is_not_negative():
-    with pytest.raises(ValueError, match=r"^use_norm must not be negative, got -1.0$"):
+    with pytest.raises(ValueError, match=r"^use_norm must be at least 0, got -1.0$"):
         optim.clip_by_global_norm([np.float32([3.0, 4.0])], 5.0, use_norm=-1.0)
 
 
