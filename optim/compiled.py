@@ -54,7 +54,7 @@ def use(kernels: str | None) -> None:
 
     Args:
         kernels: "plain" is NumPy, "compiled" is numba; None leaves it to the environment variable GRADLEDGER_KERNELS,
-            and where that is not set, to whether numba is installed.
+            as it was when it was first needed, and where that is not set, to whether numba is installed.
 
     Raises:
         ValueError: it is another word.
@@ -69,12 +69,13 @@ def use(kernels: str | None) -> None:
 
 def available() -> bool:
     """Whether formulas are to be run compiled."""
-    wanted = _wanted[0] if _wanted else _by_default(os.environ.get("GRADLEDGER_KERNELS", ""))
+    wanted = _wanted[0] if _wanted else _by_default()
     return wanted != "plain" and _installed() and bool(_once(_works))
 
 
 @cache
-def _by_default(told: str) -> str:
+def _by_default() -> str:
+    told = os.environ.get("GRADLEDGER_KERNELS", "")
     if told not in {"", "plain", "compiled"}:
         _log.warning("GRADLEDGER_KERNELS must be 'plain' or 'compiled', got %r: it is not used", told)
     return told

@@ -120,10 +120,12 @@ def norm(arrays: Sequence[NDArray[Any]]) -> float:
     by_dtype, others = _by_compiled_dtype(arrays)
     if not by_dtype:
         return plain.norm(arrays)
-    norm_of_others = plain.norm([arrays[i] for i in others])
-    squares = [norm_of_others * norm_of_others]
+    squares = []
+    if others:
+        norm_of_others = plain.norm([arrays[i] for i in others])
+        squares.append(norm_of_others * norm_of_others)
     for dtype, chosen in by_dtype.items():
-        kernel = compiled.norm_kernel(dtype.name)
+        kernel = compiled.norm_kernel(_COMPILED[dtype])
         squares += _over_arrays(kernel, [arrays[i] for i in chosen], 1)[1][:, 0].tolist()
     return norm_from_squares(squares, arrays)
 
@@ -133,7 +135,7 @@ def sums_of_squares(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     found = np.empty(len(arrays))
     by_dtype, others = _by_compiled_dtype(arrays)
     for dtype, chosen in by_dtype.items():
-        cut, stats = _over_arrays(compiled.norm_kernel(dtype.name), [arrays[i] for i in chosen], 1)
+        cut, stats = _over_arrays(compiled.norm_kernel(_COMPILED[dtype]), [arrays[i] for i in chosen], 1)
         found[chosen] = np.add.reduceat(stats[:, 0], cut.first)
     for i in others:
         norm_of_array = plain.norm([arrays[i]])
@@ -154,7 +156,7 @@ def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     measured = np.empty((len(arrays), LARGEST + 1))
     by_dtype, others = _by_compiled_dtype(arrays)
     for dtype, chosen in by_dtype.items():
-        kernel = compiled.measure_kernel(dtype.name)
+        kernel = compiled.measure_kernel(_COMPILED[dtype])
         cut, stats = _over_arrays(kernel, [arrays[i] for i in chosen], LARGEST + 1)
         measured[chosen] = _combined(stats, cut.first, slice(LARGEST, None))
     for i in others:
@@ -391,6 +393,6 @@ def _is_ready(array: NDArray[Any]) -> bool:
     return flags.c_contiguous and flags.aligned and array.dtype in _COMPILED and array.size > 0
 
 
-_COMPILED = {np.dtype(np.float32), np.dtype(np.float64)}
+_COMPILED = {np.dtype(np.float32): "float32", np.dtype(np.float64): "float64"}
 _NO_NUMBERS = np.empty(0)
 _NO_STATS = np.empty((0, 0))

@@ -82,7 +82,9 @@ class Optimizer:
         self._hyper = {"learning_rate": learning_rate, **hyperparameters}
         for key, value in self._hyper.items():
             if not callable(value):
-                checks.number(key, value, self._bound(key))
+                checked = checks.number(key, value, self._bound(key))
+                if isinstance(value, int | float):  # and so not to be read, and checked, at each step
+                    self._hyper[key] = checked
         self._initial = dict(initial or {})
         self._slots: dict[str, dict[Variable, Variable]] = {}
         self._slotted: set[Variable] = set()
@@ -280,7 +282,10 @@ class Optimizer:
 
     def _take(self, step: Step) -> StepReport:
         """Update the step's variables; wrappers do their part and hand the step on."""
-        values = {key: checks.number(key, value, self._bound(key)) for key, value in self._hyper.items()}
+        values = {
+            key: value if type(value) is float else checks.number(key, value, self._bound(key))
+            for key, value in self._hyper.items()
+        }
         if step.measured and not step.detailed:
             _ = step.global_norm
         dtypes = {compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}
