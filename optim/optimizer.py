@@ -48,6 +48,9 @@ class Optimizer:
     A concrete optimizer names its rule, and gives the numbers that the rule's formula takes under the formula's names
     for them. Each may be a Variable or a callable, and is then read at each step.
 
+    Slots belong to Variables, so a copy goes on only with Variables that were copied together with it, as by
+    `copy.deepcopy((optimizer, variables))`.
+
     Args:
         rule: the update of one element.
         learning_rate: a number, a Variable, or a callable of no arguments; read at each step; at least 0.
