@@ -28,7 +28,8 @@ def as_array(tensor: Any) -> NDArray[Any] | None:
     array([1., 2.], dtype=float32)
     """
     if isinstance(tensor, np.ndarray):
-        if isinstance(tensor, np.ma.MaskedArray) and np.ma.is_masked(tensor):
+        masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first needed
+        if masked is not None and type(tensor) is not np.ndarray and masked.is_masked(tensor):
             raise TypeError("an array must have all its elements, got a masked one: fill it, as by array.filled(0)")
         return np.asarray(tensor)  # of a np.matrix, a view that has any number of dimensions
     torch = sys.modules.get("torch")
