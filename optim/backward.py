@@ -217,7 +217,7 @@ class _Walk:
             raise
         except (
             UnknownGradientError,
-            NotImplementedError,  # autograd's word for it
+            NotImplementedError,  # what autograd's derivatives raise for arguments that they do not know
             AssertionError,
             TypeError,
             ValueError,

@@ -132,8 +132,6 @@ def unique_rows(gradient: IndexedSlices) -> tuple[NDArray[Any], NDArray[Any]]:
     found, where = np.unique(indices, return_inverse=True)
     if len(found) == len(indices):
         return found, gradient.values[np.argsort(indices)]
-    dtype = gradient.values.dtype
-    summed = np.zeros((len(found), *gradient.values.shape[1:]), np.float64 if dtype.itemsize >= 8 else np.float32)  # noqa: PLR2004 - bytes
-    with np.errstate(all="ignore"):
-        np.add.at(summed, where.reshape(-1), gradient.values.astype(summed.dtype, copy=False))
+    summed = np.zeros((len(found), *gradient.values.shape[1:]), gradient.dtype)
+    np.add.at(summed, where.reshape(-1), gradient.values)
     return found, summed

@@ -49,10 +49,10 @@ def update_rows(
         clip: what is done to the gradient's rows first, before they are summed.
         stats: float64[width], a row of `codegen`'s stats to fill; or None.
     """
-    as_it_came = gradient
     wide = compute_dtype(gradient.dtype)
     if gradient.dtype != wide:  # rounded once, when variables and slots are stored
         gradient = IndexedSlices(gradient.values.astype(wide), gradient.indices, gradient.dense_shape)
+    as_it_came = gradient
     # Elements at rest are 0, also where the gradient is to be kept away from 0, or multiplied by NaN.
     if rule.is_linear or not clip.only_scales or not math.isfinite(clip.scale):
         rows = clip.applied(gradient.values)
@@ -69,8 +69,7 @@ def update_rows(
         measured = kernels.Plan(rule, [block]).run([block_gradient], hyperparameters, clip, report=stats is not None)
         if stats is not None and measured is not None:
             largest = np.fmax(stats[_LARGEST], measured[0, _LARGEST])
-            with np.errstate(invalid="ignore"):  # infinities of both signs, as in one array's tasks
-                stats += measured[0]
+            stats += measured[0]
             stats[_LARGEST] = largest
     if stats is not None and not rule.moves_at_rest:
         _include_rows_at_rest(stats, rows.size, targets)
