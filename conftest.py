@@ -7,9 +7,9 @@ import pytest
 
 collect_ignore = []
 if find_spec("numba") is None:  # an extra
-    collect_ignore += [f"summaries/wire/{name}.py" for name in ("fast", "jit", "messages", "scan")]
+    collect_ignore += [f"summaries/wire/compiled/{name}.py" for name in ("fields", "primitives", "scan", "scanner")]
 if find_spec("safetensors") is None:  # likewise
-    collect_ignore += ["optim/checkpoint.py", "optim/saver.py"]
+    collect_ignore += ["optim/checkpoints/files.py", "optim/checkpoints/saver.py"]
 
 
 @pytest.fixture(autouse=True)

@@ -21,14 +21,39 @@ TensorFlow rounds every operation; of float64 variables hyperparameters stay flo
 called "Variable", since a name that depends on what else the process has made would not find its checkpoint again.
 """
 
-from optim.adam import AdamWOptimizer, NAdamOptimizer
-from optim.autodiff import GradientTape, gradients, stop_gradient
-from optim.backward import AggregationMethod
-from optim.checkpoint import latest_checkpoint
+from optim.autodiff.backward import AggregationMethod
+from optim.autodiff.gradients import GradientTape, gradients, stop_gradient
+from optim.checkpoints.files import latest_checkpoint
+from optim.checkpoints.saver import Saver
 from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
-from optim.compiled import compile_kernels
-from optim.coordinator import Coordinator, LooperThread
-from optim.decays import (
+from optim.graph.trace import trace_graph, trace_run
+from optim.kernels.compiled import compile_kernels
+from optim.kernels.threads import get_num_threads, set_num_threads
+from optim.moving_average import ExponentialMovingAverage
+from optim.optimizers.adam import AdamWOptimizer, NAdamOptimizer
+from optim.optimizers.driver import Optimizer
+from optim.optimizers.gradient_descent import (
+    AdadeltaOptimizer,
+    AdagradOptimizer,
+    AdamOptimizer,
+    FtrlOptimizer,
+    GradientDescentOptimizer,
+    MomentumOptimizer,
+    RMSPropOptimizer,
+)
+from optim.optimizers.lion import LionOptimizer
+from optim.optimizers.wrappers import (
+    clip_gradients_by_norm,
+    clip_gradients_by_percentile,
+    clip_gradients_by_value,
+    skip_nonfinite_steps,
+    with_summaries,
+)
+from optim.queues.coordinator import Coordinator, LooperThread
+from optim.queues.queue import Queue, ShutDown
+from optim.queues.queue_runner import QueueRunner
+from optim.recording.tape import name_scope
+from optim.schedules.decays import (
     cosine_decay,
     cosine_decay_restarts,
     exponential_decay,
@@ -38,35 +63,10 @@ from optim.decays import (
     noisy_linear_cosine_decay,
     polynomial_decay,
 )
-from optim.lion import LionOptimizer
-from optim.monitor import GradientMonitor
-from optim.moving_average import ExponentialMovingAverage
-from optim.optimizer import Optimizer
-from optim.optimizers import (
-    AdadeltaOptimizer,
-    AdagradOptimizer,
-    AdamOptimizer,
-    FtrlOptimizer,
-    GradientDescentOptimizer,
-    MomentumOptimizer,
-    RMSPropOptimizer,
-)
-from optim.queue_runner import QueueRunner
-from optim.queues import Queue, ShutDown
-from optim.recording import name_scope
-from optim.report import SlotReport, StepReport, VariableReport, VariableReports
-from optim.saver import Saver
-from optim.schedules import Schedule, join_schedules, linear_warmup, piecewise_constant
-from optim.threads import get_num_threads, set_num_threads
-from optim.trace import trace_graph, trace_run
+from optim.schedules.schedule import Schedule, join_schedules, linear_warmup, piecewise_constant
+from optim.telemetry.monitor import GradientMonitor
+from optim.telemetry.report import SlotReport, StepReport, VariableReport, VariableReports
 from optim.variable import IndexedSlices, Variable, global_step
-from optim.wrappers import (
-    clip_gradients_by_norm,
-    clip_gradients_by_percentile,
-    clip_gradients_by_value,
-    skip_nonfinite_steps,
-    with_summaries,
-)
 
 __all__ = [
     "AdadeltaOptimizer",

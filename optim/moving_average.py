@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks
-from optim.kernels import Plan
+from optim.checkpoints.state import Entry, check_listed
+from optim.kernels.plan import Plan
 from optim.rules import Rule
-from optim.state import Entry, check_listed
 from optim.variable import Variable
 
 if TYPE_CHECKING:

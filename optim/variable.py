@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.array_interface import ArrayInterface
 from optim.arrays import as_array
-from optim.boxes import Box, call, call_ufunc
-from optim.recording import current
+from optim.recording.array_interface import ArrayInterface
+from optim.recording.boxes import Box, call, call_ufunc
+from optim.recording.tape import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from optim.recording import Recording
+    from optim.recording.tape import Recording
 
 __all__ = ["IndexedSlices", "Variable", "global_step", "next_global_step"]
 

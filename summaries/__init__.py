@@ -9,9 +9,24 @@
 touches neither files nor clocks.
 """
 
-from summaries.advice import ClipAdvice, clip_advice
 from summaries.auditing import Curve, Failure, Finding, Report, RunReport, Severity, audit
-from summaries.build import (
+from summaries.errors import (
+    DamagedLengthError,
+    DamagedPayloadError,
+    EmptyFileError,
+    Fault,
+    FaultKind,
+    FormatError,
+    NegativeStepError,
+    NoEventFileError,
+    NonFiniteWallTimeError,
+    UndecodableError,
+    UndecodableTextError,
+    UnfinishedTailError,
+    UnfinishedTailWarning,
+    ZeroFilledError,
+)
+from summaries.kinds import (
     ScalarsTemplate,
     audio,
     custom_scalars,
@@ -32,29 +47,14 @@ from summaries.build import (
     video,
     zero_fraction,
 )
-from summaries.errors import (
-    DamagedLengthError,
-    DamagedPayloadError,
-    EmptyFileError,
-    Fault,
-    FaultKind,
-    FormatError,
-    NegativeStepError,
-    NoEventFileError,
-    NonFiniteWallTimeError,
-    UndecodableError,
-    UndecodableTextError,
-    UnfinishedTailError,
-    UnfinishedTailWarning,
-    ZeroFilledError,
-)
-from summaries.graph import read_graph, write_graph
-from summaries.reader import read_events, summary_iterator
-from summaries.run import Run, Runs, read_logdir, read_run
-from summaries.series import Items, Series, Standing
-from summaries.summary_writer import SummaryWriter
+from summaries.kinds.graph import read_graph, write_graph
+from summaries.reading.event_reader import read_events, summary_iterator
+from summaries.reading.run import Run, Runs, read_logdir, read_run
+from summaries.reading.series import Items, Series, Standing
+from summaries.tools.clip_advice import ClipAdvice, clip_advice
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
-from summaries.writer import EventFileWriter, NonFiniteWarning
+from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
+from summaries.writing.summary_writer import SummaryWriter
 
 __all__ = [
     "ClipAdvice",

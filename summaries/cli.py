@@ -11,18 +11,17 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from summaries import advice, export
 from summaries.auditing import command as auditing
 from summaries.auditing.report.text import printable
-from summaries.auditing.tags import TagTable
-from summaries.logdir import event_files, run_directories
-from summaries.run import read_run
-from summaries.tools import verify
+from summaries.auditing.signals.tags import TagTable
+from summaries.reading.run import read_run
+from summaries.storage.logdir import event_files, run_directories
+from summaries.tools import clip_advice, export, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from summaries.run import Run
+    from summaries.reading.run import Run
 
 __all__ = ["main"]
 
@@ -78,7 +77,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.command == "export":
         return _export(options.logdir, options.target, partitioned=options.partitioned)
     if options.command == "clip-advice":
-        return _advise(options.run, options.tag, options.bound or advice.BOUNDS, options.last_step)
+        return _advise(options.run, options.tag, options.bound or clip_advice.BOUNDS, options.last_step)
     return _verify(options.paths)
 
 
@@ -132,10 +131,10 @@ def _advise(path: str, tag: str | None, bounds: Iterable[float], last_step: int 
     run = read_run(path)
     if tag is None:
         norms = [name for name in run.scalars if TagTable().meaning(name).role == "global_norm"]
-        tag = advice.NORM_TAG if advice.NORM_TAG in norms or not norms else norms[0]
+        tag = clip_advice.NORM_TAG if clip_advice.NORM_TAG in norms or not norms else norms[0]
     for fault in run.faults:
         print(f"gradledger: {fault}", file=sys.stderr)
-    print(advice.clip_advice(run, tag, bounds, last_step))
+    print(clip_advice.clip_advice(run, tag, bounds, last_step))
     return 1 if any(fault.kind.loses for fault in run.faults) else 0
 
 

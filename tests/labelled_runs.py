@@ -8,10 +8,10 @@ values)}. `as_run` makes a Run of such columns, as a reader would; `write` a fil
 
 import numpy as np
 
-from summaries.collect import Collector, Workspace
-from summaries.run import Run
-from summaries.series import Series
-from summaries.summary_writer import SummaryWriter
+from summaries.reading.collector import Collector, Workspace
+from summaries.reading.run import Run
+from summaries.reading.series import Series
+from summaries.writing.summary_writer import SummaryWriter
 
 START = 1_700_000_000.0
 SIZES = [(100, 0.0), (100, 0.05), (400, 0.02), (400, 0.15), (2000, 0.1), (2000, 0.25)]

@@ -7,7 +7,7 @@ the step at which its fault begins.
 import numpy as np
 from labelled_runs import START, as_run, columns, decay, noisy
 
-from summaries.series import Series
+from summaries.reading.series import Series
 
 SIZES = (100, 1000, 5000)
 

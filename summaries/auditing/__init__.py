@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from summaries.auditing.finding import Curve, Failure, Finding, Report, RunReport, Severity
+from summaries.auditing.findings import Curve, Failure, Finding, Report, RunReport, Severity
 
 if TYPE_CHECKING:
     import os

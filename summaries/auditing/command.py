@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
-from summaries.auditing import engine, handbook, watch, works
-from summaries.auditing.finding import Failure, Finding
+from summaries.auditing import discovery, engine, watch
+from summaries.auditing.findings import Failure, Finding
 from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.report.folded import folded
-from summaries.auditing.rules import RULES
+from summaries.auditing.rules import RULES, handbook
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from summaries.auditing.config import Config
-    from summaries.auditing.finding import Report
+    from summaries.auditing.findings import Report
 
 __all__ = ["add_audit", "add_rule", "audit", "rule"]
 
@@ -78,8 +78,8 @@ def audit(
         return _watch(options, config)
     if options.format == "html" and options.output is None and sys.stdout.isatty():
         raise ValueError("--format html writes a page for a browser: it takes --output FILE, not a terminal")
-    found = works.runs_below(options.logdir)
-    baseline = works.baseline_below(options.baseline)
+    found = discovery.runs_below(options.logdir)
+    baseline = discovery.baseline_below(options.baseline)
     if options.output is not None:
         with open(options.output, "a", encoding="utf-8"):  # else what cannot be written is known when all is done
             pass

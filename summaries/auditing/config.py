@@ -33,9 +33,9 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from summaries.auditing.finding import Severity
+from summaries.auditing.findings import Severity
 from summaries.auditing.rules import RULES
-from summaries.auditing.tags import ROLES, compiled
+from summaries.auditing.signals.tags import ROLES, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

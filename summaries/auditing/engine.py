@@ -13,20 +13,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.finding import Curve, Failure, Finding, Report, RunReport
+from summaries.auditing.curves import STRETCHES, means, thin
+from summaries.auditing.discovery import (
+    Work,
+    baseline_below,
+    read_what_can_be,
+    reason_of,
+    runs_below,
+)
+from summaries.auditing.findings import Curve, Failure, Finding, Report, RunReport
 from summaries.auditing.rules import RULES
-from summaries.auditing.signals import Signal, Signals
-from summaries.auditing.tags import TagTable
-from summaries.auditing.thin import STRETCHES, means, thin
-from summaries.auditing.workers import Died, in_processes
-from summaries.auditing.works import Work, baseline_below, read_what_can_be, reason_of, runs_below
-from summaries.run import read_files
+from summaries.auditing.signals.signals import Signal, Signals
+from summaries.auditing.signals.tags import TagTable
+from summaries.execution.processes import Died, in_processes
+from summaries.reading.run import read_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from summaries.auditing.config import Config
-    from summaries.run import Run
+    from summaries.reading.run import Run
 
 __all__ = ["Task", "audit_files", "audit_logdir", "audit_run", "audit_works"]
 

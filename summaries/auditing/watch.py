@@ -7,17 +7,17 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from summaries.auditing import works
+from summaries.auditing import discovery
 from summaries.auditing.engine import Task
-from summaries.auditing.finding import Failure, Severity
+from summaries.auditing.findings import Failure, Severity
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterator
 
     from summaries.auditing.config import Config
-    from summaries.auditing.finding import Finding, RunReport
-    from summaries.auditing.works import Work
+    from summaries.auditing.discovery import Work
+    from summaries.auditing.findings import Finding, RunReport
 
 __all__ = ["watch"]
 
@@ -54,7 +54,7 @@ def watch(
     Raises:
         OSError: the baseline cannot be read.
     """
-    task = Task(config, works.baseline_below(baseline), stretches=1)
+    task = Task(config, discovery.baseline_below(baseline), stretches=1)
     followed: dict[str, _Followed] = {}
     while stop is None or not stop.is_set():
         began = time.monotonic()
@@ -72,11 +72,11 @@ def watch(
 
 def _works(path: str) -> list[Work]:
     try:
-        return works.runs_below(path)
+        return discovery.runs_below(path)
     except FileNotFoundError:  # not yet there, or nothing in it so far
         return []
     except OSError as error:
-        return [works.Work(".", (), 0, failures=(Failure(".", path, error.strerror or str(error)),))]
+        return [discovery.Work(".", (), 0, failures=(Failure(".", path, error.strerror or str(error)),))]
 
 
 @dataclass

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import optim
-from optim import compiled, threads
+from optim.kernels import compiled, threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import optim
 from benchmarks.bench_optim import CLIP_NORM, LARGE, SMALL, THREADS, arrays_of, least
-from optim import threads
+from optim.kernels import threads
 from summaries import SummaryWriter
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from browser.dashboard import TIMEOUT, until
 from PIL import Image
 from reports import HOSTILE_RUN, HOSTILE_TAG, curve, exploded, finding, healthy, hostile, run, several
 
-from summaries.auditing.finding import Failure, Report, RunReport
+from summaries.auditing.findings import Failure, Report, RunReport
 from summaries.auditing.report.html import html
 
 RULES = {

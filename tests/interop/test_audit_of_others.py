@@ -6,7 +6,7 @@ import pytest
 
 from summaries import Severity, audit
 from summaries.auditing.config import Config
-from summaries.auditing.tags import TagTable
+from summaries.auditing.signals.tags import TagTable
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 WRITERS = {"tensorboardX", "tf1", "tf2", "torch", "torch_resumed", "torch_tensors"}

@@ -7,7 +7,7 @@ import pytest
 from helpers import ROOT, run
 
 from optim import GradientMonitor
-from optim.named import arrays_by_name, gradients_by_name
+from optim.telemetry.trees import arrays_by_name, gradients_by_name
 from summaries import SummaryWriter, read_run
 
 

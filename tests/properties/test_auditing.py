@@ -15,7 +15,7 @@ from summaries.auditing.report.folded import folded
 from summaries.auditing.report.github import github
 from summaries.auditing.report.json import json as as_json
 from summaries.auditing.report.sarif import sarif
-from summaries.series import Series
+from summaries.reading.series import Series
 from summaries.wire.pb import SessionLog
 
 TAGS = [

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optim
-from optim import compiled, rules, threads
-from optim.codegen import SLOT_STATS
-from optim.kernels import Clip, Plan, measure, norm, sums_of_squares
+from optim import rules
+from optim.kernels import compiled, threads
+from optim.kernels.codegen import SLOT_STATS
+from optim.kernels.plan import Clip, Plan, measure, norm, sums_of_squares
 from optim.rules import Rule
 
 RULES = sorted((name, rule) for name, rule in vars(rules).items() if isinstance(rule, Rule))

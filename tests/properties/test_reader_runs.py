@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from summaries import Event, FaultKind, SessionLog, Summary, read_events, read_run
-from summaries.run import Run
+from summaries.reading.run import Run
 from summaries.wire import pb
 from summaries.wire.records import frame
 from summaries.wire.scalars import varint

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from summaries import Event, Summary, SummaryWriter, cli, export, read_logdir, read_run
+from summaries import Event, Summary, SummaryWriter, cli, read_logdir, read_run
+from summaries.tools import export
 from summaries.wire.records import frame
 
 pa = pytest.importorskip("pyarrow", reason="an extra")
@@ -132,7 +133,7 @@ MISSING = """
 import sys
 for name in ("pyarrow", "pandas"):
     sys.modules[name] = None
-from summaries.tables import arrow_table, pandas_frame
+from summaries.reading.tables import arrow_table, pandas_frame
 for make in (arrow_table, pandas_frame):
     try:
         make({})

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from summaries import files
-from summaries.files import LocalEventFile, event_file_name, is_event_file, read_chunks
+from summaries.storage import files
+from summaries.storage.files import LocalEventFile, event_file_name, is_event_file, read_chunks
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from summaries.flusher import Flusher
+from summaries.writing.flusher import Flusher
 
 NEVER = 3600.0
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from summaries.logdir import event_files, run_directories
+from summaries.storage.logdir import event_files, run_directories
 
 
 @pytest.fixture

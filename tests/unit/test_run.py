@@ -259,13 +259,13 @@ import logging, sys
 sys.modules["numba"] = None
 import importlib.util
 find = importlib.util.find_spec
-import summaries.run
-summaries.run.find_spec = lambda name: None if name == "numba" else find(name)
+import summaries.reading.run
+summaries.reading.run.find_spec = lambda name: None if name == "numba" else find(name)
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
 for _ in range(2):
-    assert not summaries.run.use_fast(1 << 30, None)
+    assert not summaries.reading.run.use_fast(1 << 30, None)
 try:
-    summaries.run.use_fast(1, True)
+    summaries.reading.run.use_fast(1, True)
 except ImportError as error:
     print(error)
 """

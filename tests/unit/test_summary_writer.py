@@ -17,7 +17,7 @@ from summaries import (
     RunMetadata,
     SessionLog,
     SummaryWriter,
-    build,
+    kinds,
     read_run,
     summary_iterator,
 )
@@ -344,7 +344,7 @@ def test_bins_by_rule_of_numbers_close_together_and_far_apart(rule):
     sums = np.random.default_rng(0).random((5000, 10))
     sums /= sums.sum(1, keepdims=True)
     for values in (sums.sum(1), np.array([1e308, -1e308, 0.0]), np.array([5e-324, 0.0, 1e-323])):
-        histogram = build.histogram("h", values, rule).value[0].histo
+        histogram = kinds.histogram("h", values, rule).value[0].histo
         assert sum(histogram.bucket) == values.size
         assert np.isfinite(histogram.bucket_limit).all()
 
@@ -359,7 +359,7 @@ def test_bins_as_an_array(logdir):
 
 def test_what_lightning_asks_for(logdir):
     with SummaryWriter(logdir, filename_suffix=None) as writer:
-        writer._get_file_writer().add_summary(build.scalar("hp_metric", 1.0), 0)
+        writer._get_file_writer().add_summary(kinds.scalar("hp_metric", 1.0), 0)
     assert read_run(logdir).tags == ("hp_metric",)
 
 

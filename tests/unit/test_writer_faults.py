@@ -10,9 +10,9 @@ import pytest
 from helpers import event_files, scalars
 
 from summaries import Event, EventFileWriter, Summary, summary_iterator
-from summaries.deferred import Deferred
-from summaries.files import LocalEventFile
+from summaries.storage.files import LocalEventFile
 from summaries.wire.records import frame
+from summaries.writing.deferred import Deferred
 
 NEVER = 3600.0
 

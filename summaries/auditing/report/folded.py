@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from summaries.auditing.finding import Finding
+    from summaries.auditing.findings import Finding
 
 __all__ = ["folded"]
 

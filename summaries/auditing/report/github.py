@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from summaries.auditing.finding import Severity
+from summaries.auditing.findings import Severity
 from summaries.auditing.report.folded import folded
 from summaries.auditing.report.text import failure_text, printable, steps_text
 
 if TYPE_CHECKING:
-    from summaries.auditing.finding import Finding, Report
+    from summaries.auditing.findings import Finding, Report
 
 __all__ = ["github"]
 

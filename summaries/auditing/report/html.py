@@ -21,7 +21,7 @@ from summaries.auditing.report.payload import blocks, index
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from summaries.auditing.finding import Report
+    from summaries.auditing.findings import Report
 
 __all__ = ["html"]
 
@@ -59,7 +59,7 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         ModuleNotFoundError: there are pages, and the extra `audit` is not installed.
 
     Example:
-        >>> from summaries.auditing.finding import Report, RunReport
+        >>> from summaries.auditing.findings import Report, RunReport
         >>> page = html(Report((RunReport("a/</script>", files=(), findings=()),)))
         >>> page.splitlines()[0], "a/</script>" in page
         ('<!doctype html>', False)

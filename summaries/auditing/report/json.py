@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from summaries.auditing.finding import Finding, Report, RunReport
+    from summaries.auditing.findings import Finding, Report, RunReport
 
 __all__ = ["VERSION", "as_dict", "json"]
 

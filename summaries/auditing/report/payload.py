@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summaries.auditing.curves import STRETCHES, means, thin
 from summaries.auditing.report.packed import Arrays, block, plain
 from summaries.auditing.report.panels import panels
-from summaries.auditing.thin import STRETCHES, means, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.finding import Curve, Finding, Report, RunReport
+    from summaries.auditing.findings import Curve, Finding, Report, RunReport
 
 __all__ = ["blocks", "index"]
 

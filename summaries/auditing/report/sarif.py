@@ -10,14 +10,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from summaries.auditing.finding import Severity
-from summaries.auditing.handbook import page
+from summaries.auditing.findings import Severity
 from summaries.auditing.report.json import as_dict
 from summaries.auditing.report.text import failure_text, printable, steps_text
 from summaries.auditing.rules import RULES
+from summaries.auditing.rules.handbook import page
 
 if TYPE_CHECKING:
-    from summaries.auditing.finding import Finding, Report
+    from summaries.auditing.findings import Finding, Report
 
 __all__ = ["sarif"]
 

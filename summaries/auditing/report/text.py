@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.finding import Failure, Finding, Report, RunReport, Severity
+from summaries.auditing.findings import Failure, Finding, Report, RunReport, Severity
 from summaries.auditing.report.folded import folded
 
 if TYPE_CHECKING:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.finding import Severity
-from summaries.auditing.robust import NORMAL, median
-from summaries.auditing.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.statistics.robust import NORMAL, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.rule import Limits
-    from summaries.auditing.signals import Signals
-    from summaries.series import Series
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signals
+    from summaries.reading.series import Series
 
 __all__ = ["RULES"]
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.finding import Severity
-from summaries.auditing.robust import since
-from summaries.auditing.rule import Hit, Ruleset, fraction, whole
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, fraction, whole
+from summaries.auditing.statistics.robust import since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rule import Limits
-    from summaries.auditing.signals import Signals
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signals
 
     Floats = NDArray[np.float64]
 

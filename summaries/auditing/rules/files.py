@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from summaries.auditing.finding import Severity
-from summaries.auditing.rule import Hit, Ruleset
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset
 from summaries.errors import Fault, FaultKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.rule import Limits
-    from summaries.auditing.signals import Signals
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing import overflows
-from summaries.auditing.excursions import Excursions, Peak
-from summaries.auditing.finding import Severity
-from summaries.auditing.robust import Blocks, blocks, in_sigmas, median, sigma, since
-from summaries.auditing.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules import overflows
+from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.statistics.excursions import Excursions, Peak
+from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rule import Limits
-    from summaries.auditing.signals import Signal, Signals
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signal, Signals
 
     Floats = NDArray[np.float64]
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.finding import Severity
-from summaries.auditing.robust import median
-from summaries.auditing.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.statistics.robust import median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rule import Limits
-    from summaries.auditing.signals import Signal, Signals
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signal, Signals
 
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]

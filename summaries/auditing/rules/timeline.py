@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.finding import Severity
-from summaries.auditing.recurring import recurring, thirds
-from summaries.auditing.robust import median, sigma
-from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.statistics.recurring import recurring, thirds
+from summaries.auditing.statistics.robust import median, sigma
 from summaries.errors import FaultKind
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rule import Limits
-    from summaries.auditing.signals import Signal, Signals
-    from summaries.series import Series
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
 
 __all__ = ["RULES"]
 

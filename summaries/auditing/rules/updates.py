@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.finding import Severity
-from summaries.auditing.robust import blocks, median, since
-from summaries.auditing.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.variables import dead_variables, upper_quartile_of_others
+from summaries.auditing.statistics.robust import blocks, median, since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rule import Limits
-    from summaries.auditing.signals import Signal, Signals
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signal, Signals
 
     Floats = NDArray[np.float64]
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.finding import Severity
-from summaries.auditing.robust import median
-from summaries.auditing.rule import Hit, Ruleset, at_least, fraction, whole
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, at_least, fraction, whole
+from summaries.auditing.statistics.robust import median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from summaries.auditing.rule import Limits
-    from summaries.auditing.signals import Signal, Signals
-    from summaries.series import Series
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
 
 __all__ = ["RULES", "dead_variables", "upper_quartile_of_others"]
 

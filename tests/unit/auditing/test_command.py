@@ -11,7 +11,7 @@ import pytest
 from helpers import ROOT, polls
 
 from summaries import Finding, SummaryWriter, audit
-from summaries.auditing import works
+from summaries.auditing import discovery
 from summaries.auditing.config import Config
 from summaries.auditing.report.json import json as as_json
 from summaries.auditing.watch import watch
@@ -204,13 +204,13 @@ class Watched:
 
     def __init__(self, path, monkeypatch):
         self.told, self.looks, self.stop = [], 0, threading.Event()
-        real = works.runs_below
+        real = discovery.runs_below
 
         def counted(path):
             self.looks += 1
             return real(path)
 
-        monkeypatch.setattr(works, "runs_below", counted)
+        monkeypatch.setattr(discovery, "runs_below", counted)
         self.thread = threading.Thread(target=self._follow, args=(path,))
         self.thread.start()
 

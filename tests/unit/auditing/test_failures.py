@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from summaries import Failure, SummaryWriter, audit
-from summaries.auditing import engine, works
+from summaries.auditing import discovery, engine
 from summaries.auditing.config import Config
 from summaries.auditing.rules import RULES
 from summaries.cli import main
@@ -57,7 +57,7 @@ def test_a_run_of_which_nothing_can_be_read(runs):
 
 
 def test_deleted_between_listing_and_reading(runs):
-    listed = works.runs_below("runs")
+    listed = discovery.runs_below("runs")
     shutil.rmtree("runs/diverging")
     report = engine.audit_works(listed, Config())
     assert [(failure.run, failure.reason) for failure in report.failures] == [
@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_read_to_its_end(runs, monkeypatch):
     def read_files(files, size):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(works, "read_files", read_files)
+    monkeypatch.setattr(discovery, "read_files", read_files)
     (run,) = audit("runs/healthy").runs
     assert run.failures == (Failure(".", run.files[0], "Input/output error"),)
 
@@ -108,7 +108,7 @@ def test_a_rule_that_fails(runs, monkeypatch):
 
 
 def test_memory_that_runs_out(runs, monkeypatch):
-    monkeypatch.setattr(works, "read_files", lambda *_: bytearray(1 << 62))
+    monkeypatch.setattr(discovery, "read_files", lambda *_: bytearray(1 << 62))
     assert {failure.reason for failure in audit("runs/healthy").failures} == {"out of memory"}
 
 

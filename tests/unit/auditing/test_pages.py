@@ -6,8 +6,8 @@ import pytest
 
 from summaries import audit
 from summaries.auditing.config import Config
-from summaries.auditing.handbook import page
 from summaries.auditing.rules import RULES
+from summaries.auditing.rules.handbook import page
 
 SECTIONS = ["What to do", "Where the threshold comes from", "Example"]
 OPTIONAL = {"What it cannot tell", "Thresholds"}

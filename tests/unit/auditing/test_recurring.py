@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summaries.auditing.recurring import recurring, thirds
+from summaries.auditing.statistics.recurring import recurring, thirds
 
 
 def left(*kinds, slack=1.0):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from summaries.auditing.tags import ROLES, Meaning, TagTable
+from summaries.auditing.signals.tags import ROLES, Meaning, TagTable
 
 TAGS = {
     "loss": [

@@ -6,7 +6,7 @@ import sys
 import pytest
 from doomed import Unborn, squared
 
-from summaries.auditing.workers import Died, in_processes
+from summaries.execution.processes import Died, in_processes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to be killed by")
 

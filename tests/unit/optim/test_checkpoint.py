@@ -8,8 +8,9 @@ import time
 
 import pytest
 
-from optim import Saver, Variable, checkpoint, latest_checkpoint
-from optim.checkpoint import Keeping, Listing
+from optim import Saver, Variable, latest_checkpoint
+from optim.checkpoints import files
+from optim.checkpoints.files import Keeping, Listing
 
 pytest.importorskip("safetensors", reason="the extra `checkpoint` is not installed")
 
@@ -104,7 +105,7 @@ def test_a_signal_handler_may_save_while_its_thread_saves(tmp_path, v, monkeypat
 def test_a_lock_that_nobody_lets_go_is_not_waited_for_without_end(tmp_path, v, monkeypatch):
     import fcntl
 
-    monkeypatch.setattr(checkpoint, "_LOCK_TRIES", 2)
+    monkeypatch.setattr(files, "_LOCK_TRIES", 2)
     handle = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
     path = save(v, Saver([v]), tmp_path / "m", 1)
@@ -322,4 +323,4 @@ def test_without_safetensors(tmp_path, v, monkeypatch):
     with pytest.raises(ImportError) as raised:
         Saver([v]).save(tmp_path / "m")
     assert str(raised.value) == "checkpoints need safetensors: pip install 'gradledger[checkpoint]'"
-    assert checkpoint.latest_checkpoint(tmp_path) is None
+    assert files.latest_checkpoint(tmp_path) is None

@@ -5,7 +5,8 @@ import pytest
 from helpers import run_script
 
 import optim
-from optim import IndexedSlices, Variable, compiled
+from optim import IndexedSlices, Variable
+from optim.kernels import compiled
 
 CLIPS = {
     "value": lambda t: optim.clip_by_value(t, -1.0, 1.0),

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from helpers import run, run_script
 
-from optim import compiled, kernels, rules, threads
-from optim.codegen import kernel_source
+from optim import rules
+from optim.kernels import compiled, plan, threads
+from optim.kernels.codegen import kernel_source
 from optim.rules import Rule
 
 needs_numba = pytest.mark.skipif(not compiled._installed(), reason="the extra `fast` is not installed")
@@ -75,7 +76,7 @@ LATE = """
 import logging, signal
 import numpy as np
 import optim
-from optim import compiled
+from optim.kernels import compiled
 
 heard = []
 logging.getLogger("optim").addFilter(heard.append)
@@ -123,7 +124,7 @@ def test_a_formula_without_source_is_run_by_numpy(caplog):
     rule = Rule(eval("lambda g, v: (v - g,)"), (), "typed at a prompt")  # noqa: S307 - that is what has no source
     w = np.ones(3)
     with caplog.at_level(logging.WARNING, "optim"):
-        kernels.apply_rule(rule, (), w, np.ones(3))
+        plan.apply_rule(rule, (), w, np.ones(3))
     assert w.tolist() == [0, 0, 0]
     assert "cannot be compiled, NumPy runs it" in caplog.text
 

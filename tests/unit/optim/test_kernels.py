@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from optim.kernels import Plan, apply_rule, count_nonfinite, norm
-from optim.plain import _BLOCK
+from optim.kernels.plain import _BLOCK
+from optim.kernels.plan import Plan, apply_rule, count_nonfinite, norm
 from optim.rules import GRADIENT_DESCENT, Rule
 
 SIZES = [0, 1, 5, _BLOCK - 1, _BLOCK, _BLOCK + 1, 3 * _BLOCK + 7]

@@ -8,7 +8,7 @@ import pytest
 from helpers import run_script
 
 import optim
-from optim import compiled
+from optim.kernels import compiled
 
 SIZE = 2_000_000
 
@@ -39,7 +39,7 @@ RESIDENT = """
 import sys
 import numpy as np
 import optim
-from optim import compiled
+from optim.kernels import compiled
 
 compiled.use(sys.argv[1])
 pairs = [(np.full(1_000_000, 0.1, np.float32), optim.Variable(np.ones(1_000_000, np.float32))) for _ in range(10)]

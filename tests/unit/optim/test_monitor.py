@@ -7,7 +7,7 @@ import pytest
 
 import optim
 from optim import GradientMonitor, Variable
-from optim.named import gradients_by_name
+from optim.telemetry.trees import gradients_by_name
 from summaries import EventFileWriter, SummaryWriter, read_run
 
 NORM5 = np.float32([3, 4])

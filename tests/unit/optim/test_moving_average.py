@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import optim
-from optim import ExponentialMovingAverage, Variable, compiled, plain
+from optim import ExponentialMovingAverage, Variable
+from optim.kernels import compiled, plain
 
 
 @pytest.fixture(params=["plain", "compiled"], autouse=True)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import optim
-from optim import Variable, kernels
+from optim import Variable
+from optim.kernels import plan
 
 
 def trained(optimizer, steps=2, dtype=np.float32, name="w"):
@@ -127,13 +128,13 @@ def test_learning_rates(rate):
 def test_a_step_that_is_interrupted_counts(monkeypatch):
     w, steps = Variable(np.zeros(3, np.float32), name="w"), Variable(0, trainable=False)
     optimizer = optim.AdamOptimizer()
-    run = kernels.Plan.run
+    run = plan.Plan.run
 
     def interrupted(*args, **options):
         run(*args, **options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(kernels.Plan, "run", interrupted)
+    monkeypatch.setattr(plan.Plan, "run", interrupted)
     before = w.version
     with pytest.raises(KeyboardInterrupt):
         optimizer.apply_gradients([(np.ones(3, np.float32), w)], steps)

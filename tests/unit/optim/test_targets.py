@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import optim
-from optim import IndexedSlices, Variable, compiled
-from optim.kernels import Plan, apply_rule
+from optim import IndexedSlices, Variable
+from optim.kernels import compiled
+from optim.kernels.plan import Plan, apply_rule
 from optim.rules import GRADIENT_DESCENT, MOMENTUM
 
 

@@ -15,8 +15,8 @@ from optim import (
     skip_nonfinite_steps,
     with_summaries,
 )
-from optim.report import StepReport
-from optim.telemetry import Telemetry
+from optim.telemetry.logger import Telemetry
+from optim.telemetry.report import StepReport
 from summaries import EventFileWriter, NonFiniteWarning, SummaryWriter, read_run, summary_iterator
 from summaries.wire.pb import Layout
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import optim
-from optim import IndexedSlices, Variable, compiled
+from optim import IndexedSlices, Variable
+from optim.kernels import compiled
 from summaries import SummaryWriter, read_run
 
 OPTIMIZERS = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import optim
-from optim import compiled
+from optim.kernels import compiled
 
 GOLDEN = os.path.join(os.path.dirname(__file__), "..", "..", "golden", "tf1")
 

@@ -11,7 +11,8 @@ import pytest
 from helpers import run_script
 
 import optim
-from optim import GradientDescentOptimizer, Variable, threads
+from optim import GradientDescentOptimizer, Variable
+from optim.kernels import threads
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +77,7 @@ def test_two_steps_at_once_do_not_wait_for_each_other():
 INTERRUPTED = """
 import os, signal, threading, time
 import optim
-from optim import threads
+from optim.kernels import threads
 
 optim.set_num_threads(3)
 main = threading.main_thread()

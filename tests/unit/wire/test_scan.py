@@ -10,14 +10,14 @@ import pytest
 pytest.importorskip("numba", reason="an extra")
 
 from summaries import Event, Summary, read_run
-from summaries.wire import jit
+from summaries.wire.compiled import primitives
+from summaries.wire.compiled.scanner import Scanner
 from summaries.wire.crc32c import masked_crc32c
-from summaries.wire.fast import Scanner
 from summaries.wire.records import frame, length_crc
 from summaries.wire.resync import short_length_crcs
 
 
-@pytest.mark.parametrize("checksum", [jit.checksum, jit.sliced_crc], ids=["this machine's", "tables"])
+@pytest.mark.parametrize("checksum", [primitives.checksum, primitives.sliced_crc], ids=["this machine's", "tables"])
 @pytest.mark.parametrize("size", [*range(20), 4096, 4103])
 def test_checksum(checksum, size):
     data = np.random.default_rng(size).integers(256, size=size + 3, dtype=np.uint8)
@@ -42,7 +42,7 @@ def test_short_length_crcs():
     ],
 )
 def test_varint(data, want):
-    assert jit.varint(np.frombuffer(data + b"?", np.uint8), 0, len(data)) == want
+    assert primitives.varint(np.frombuffer(data + b"?", np.uint8), 0, len(data)) == want
 
 
 def test_thousands_of_tags(tmp_path):
@@ -85,8 +85,8 @@ def test_the_scanner_knows_a_tag_by_all_its_bytes():
 
 CHECKED = """
 import numpy as np
-from summaries.wire import jit
-for load, size in ((jit.load_u8, 1), (jit.load_u32, 4), (jit.load_u64, 8), (jit.load_f32, 4), (jit.load_f64, 8)):
+from summaries.wire.compiled import primitives
+for load, size in ((primitives.load_u8, 1), (primitives.load_u32, 4), (primitives.load_u64, 8), (primitives.load_f32, 4), (primitives.load_f64, 8)):
     load(np.zeros(size, np.uint8), 0)
     try:
         load(np.zeros(size, np.uint8), 1)

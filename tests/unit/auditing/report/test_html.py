@@ -14,7 +14,7 @@ import pytest
 from helpers import ROOT, run
 from reports import HOSTILE_RUN, hostile, several
 
-from summaries.auditing.finding import Report
+from summaries.auditing.findings import Report
 from summaries.auditing.report.html import html
 
 PAGE = files("summaries.auditing.report").joinpath("page")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from reports import START, curve, even, exploded, finding, healthy, rising, run, unpacked
 
-from summaries.auditing.finding import Report, RunReport
+from summaries.auditing.findings import Report, RunReport
 from summaries.auditing.report import payload
 
 

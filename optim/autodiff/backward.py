@@ -1,0 +1,287 @@
+"""The way back: from the gradients of results to those of what they were computed from.
+
+Each recorded call's `derivative` turns the gradient of its result into those of its arguments, the last call first.
+
+Strategy: only calls between a y and an x that was asked for are looked at. The terms of a gradient wait until all of
+them are there, unless the aggregation method says otherwise. A gradient of rows that were picked from a Variable stays
+rows to the end, where that is cheaper.
+"""
+
+from __future__ import annotations
+
+import enum
+import heapq
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.autodiff.derivatives import derivative
+from optim.autodiff.movement import Scattered
+from optim.recording.boxes import Box, boxes_in, plain
+from optim.recording.tape import UnknownGradientError, check_operands, check_unchanged, current
+from optim.variable import IndexedSlices, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.recording.tape import Node
+
+    Gradient = NDArray[Any] | IndexedSlices | None
+
+__all__ = ["AggregationMethod", "Gradient", "backward"]
+
+_LARGE = 1024  # elements: below, a dense gradient costs next to nothing
+
+
+class AggregationMethod(enum.IntEnum):
+    """How the terms of a gradient are added up, where a value was used several times.
+
+    The results differ in rounding only, and each is the same from run to run.
+
+    - ADD_N: in the order that they come, once all of them are there. Each waits in memory of its own.
+    - DEFAULT: ADD_N.
+    - EXPERIMENTAL_TREE: once all are there, in pairs, and pairs of pairs: the rounding error of n terms grows as log n.
+    - EXPERIMENTAL_ACCUMULATE_N: each as it comes, into one array: memory for one.
+    """
+
+    ADD_N = 0
+    DEFAULT = 0
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+def backward(seeds: Sequence[tuple[Box, Any]], xs: Sequence[Any], method: AggregationMethod) -> list[Gradient]:
+    """The gradient of each x.
+
+    Args:
+        seeds: for each y, a Box, the gradient to begin with: of its shape and dtype.
+        xs: Variables and boxes.
+        method: how terms are added up.
+
+    Raises:
+        LookupError: a call between a y and an x has no gradient.
+    """
+    walk = _Walk(xs, [y.node for y, _ in seeds], method)
+    found = walk.run(seeds)
+    return [walk.result(x, found) for x in xs]
+
+
+class _Part:
+    """A gradient of one of the several results of a call."""
+
+    __slots__ = ("gradient", "output")
+
+    def __init__(self, gradient: Any, output: int) -> None:
+        self.gradient = gradient
+        self.output = output
+
+
+class _Walk:
+    """One walk back.
+
+    `between` holds the nodes from which an x can be reached, `terms` what has come for each node so far.
+    """
+
+    def __init__(self, xs: Sequence[Any], ends: Sequence[Node], method: AggregationMethod) -> None:
+        self._method = method
+        # An outer recording goes on during the walk, for derivatives of higher order: values are then boxes.
+        self._plainly = current() is None
+        self._nodes = {x: x.node for x in xs if isinstance(x, Box)}
+        self._between = self._find({x for x in xs if isinstance(x, Variable)}, ends)
+        self._wanted = set(self._nodes.values())
+        self._terms: dict[Node, list[Any]] = {}
+        self._own: set[Node] = set()  # whose first term is an array of ours, to add to
+        self._queue: list[tuple[int, Node]] = []
+
+    def _find(self, variables: set[Variable], ends: Sequence[Node]) -> set[Node]:
+        """The nodes between the ys and the xs; the Variables' own are added to `nodes`."""
+        parents: dict[Node, list[Node]] = {}
+        waiting = list(ends)
+        while waiting:
+            node = waiting.pop()
+            if node not in parents:
+                parents[node] = [box.node for box in _arguments(node) if box.node.connected]
+                waiting += parents[node]
+        check_unchanged({node.variable: node.version for node in parents if node.variable is not None})
+        for node in parents:
+            if node.variable is not None:
+                check_operands(node)
+        between = set(self._nodes.values())
+        for node in sorted(parents, key=_number):
+            if node.variable is not None and node.variable in variables:
+                self._nodes.setdefault(node.variable, node)  # the earliest: what was read twice is one
+                between.add(node)
+            elif not between.isdisjoint(parents[node]):
+                between.add(node)
+        return between
+
+    def run(self, seeds: Sequence[tuple[Box, Any]]) -> dict[Node, Any]:
+        """The gradients of the nodes that were asked for."""
+        found: dict[Node, Any] = {}
+        for y, seed in seeds:
+            self._arrive(y, seed)
+        while self._queue:
+            node = heapq.heappop(self._queue)[1]
+            terms = self._terms.pop(node)
+            if node.variable is not None:
+                found[node] = _as_slices(terms, node.value) or self._sum(terms, node.value, node)
+                continue
+            gradient = self._sums(terms, node)
+            if node in self._wanted:
+                found[node] = gradient
+            if node.function is not None:
+                self._pass_on(node, gradient)
+        return found
+
+    def result(self, x: Any, found: dict[Node, Any]) -> Gradient:
+        """An x's gradient, as the caller gets it."""
+        gradient = found.get(self._nodes[x]) if x in self._nodes else None
+        if isinstance(gradient, list):
+            gradient = gradient[x.output]
+        if isinstance(gradient, Box) or gradient is None or isinstance(gradient, IndexedSlices):
+            return gradient  # type: ignore[return-value] # a Box only where an outer recording goes on
+        return np.asarray(gradient)
+
+    def _arrive(self, box: Box, gradient: Any) -> None:
+        """A term of a value's gradient has come."""
+        node = box.node
+        if node not in self._between:
+            return
+        if node.variable is not None:
+            node = self._nodes.get(node.variable, node)
+        term = gradient if box.output is None else _Part(gradient, box.output)
+        terms = self._terms.get(node)
+        if terms is None:
+            self._terms[node] = [term]
+            heapq.heappush(self._queue, (-node.number, node))
+        elif self._method is AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and _are_arrays(terms[0], term):
+            if node not in self._own:
+                self._own.add(node)
+                terms[0] = np.array(terms[0])
+            terms[0] += term
+        else:
+            terms.append(term)
+
+    def _sums(self, terms: list[Any], node: Node) -> Any:
+        """A node's gradient; where it has several results, the list of theirs."""
+        if not isinstance(node.value, tuple | list):
+            return self._sum(terms, node.value, node)
+        of_each: list[list[Any]] = [[] for _ in node.value]
+        for term in terms:
+            of_each[term.output].append(term.gradient)
+        return [
+            self._sum(mine, value) if mine else np.zeros(np.shape(value), np.result_type(value))
+            for mine, value in zip(of_each, node.value, strict=True)
+        ]
+
+    def _sum(self, terms: list[Any], value: Any, node: Node | None = None) -> Any:
+        """The terms, added up."""
+        if len(terms) == 1 and not isinstance(terms[0], Scattered):
+            return terms[0]
+        if not self._plainly or self._method is AggregationMethod.EXPERIMENTAL_TREE:
+            whole = [term.whole() if isinstance(term, Scattered) else term for term in terms]
+            while len(whole) > 1:
+                whole = [sum(whole[i + 1 : i + 2], whole[i]) for i in range(0, len(whole), 2)]
+            return whole[0]
+        if node in self._own:
+            total, terms = terms[0], terms[1:]
+        else:
+            total = np.zeros(np.shape(value), np.result_type(value))
+        for term in terms:
+            if isinstance(term, Scattered):
+                term.add_to(total)
+            else:
+                total += term
+        return total
+
+    def _pass_on(self, node: Node, gradient: Any) -> None:
+        """Turn the gradient of a call's result into those of its arguments."""
+        check_operands(node)
+        places = list(self._places(node))
+        args, kwargs, ans = node.args, node.kwargs, node.value
+        if self._plainly:
+            args = [plain(arg) for arg in args]
+            kwargs = {key: plain(value) for key, value in kwargs.items()} if kwargs else kwargs
+        elif isinstance(ans, tuple | list):
+            ans = [Box(value, node, i) for i, value in enumerate(ans)]
+        else:
+            ans = Box(ans, node)
+        try:
+            vjp = derivative(node.function)([place for place, _ in places], ans, args, kwargs)
+            for (_, box), term in zip(places, vjp(gradient), strict=True):
+                self._arrive(box, _fitted(term, box))
+        except np.linalg.LinAlgError:
+            raise
+        except (
+            UnknownGradientError,
+            NotImplementedError,  # what autograd's derivatives raise for arguments that they do not know
+            AssertionError,
+            TypeError,
+            ValueError,
+            KeyError,
+            IndexError,
+            AttributeError,
+        ) as error:
+            raise LookupError(f"no gradient of np.{node.name} with these arguments is known: {error}") from error
+
+    def _places(self, node: Node) -> Iterator[tuple[Any, Box]]:
+        """Where a call's arguments have boxes whose gradients are wanted: a position, two for a list's, or a name."""
+        for place, arg in chain(enumerate(node.args), node.kwargs.items()):
+            if type(arg) is Box:
+                if arg.node in self._between:
+                    yield place, arg
+            elif type(arg) in (list, tuple):
+                for j, part in enumerate(arg):
+                    if any(box.node in self._between for box in boxes_in([part])):
+                        if type(part) is not Box or isinstance(place, str):
+                            raise LookupError(f"no gradient of np.{node.name} of lists like this one is known")
+                        yield (place, j), part
+
+
+def _number(node: Node) -> int:
+    return node.number
+
+
+def _arguments(node: Node) -> Iterator[Box]:
+    yield from boxes_in(node.args)
+    if node.kwargs:
+        yield from boxes_in(node.kwargs.values())
+
+
+def _are_arrays(*terms: Any) -> bool:
+    return all(isinstance(term, np.ndarray | np.generic) for term in terms)
+
+
+def _fitted(term: Any, box: Box) -> Any:
+    """The gradient in its value's dtype, and checked to be of its shape."""
+    value = box._plain()
+    dtype = np.result_type(value)
+    if isinstance(term, Scattered):
+        if term.values.dtype != dtype:
+            term.values = term.values.astype(dtype)
+        return term
+    if np.shape(term) != np.shape(value):
+        raise UnknownGradientError(
+            f"its gradient came out with shape {np.shape(term)} for a value of {np.shape(value)}"
+        )
+    if term.dtype != dtype:
+        if term.dtype.kind == "c" and dtype.kind != "c":
+            term = np.real(term)
+        term = term.astype(dtype)
+    return term
+
+
+def _as_slices(terms: list[Any], table: NDArray[Any]) -> IndexedSlices | None:
+    """The gradient of a table as its rows that were picked, where there are no other terms, and it is cheaper."""
+    if table.size < _LARGE or not all(isinstance(term, Scattered) and term.rows is not None for term in terms):
+        return None
+    indices = np.concatenate([np.ravel(term.rows) for term in terms])
+    if 2 * len(indices) >= len(table):
+        return None
+    if any(isinstance(term.values, Box) for term in terms):
+        return None
+    rows = np.concatenate([np.reshape(term.values, (-1, *table.shape[1:])) for term in terms])
+    return IndexedSlices(rows, indices % len(table), table.shape)

@@ -1,0 +1,1 @@
+"""Saving and restoring: what has state, the files, and the Saver."""

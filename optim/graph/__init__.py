@@ -1,0 +1,1 @@
+"""A loss as a TensorFlow graph, and what each call cost."""

@@ -1,0 +1,264 @@
+"""Rules over NumPy arrays, a cache block at a time, without numba.
+
+A block is small enough that the formula's temporaries stay in the cache, so that memory is read and written once, and
+nothing as large as a variable is ever allocated. Any strides and any floating dtype will do: what is not contiguous,
+or is narrower than float32, passes through a buffer of one block, as float32 or wider.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.kernels.codegen import GRADIENT_STATS, SLOT_STATS, SUMMED
+from optim.kernels.fusion import program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.rules import Rule
+
+    Arrays = tuple[NDArray[Any], ...]
+    Task = Sequence[tuple[int, int, slice, Arrays]]  # row of the block, its variable, which elements, views of targets
+
+__all__ = ["Blocks", "Step", "compute_dtype", "count_nonfinite", "empty_stats", "measure", "norm"]
+
+# Elements. With fewer, an operation is over so soon that two threads only hand the interpreter's lock to each other;
+# with more, the cache overflows.
+_BLOCK = 160 << 10
+_TOGETHER = 4  # blocks that a thread takes at once; one by one at the end, so that all threads end together
+_PAGE = 4096  # bytes
+_APART = 272  # elements by which scratch blocks begin apart in their pages: a store one page from a load holds that up
+_CACHE_LINE = 64  # bytes; what is stored across two of them takes twice as long
+_own = threading.local()
+_SAFE_MIN = 1e-280  # below it squares may have been rounded to nothing
+
+
+def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that arithmetic is done in: float64 for float64, float32 for all narrower ones."""
+    return np.dtype(np.float64 if dtype.itemsize >= 8 else np.float32)  # noqa: PLR2004 - bytes, in whichever order
+
+
+class Step:
+    """A rule with the numbers of one step, for any of its variables, in any thread.
+
+    What is the same for all blocks is done here, once. While the interpreter's lock is held between two operations, no
+    other thread can begin its next one: it goes to sleep, and to wake takes longer than an operation.
+    """
+
+    def __init__(self, rule: Rule, numbers: Sequence[float], dtype: np.dtype[Any]) -> None:
+        """Prepare the formula.
+
+        Args:
+            rule: the formula.
+            numbers: scale, low, high, then the hyperparameters, as a kernel takes them: see `codegen`.
+            dtype: what to compute in.
+        """
+        todo = program(rule)
+        self._dtype = dtype
+        self._scratch = len(todo.scratch)
+        with np.errstate(all="ignore"):
+            typed = [np.array(number, dtype) for number in numbers]
+            self._clip = typed[:3] if tuple(numbers[:3]) != (1.0, -math.inf, math.inf) else None
+            self._update = todo.prepare(typed[3:])
+
+    def run(
+        self, blocks: Iterable[tuple[int, Arrays]], stats: NDArray[Any] | None, stored: Arrays | None = None
+    ) -> None:
+        """Update variables and slots in place.
+
+        Args:
+            blocks: each with its row of `stats`; the gradient, which is not modified, the variable and its slots.
+            stats: `empty_stats`, to add to; or None.
+            stored: the arrays where the blocks go that are only buffers, and may be of narrower dtypes.
+        """
+        update, clip, size = self._update, self._clip, -1
+        wanted = self._scratch + (clip is not None) + (stats is not None)
+        with np.errstate(all="ignore"):  # a diverging run says so by its values, with numba and without
+            for row, block in blocks:
+                if size != block[0].size:
+                    size = block[0].size
+                    spare = [scratch[:size] for scratch in _scratch(wanted, self._dtype)]
+                    free = spare[: self._scratch]
+                if stats is not None:
+                    np.copyto(old := spare[-1], block[1])
+                update(block[0] if clip is None else _clipped(block[0], clip, spare[len(free)]), *block[1:], *free)
+                if stats is not None:
+                    for array, target in zip(block[1:], (stored or block)[1:], strict=True):
+                        if target.dtype != self._dtype:  # what counts is what is left of it there
+                            array[...] = array.astype(target.dtype)
+                    _tally(stats[row], block, np.subtract(block[1], old, out=old))
+
+    def run_buffered(self, row: int, arrays: Arrays, stats: NDArray[Any] | None) -> None:
+        """As `run`, for whole arrays of any strides, size and floating dtype."""
+        self.run(((row, block) for block in _buffered(arrays, self._dtype, writes=True)), stats, arrays)
+
+
+class Blocks:
+    """Arrays that stay where they are, cut into blocks, and these put together to tasks.
+
+    Args:
+        targets: for each variable its array and its slots', contiguous and of the dtype to compute in.
+
+    Attributes:
+        tasks: what a thread does at once.
+        rows: how many blocks there are.
+        first: int64[variables]: the row of each one's first block.
+        elements: of all variables.
+    """
+
+    def __init__(self, targets: Sequence[Arrays]) -> None:
+        parts = [_parts(arrays[0].size) for arrays in targets]
+        flat = [[array.reshape(-1) for array in arrays] for arrays in targets]
+        every = [(k, part, tuple(a[part] for a in flat[k])) for k, of_one in enumerate(parts) for part in of_one]
+        blocks = [(row, *block) for row, block in enumerate(every)]
+        counts = np.array([len(of_one) for of_one in parts])
+        self.rows = len(blocks)
+        self.first = np.cumsum(counts) - counts
+        self.elements = sum(arrays[0].size for arrays in targets)
+        late = max(0, self.rows - 2 * _TOGETHER)
+        bounds = [*range(0, late, _TOGETHER), *range(late, self.rows + 1)]
+        self.tasks: list[Task] = [blocks[start:stop] for start, stop in pairwise(bounds)]
+
+    @staticmethod
+    def of(task: Task, gradients: Sequence[NDArray[Any]]) -> Iterator[tuple[int, Arrays]]:
+        """The task's blocks as `Step.run` takes them, with these flat gradients, one for each variable."""
+        return ((row, (gradients[k][part], *targets)) for row, k, part, targets in task)
+
+
+def empty_stats(rows: int, width: int) -> NDArray[Any]:
+    """float64[rows, width]: `codegen`'s stats of no elements."""
+    stats = np.zeros((rows, width))
+    stats[:, GRADIENT_STATS + 2 :: SLOT_STATS] = -np.inf
+    return stats
+
+
+def _clipped(g: NDArray[Any], clip: Sequence[NDArray[Any]], out: NDArray[Any]) -> NDArray[Any]:
+    scale, low, high = clip
+    if scale != 1.0:
+        g = np.multiply(g, scale, out)
+    if low > -math.inf or high < math.inf:
+        g = np.minimum(np.maximum(g, low, out=out), high, out=out)
+    return g
+
+
+def _scratch(count: int, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
+    """`count` arrays dtype[_BLOCK]: this thread's, kept for its next step, since fresh pages cost time."""
+    kept: list[NDArray[Any]] = _own.__dict__.setdefault(dtype.char, [])
+    for i in range(len(kept), count):
+        room = np.empty(_BLOCK + i * _APART + _PAGE // dtype.itemsize, dtype)
+        kept.append(room[-room.ctypes.data % _PAGE // dtype.itemsize + i * _APART :][:_BLOCK])
+    return kept[:count]
+
+
+def norm(arrays: Sequence[NDArray[Any]]) -> float:
+    """The L2 norm of all elements of all arrays together.
+
+    Neither large nor tiny elements spoil it: it is infinite, or 0, only where the true norm is not a float64. NaN where
+    an element is NaN.
+    """
+    with np.errstate(all="ignore"):
+        squares = _exact_sum(_squares(block) for array in arrays for block in _read(array))
+        if _SAFE_MIN < squares < math.inf or math.isnan(squares):
+            return math.sqrt(squares)
+        largest = max((float(np.max(np.abs(block))) for array in arrays for block in _read(array)), default=0.0)
+        if largest == 0.0 or not math.isfinite(largest):
+            return largest
+        scaled = (block.astype(np.float64) / largest for array in arrays for block in _read(array))
+        return largest * math.sqrt(math.fsum(float(np.vdot(block, block)) for block in scaled))
+
+
+def count_nonfinite(arrays: Sequence[NDArray[Any]]) -> int:
+    """How many elements are NaN or infinite."""
+    return sum(int(block.size - np.count_nonzero(np.isfinite(block))) for array in arrays for block in _read(array))
+
+
+def measure(array: NDArray[Any]) -> tuple[float, int, int, float, float]:
+    """Sum of squares, elements that are 0 and that are not finite, sum, largest; -inf of no elements."""
+    squares, zeros, nonfinite, total, largest = 0.0, 0, 0, 0.0, -math.inf
+    with np.errstate(all="ignore"):
+        for block in _read(array):
+            of_block = _squares(block)
+            squares += of_block
+            zeros += block.size - int(np.count_nonzero(block))
+            if not math.isfinite(of_block):  # a finite sum has no element that is not
+                nonfinite += block.size - int(np.count_nonzero(np.isfinite(block)))
+            total += float(np.sum(block, dtype=np.float64))
+            largest = max(largest, float(np.max(block)))
+    return squares, zeros, nonfinite, total, largest
+
+
+def _exact_sum(squares: Iterator[float]) -> float:
+    """Rounded once, so that the order of the arrays does not matter; infinite where it is too large."""
+    try:
+        return math.fsum(squares)
+    except OverflowError:
+        return math.inf
+
+
+def _tally(stats: NDArray[Any], block: Sequence[NDArray[Any]], update: NDArray[Any]) -> None:
+    gradient, variable, *slots = block
+    squares = _squares(gradient)
+    stats[0] += squares
+    stats[1] += _squares(variable)
+    stats[2] += _squares(update)
+    stats[3] += gradient.size - np.count_nonzero(gradient)
+    if not math.isfinite(squares):  # a finite sum has no element that is not
+        stats[4] += gradient.size - np.count_nonzero(np.isfinite(gradient))
+    for k, slot in enumerate(slots):
+        column = GRADIENT_STATS + SLOT_STATS * k
+        mean = np.sum(slot)
+        stats[column] += mean if np.isfinite(mean) else np.sum(slot, dtype=np.float64)
+        stats[column + 1] += _squares(slot)
+        stats[column + 2] = np.maximum(stats[column + 2], np.max(slot))
+
+
+def _squares(block: NDArray[Any]) -> float:
+    if block.dtype == np.float32 and block.flags.c_contiguous:
+        whole = block.size - block.size % SUMMED
+        rows, rest = block[:whole].reshape(-1, SUMMED), block[whole:]
+        total = float(np.vecdot(rows, rows).sum(dtype=np.float64)) + float(np.vdot(rest, rest))
+        if 1e-30 < total < math.inf:  # noqa: PLR2004 - no square was lost below or above float32's range
+            return total
+    double = block.astype(np.float64, copy=False)
+    return float(np.vdot(double, double))
+
+
+def _read(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    dtype = compute_dtype(array.dtype)
+    if array.flags.c_contiguous and array.dtype == dtype:
+        flat = array.reshape(-1)
+        yield from (flat[part] for part in _parts(flat.size))
+    else:
+        yield from (block for (block,) in _buffered([array], dtype))
+
+
+def _parts(size: int) -> list[slice]:
+    """Blocks of an array of so many elements, all of one size, so that none is over at once."""
+    blocks = -(-size // _BLOCK)
+    block = -(-size // (max(1, blocks) * _CACHE_LINE)) * _CACHE_LINE
+    return [slice(start, start + block) for start in range(0, size, block or 1)]
+
+
+def _buffered(arrays: Sequence[NDArray[Any]], dtype: np.dtype[Any], *, writes: bool = False) -> Iterator[Arrays]:
+    """The same elements of each of the arrays, a block at a time; all but the first are written back, if asked."""
+    if not arrays[0].size:
+        return
+    access: Any = [["readonly"], *[["readwrite" if writes else "readonly"]] * (len(arrays) - 1)]
+    iterator: Any = np.nditer(
+        list(arrays),
+        ["external_loop", "buffered"],
+        access,
+        op_dtypes=[dtype] * len(arrays),
+        casting="unsafe",  # to float32 and back: the narrower dtype is the caller's choice
+        buffersize=_BLOCK,
+    )
+    with iterator:
+        for block in iterator:
+            yield block if len(arrays) > 1 else (block,)

@@ -1,0 +1,220 @@
+"""Adam, and those that differ from it by their formula alone: AdamW and NAdam."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim import rules
+from optim.checkpoints.state import Entry
+from optim.kernels.plain import compute_dtype
+from optim.optimizers.driver import Optimizer
+from optim.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.optimizers.driver import Hyperparameter
+    from optim.rules import Rule
+
+__all__ = ["AdamOptimizer", "AdamWOptimizer", "NAdamOptimizer"]
+
+
+class AdamOptimizer(Optimizer):
+    r"""Adam: the mean of the gradients over the root of their mean square. Slots: m, v.
+
+    .. math::
+        \alpha = \eta \sqrt{1 - \beta_2^t} / (1 - \beta_1^t), \quad m \leftarrow m + (1 - \beta_1)(g - m), \quad
+        s \leftarrow s + (1 - \beta_2)(g^2 - s), \quad v \leftarrow v - \alpha m / (\sqrt s + \epsilon)
+
+    ε stands beside the root of s as it is, before correction for its start at 0: "ε hat" in the paper. The powers of
+    β₁ and β₂ are Variables, as in TF1, and `variables()` has them: one pair, which rises with every step, whichever
+    variables that has; of the widest dtype that was computed in, where TF1's are float32. A sparse gradient decays m
+    and v, and moves the weights, in all rows.
+
+    Args:
+        learning_rate: η; a number, a Variable, or a callable of no arguments.
+        beta1: β₁, how much of m is kept; likewise.
+        beta2: β₂, how much of s is kept; likewise.
+        epsilon: ε; likewise.
+        use_locking: whether several threads may call apply_gradients at once.
+        name: the optimizer's name.
+
+    >>> w = Variable([1.0, 1.0], name="w")
+    >>> optimizer = AdamOptimizer(0.1)
+    >>> report = optimizer.apply_gradients([(np.float32([1e-3, -1e3]), w)])
+    >>> w.value.round(3), [variable.name for variable in optimizer.variables()]
+    (array([0.9, 1.1], dtype=float32), ['beta1_power', 'beta2_power', 'w/Adam', 'w/Adam_1'])
+
+    References: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980
+    """
+
+    def __init__(
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: Hyperparameter = 0.9,
+        beta2: Hyperparameter = 0.999,
+        epsilon: Hyperparameter = 1e-8,
+        use_locking: bool = False,
+        name: str = "Adam",
+    ) -> None:
+        self._start(rules.ADAM, learning_rate, beta1, beta2, epsilon, use_locking, name)
+
+    def _start(
+        self,
+        rule: Rule,
+        learning_rate: Hyperparameter,
+        beta1: Hyperparameter,
+        beta2: Hyperparameter,
+        epsilon: Hyperparameter,
+        use_locking: bool,
+        name: str,
+        **others: Any,  # Hyperparameter; mypy would take them for `initial`, too
+    ) -> None:
+        Optimizer.__init__(
+            self, rule, learning_rate, use_locking, name, beta1=beta1, beta2=beta2, epsilon=epsilon, **others
+        )
+        self._powers: tuple[Variable, ...] = ()
+
+    def _check(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        for dtype in dtypes:
+            for beta in _BETAS:
+                if dtype.type(values[beta]) >= 1:  # the rate would be divided by 0
+                    raise ValueError(f"{beta} must be below 1 in {dtype}, got {values[beta]}, which rounds to 1")
+
+    def _begin(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
+        self._have_powers(_widest(dtypes), [values[beta] for beta in _BETAS])
+
+    def _have_powers(self, dtype: np.dtype[Any], start: Sequence[float]) -> None:
+        """Have a β₁ᵗ and a β₂ᵗ for the step to come, of this dtype or a wider one."""
+        if not self._powers:
+            self._powers = tuple(
+                Variable(number, trainable=False, name=f"{beta}_power", dtype=dtype)
+                for beta, number in zip(_BETAS, start, strict=True)
+            )
+        for power in self._powers:
+            if power.dtype.itemsize < dtype.itemsize:
+                power.value = power.value.astype(dtype)
+
+    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+        return super()._formula_numbers({**values, "alpha": self._alpha(values, dtype)}, dtype)
+
+    def _alpha(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> float:
+        """The rate, corrected for slots that started at 0; rounded as TF1 does, which cancels what m and s lose."""
+        power1, power2 = (dtype.type(power.value) for power in self._powers)
+        return float(dtype.type(values["learning_rate"]) * np.sqrt(1 - power2) / (1 - power1))
+
+    def _finish(self, values: Mapping[str, float]) -> None:
+        for power, beta in zip(self._powers, _BETAS, strict=True):
+            power.value *= power.dtype.type(values[beta])
+
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        """What a Saver saves or restores beside the variables: slots, counts, and the powers of β₁ and β₂."""
+        yield from super().state(variables, stored)
+        dtypes = {compute_dtype(variable.dtype) for variable, _ in self._slots_in(variables, stored)}
+        if not dtypes:
+            return
+        for k, beta in enumerate(_BETAS):
+            value = self._powers[k].value if self._powers and stored is None else np.empty((), _widest(dtypes))
+            yield Entry(f"{self._name}/{beta}_power", value, partial(self._restore_power, k))
+
+    def _begin_again(self, kept: Collection[Variable], steps: int) -> None:
+        super()._begin_again(kept, steps)
+        dtypes = {compute_dtype(variable.dtype) for variable in kept}
+        if not dtypes or (self._powers and self._powers[0].dtype != _widest(dtypes)):
+            self._powers = ()
+
+    def _restore_power(self, k: int, value: NDArray[Any]) -> None:
+        self._have_powers(value.dtype, (0.0, 0.0))
+        self._powers[k].assign(value)
+
+    def _other_variables(self) -> list[Variable]:
+        return list(self._powers)
+
+
+_BETAS = ("beta1", "beta2")
+
+
+def _widest(dtypes: set[np.dtype[Any]]) -> np.dtype[Any]:
+    return max(dtypes, key=lambda dtype: dtype.itemsize)
+
+
+class NAdamOptimizer(AdamOptimizer):
+    r"""Adam with Nesterov's momentum. Slots: m, v.
+
+    .. math:: v \leftarrow v - \alpha (\beta_1 m + (1 - \beta_1) g) / (\sqrt s + \epsilon)
+
+    with Adam's α and new m and s. TF1's contrib NadamOptimizer, whose β₁ is the same at every step.
+
+    Args:
+        learning_rate: η; a number, a Variable, or a callable of no arguments.
+        beta1: β₁, how much of m is kept; likewise.
+        beta2: β₂, how much of s is kept; likewise.
+        epsilon: ε; likewise.
+        use_locking: whether several threads may call apply_gradients at once.
+        name: the optimizer's name.
+
+    >>> w = Variable([1.0], name="w")
+    >>> report = NAdamOptimizer(0.1, beta1=0.5).apply_gradients([(np.float32([1.0]), w)])
+    >>> w.value.round(3)
+    array([0.85], dtype=float32)
+
+    References: Dozat 2016, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ
+    """
+
+    def __init__(
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: Hyperparameter = 0.9,
+        beta2: Hyperparameter = 0.999,
+        epsilon: Hyperparameter = 1e-8,
+        use_locking: bool = False,
+        name: str = "NAdam",
+    ) -> None:
+        self._start(rules.NADAM, learning_rate, beta1, beta2, epsilon, use_locking, name)
+
+
+class AdamWOptimizer(AdamOptimizer):
+    r"""Adam with weight decay that is no part of the gradient. Slots: m, v.
+
+    .. math:: v \leftarrow v - \eta \lambda v - \alpha m / (\sqrt s + \epsilon \sqrt{1 - \beta_2^t})
+
+    with Adam's α, m and s: ε stands beside the corrected root, as in this paper, and as in torch.
+
+    Args:
+        learning_rate: η; a number, a Variable, or a callable of no arguments.
+        beta1: β₁, how much of m is kept; likewise.
+        beta2: β₂, how much of s is kept; likewise.
+        epsilon: ε; likewise.
+        weight_decay: λ; likewise.
+        use_locking: whether several threads may call apply_gradients at once.
+        name: the optimizer's name.
+
+    >>> w = Variable([1.0], name="w")
+    >>> report = AdamWOptimizer(0.1, weight_decay=0.5).apply_gradients([(np.float32([0.0]), w)])
+    >>> w.value
+    array([0.95], dtype=float32)
+
+    References: Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101
+    """
+
+    def __init__(
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: Hyperparameter = 0.9,
+        beta2: Hyperparameter = 0.999,
+        epsilon: Hyperparameter = 1e-8,
+        weight_decay: Hyperparameter = 0.01,
+        use_locking: bool = False,
+        name: str = "AdamW",
+    ) -> None:
+        self._start(rules.ADAMW, learning_rate, beta1, beta2, epsilon, use_locking, name, weight_decay=weight_decay)
+
+    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+        uncorrected = values["epsilon"] * float(np.sqrt(1 - dtype.type(self._powers[1].value)))
+        decay = values["learning_rate"] * values["weight_decay"]
+        return super()._formula_numbers({**values, "epsilon": uncorrected, "decay": decay}, dtype)

@@ -1,0 +1,125 @@
+"""A rule over the rows that an IndexedSlices names: a block of rows at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.kernels import plan
+from optim.kernels.codegen import GRADIENT_STATS, LARGEST, SLOT_STATS, SQUARES, SUM
+from optim.kernels.plain import compute_dtype
+from optim.optimizers.gradient_checks import unique_rows
+from optim.variable import IndexedSlices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.kernels.plan import Clip
+    from optim.rules import Rule
+
+__all__ = ["update_rows"]
+
+_BLOCK = 1 << 16  # elements
+_LARGEST = slice(GRADIENT_STATS + 2, None, SLOT_STATS)  # the columns of stats that are no sums
+
+
+def update_rows(
+    rule: Rule,
+    gradient: IndexedSlices,
+    targets: Sequence[NDArray[Any]],
+    hyperparameters: Sequence[float],
+    clip: Clip,
+    stats: NDArray[Any] | None = None,
+) -> None:
+    """Update the rows in place that the gradient names; all rows where the rule moves elements that are at rest.
+
+    Rows of the same index are summed first, as TF1 does. What is measured is of the whole arrays: the gradient is 0
+    where it names no row, and the weights' norm is what one expects to see. So a step that is measured reads all of
+    them once, where others need not.
+
+    Args:
+        rule: the formula.
+        gradient: rows, of the targets' dtype; indices within range.
+        targets: the variable and the slots.
+        hyperparameters: what the formula takes behind the slots, in its order.
+        clip: what is done to the gradient's rows first, before they are summed.
+        stats: float64[width], a row of `codegen`'s stats to fill; or None.
+    """
+    wide = compute_dtype(gradient.dtype)
+    if gradient.dtype != wide:  # rounded once, when variables and slots are stored
+        gradient = IndexedSlices(gradient.values.astype(wide), gradient.indices, gradient.dense_shape)
+    as_it_came = gradient
+    # Elements at rest are 0, also where the gradient is to be kept away from 0, or multiplied by NaN.
+    if rule.is_linear or not clip.only_scales or not math.isfinite(clip.scale):
+        rows = clip.applied(gradient.values)
+        if rule.is_linear:
+            rows, hyperparameters = plan.Clip(*hyperparameters).applied(rows), (1.0,)
+        gradient, clip = IndexedSlices(rows, gradient.indices, gradient.dense_shape), plan.AS_IT_IS
+    rule = rule.sparse or rule
+    indices, rows = unique_rows(gradient)
+    if stats is not None:
+        stats[:] = 0.0
+        stats[_LARGEST] = -np.inf
+    walk = _all_rows if rule.moves_at_rest else _named_rows
+    for block_gradient, block in walk(indices, rows, targets):
+        measured = plan.Plan(rule, [block]).run([block_gradient], hyperparameters, clip, report=stats is not None)
+        if stats is not None and measured is not None:
+            largest = np.fmax(stats[_LARGEST], measured[0, _LARGEST])
+            stats += measured[0]
+            stats[_LARGEST] = largest
+    if stats is not None and not rule.moves_at_rest:
+        _include_rows_at_rest(stats, rows.size, targets)
+    if stats is not None and gradient is not as_it_came:
+        _measure_as_it_came(stats, targets[0].size, as_it_came)
+
+
+def _include_rows_at_rest(stats: NDArray[Any], named: int, targets: Sequence[NDArray[Any]]) -> None:
+    """Elements of the gradient that it does not name are 0; and the weights and slots there count as well."""
+    measured = plan.measure(targets)
+    stats[1] = measured[0, SQUARES]
+    stats[3] += targets[0].size - named
+    for k, column in enumerate((SUM, SQUARES, LARGEST)):
+        stats[GRADIENT_STATS + k :: SLOT_STATS] = measured[1:, column]
+
+
+def _measure_as_it_came(stats: NDArray[Any], size: int, gradient: IndexedSlices) -> None:
+    """What the kernels read was clipped already; the report is of what it was before."""
+    rows = unique_rows(gradient)[1]
+    norm = plan.norm([rows])
+    stats[0] = norm * norm
+    stats[3] = size - np.count_nonzero(rows)
+    stats[4] = plan.count_nonfinite([rows])
+
+
+def _named_rows(
+    indices: NDArray[Any], rows: NDArray[Any], targets: Sequence[NDArray[Any]]
+) -> Iterator[tuple[NDArray[Any], list[NDArray[Any]]]]:
+    """Copies of the rows; what becomes of them is written back."""
+    step = _rows_in_block(targets[0])
+    for start in range(0, len(indices), step):
+        chosen = indices[start : start + step]
+        block = [target[chosen] for target in targets]
+        yield rows[start : start + step], block
+        for target, new in zip(targets, block, strict=True):
+            target[chosen] = new
+
+
+def _all_rows(
+    indices: NDArray[Any], rows: NDArray[Any], targets: Sequence[NDArray[Any]]
+) -> Iterator[tuple[NDArray[Any], list[NDArray[Any]]]]:
+    """Every row, with a gradient of 0 where none is named."""
+    step = _rows_in_block(targets[0])
+    for start in range(0, len(targets[0]), step):
+        block = [target[start : start + step] for target in targets]
+        first, last = np.searchsorted(indices, [start, start + step])
+        gradient = np.zeros(block[0].shape, rows.dtype)
+        gradient[indices[first:last] - start] = rows[first:last]
+        yield gradient, block
+
+
+def _rows_in_block(target: NDArray[Any]) -> int:
+    return max(1, _BLOCK // max(1, target[:1].size))

@@ -1,0 +1,104 @@
+"""Step: one step, on its way from the caller's gradients to the update."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from optim.kernels import plan
+from optim.telemetry.report import StepReport
+from optim.variable import IndexedSlices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.telemetry.report import VariableReport
+    from optim.variable import Variable
+
+__all__ = ["Step"]
+
+
+class Step:
+    """One step, on its way from the caller's gradients to the update.
+
+    Attributes:
+        number: the step's number, from 1.
+        gradients: arrays, each of its variable's shape and dtype, and IndexedSlices.
+        variables: what they are the gradients of.
+        clip: what the update does to the gradients first.
+        clip_norm: the bound that it keeps, or None.
+        clipped: whether the norm was above a bound.
+        measured: whether the report is to have the norm, clipping or not.
+        detailed: whether it is to have each variable, too.
+        applied: whether the variables have been updated.
+        loss: what the loss was before the update, where it is known.
+    """
+
+    def __init__(
+        self, number: int, gradients: Sequence[NDArray[Any] | IndexedSlices], variables: list[Variable]
+    ) -> None:
+        self.number = number
+        self.gradients = gradients
+        self.variables = variables
+        self.clip = plan.AS_IT_IS
+        self.clip_norm: float | None = None
+        self.clipped = False
+        self.measured = False
+        self.detailed = False
+        self.applied = False
+        self.loss: float | None = None
+        self._global_norm: float | None = None
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """The gradients' elements, as they came."""
+        return [g.values if isinstance(g, IndexedSlices) else g for g in self.gradients]
+
+    @property
+    def global_norm(self) -> float:
+        """The gradients' L2 norm, before any clipping; computed when first asked for."""
+        if self._global_norm is None:
+            self._global_norm = plan.norm(self.arrays)
+        return self._global_norm
+
+    @property
+    def norm_so_far(self) -> float:
+        """The L2 norm of the gradients as `clip` leaves them."""
+        if self.clip.only_scales:
+            return self.global_norm * self.clip.scale
+        return math.hypot(*(plan.norm([self.clip.applied(array)]) for array in self.arrays))
+
+    @property
+    def nonfinite(self) -> int:
+        """How many elements of the gradients are NaN or infinite."""
+        return plan.count_nonfinite(self.arrays)
+
+    @property
+    def nonfinite_variables(self) -> list[Variable]:
+        """Those whose gradients have such elements."""
+        pairs = zip(self.arrays, self.variables, strict=True)
+        return [variable for array, variable in pairs if plan.count_nonfinite([array])]
+
+    @property
+    def knows_norm(self) -> bool:
+        """Whether the global norm was asked for, or measured on the way."""
+        return self._global_norm is not None
+
+    def know_norm(self, norm: float) -> None:
+        """Somebody has measured the global norm on the way."""
+        self._global_norm = norm
+
+    def report(
+        self, learning_rate: float, variables: Sequence[VariableReport] = (), *, skipped: bool = False
+    ) -> StepReport:
+        """What is known of the step."""
+        if not (self.measured or self.detailed or self.knows_norm):
+            return StepReport(self.number, learning_rate, skipped=skipped, variables=variables, loss=self.loss)
+        norm = self.global_norm
+        # A finite norm has no element that is not.
+        nonfinite = 0 if math.isfinite(norm) else self.nonfinite
+        return StepReport(
+            self.number, learning_rate, norm, self.clip_norm, self.clipped, nonfinite, skipped, variables, self.loss
+        )  # fmt: skip

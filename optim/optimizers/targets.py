@@ -1,0 +1,126 @@
+"""Targets: the arrays that steps over the same variables change, as long as they stay the same arrays."""
+
+from __future__ import annotations
+
+import operator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.kernels.plan import Plan, addresses
+from optim.variable import IndexedSlices, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.rules import Rule
+
+__all__ = ["Targets", "check_slots"]
+
+_value = operator.attrgetter("value")
+
+
+def check_slots(variable: Variable, slots: dict[str, Variable]) -> None:
+    """Refuse slots that the variable has outgrown: a kernel would write past their end.
+
+    Raises:
+        ValueError: a slot's array has not the variable's shape and dtype, or cannot be written to.
+    """
+    wanted = variable.value
+    for name, slot in slots.items():
+        array = slot.value
+        what = f"slot {name!r} of {variable.name!r}"
+        if (array.shape, array.dtype) != (wanted.shape, wanted.dtype):
+            right, got = (f"{found.dtype} of shape {found.shape}" for found in (wanted, array))
+            raise ValueError(f"{what} must be {right}, as the variable is, got {got}")
+        if not array.flags.writeable:
+            raise ValueError(f"{what} must be an array that can be written to, got a read-only one")
+
+
+class Targets:
+    """The arrays that steps over the same variables change, and the plans for them.
+
+    Args:
+        rule: the formula.
+        groups: for each variable itself and its slots.
+    """
+
+    def __init__(self, rule: Rule, groups: Sequence[Sequence[Variable]]) -> None:
+        self._rule = rule
+        self._holders = tuple(chain.from_iterable(groups))
+        self._flat: tuple[NDArray[Any], ...] = tuple(map(_value, self._holders))
+        self.arrays = [tuple(map(_value, group)) for group in groups]
+        self._plans: dict[tuple[int, ...], Plan] = {}
+        self._learn_memory()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_owners": None, "_ranges": None}  # a copy's arrays are elsewhere
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self._learn_memory()
+
+    def _learn_memory(self) -> None:
+        owners = [_owner(array) for array in self._flat]
+        self._owners = None if None in owners else frozenset(owners)
+        self._ranges = _ranges(self._flat)
+
+    def are_current(self) -> bool:
+        """Whether no Variable was given another array since."""
+        return all(map(operator.is_, map(_value, self._holders), self._flat))
+
+    def plan(self, chosen: Sequence[int]) -> Plan:
+        """The plan for these of the variables, which are of one dtype."""
+        key = tuple(chosen)
+        if key not in self._plans:
+            self._plans[key] = Plan(self._rule, [self.arrays[i] for i in chosen])
+        return self._plans[key]
+
+    def apart(self, gradients: Sequence[NDArray[Any] | IndexedSlices]) -> Sequence[NDArray[Any] | IndexedSlices]:
+        """The gradients; copied, where they share memory with what the step changes."""
+        known = self._owners
+        suspects = [
+            i
+            for i, gradient in enumerate(gradients)
+            if known is None
+            or (owner := _owner(gradient.values if isinstance(gradient, IndexedSlices) else gradient)) is None
+            or owner in known
+        ]
+        if not suspects:
+            return gradients
+        ranges = _ranges([g.values if isinstance(g, IndexedSlices) else g for g in (gradients[i] for i in suspects)])
+        shared = (ranges[:, :1] < self._ranges[:, 1]) & (self._ranges[:, 0] < ranges[:, 1:])
+        apart = list(gradients)
+        for found in np.flatnonzero(shared.any(axis=1)).tolist():
+            apart[suspects[found]] = _copied(gradients[suspects[found]])
+        return apart
+
+
+def _owner(array: NDArray[Any]) -> int | None:
+    """Which NumPy array's own memory the elements are in, by its id; None where it is no NumPy array's."""
+    while not array.flags.owndata:
+        base = array.base
+        if not isinstance(base, np.ndarray):
+            return None
+        array = base
+    return id(array)
+
+
+def _ranges(arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """int64[arrays, 2]: the addresses that each lies between."""
+    ranges = np.empty((len(arrays), 2), np.int64)
+    ranges[:, 0] = addresses(arrays)
+    ranges[:, 1] = ranges[:, 0] + [array.nbytes for array in arrays]
+    for i, array in enumerate(arrays):
+        if not array.flags.c_contiguous:
+            ranges[i] = np.lib.array_utils.byte_bounds(array)
+    return ranges
+
+
+def _copied(gradient: NDArray[Any] | IndexedSlices) -> NDArray[Any] | IndexedSlices:
+    if isinstance(gradient, IndexedSlices):
+        return IndexedSlices(gradient.values.copy(), gradient.indices, gradient.dense_shape)
+    return gradient.copy()

@@ -1,0 +1,1 @@
+"""Queues, their runners, and the Coordinator that stops threads together."""

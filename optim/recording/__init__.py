@@ -1,0 +1,1 @@
+"""What NumPy does to Variables inside a loss, recorded."""

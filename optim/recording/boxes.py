@@ -1,0 +1,395 @@
+"""Boxes: values that remember where they came from; and the one place that every NumPy call on them goes through.
+
+Where a value that a gradient goes through would leave NumPy's sight, as in float(box) or np.asarray(box), there is an
+error: the gradient would be wrong, and nobody would know.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.recording.array_interface import ArrayInterface
+from optim.recording.compositions import COMPOSITIONS, METHODS
+from optim.recording.tape import (
+    Node,
+    Recording,
+    check_thread,
+    checksums,
+    current,
+    name_of,
+    recording,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import DTypeLike, NDArray
+
+__all__ = ["Box", "boxes_in", "call", "call_ufunc", "plain", "recorded", "stopped"]
+
+# Functions that store into their first argument, so that what is stored would lose its gradient; those that may, by an
+# option.
+_IN_PLACE = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
+_OVERWRITING: dict[Callable[..., Any], tuple[str, bool]] = {
+    np.nan_to_num: ("copy", False),
+    **dict.fromkeys((np.median, np.percentile, np.quantile), ("overwrite_input", True)),
+    **dict.fromkeys((np.nanmedian, np.nanpercentile, np.nanquantile), ("overwrite_input", True)),
+}
+# Functions of no more than shapes and dtypes, or for people to read: their results are never boxes.
+_QUESTIONS: set[Callable[..., Any]] = {
+    *(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj, np.zeros_like),
+    *(np.ones_like, np.empty_like, np.array_repr, np.array_str, np.array2string, np.may_share_memory),
+    np.shares_memory,
+}
+# Piecewise constant functions whose results are of floating dtype; those of integers and booleans are known by it.
+_CONSTANT: set[Callable[..., Any]] = {
+    *(np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around, np.sign, np.floor_divide, np.heaviside),
+    *(np.spacing, np.nextafter),
+}
+# Functions whose derivative needs no more than their arguments' shapes.
+_SHAPES_ONLY: set[Callable[..., Any]] = {
+    *(np.add, np.subtract, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack),
+}
+_LEAVES = (np.ndarray, np.generic, int, float, complex, str, slice, type(None), type, np.dtype)
+
+
+class Box(ArrayInterface):
+    """A value that remembers where it came from, and otherwise behaves like the array that it is.
+
+    Attributes:
+        node: what made it.
+        output: which of the node's results it is, where these are several; else None.
+    """
+
+    __slots__ = ("_value", "_viewed", "node", "output")
+
+    def __init__(self, value: Any, node: Node, output: int | None = None) -> None:
+        self._value = value
+        self.node = node
+        self.output = output
+        self._viewed = False
+
+    def _plain(self) -> Any:
+        return self._value
+
+    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return call(function, args, kwargs)
+
+    def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return call_ufunc(ufunc, method, inputs, kwargs)
+
+    def _read(self, recording: Recording) -> Box:
+        return self
+
+    def _written(self) -> None:
+        """Outside of a recording, a box is nothing but its value."""
+
+    def _leave(self, what: str) -> Any:
+        """The value, for somebody who does not record; an error where a gradient would be lost by that."""
+        check_thread(self.node)
+        if current() is not None and self.node.connected:
+            raise TypeError(
+                f"{what} would lose the gradient of a recorded value of shape {np.shape(self._value)}: NumPy does not "
+                f"let it be differentiated. Use NumPy functions on the value itself (np.stack([a, b]) for "
+                f"np.array([a, b]), np.dot(a, b) for a.dot(b)), or stop_gradient(value) where no gradient is wanted"
+            )
+        return self._value
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        value = self._leave("making a plain array of it")
+        return np.array(value, dtype, copy=copy)
+
+    def __float__(self) -> float:
+        return float(self._leave("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._leave("complex()"))
+
+    def __int__(self) -> int:
+        return int(self._leave("int()"))
+
+    def __index__(self) -> int:
+        return operator.index(self._leave("its use as an index"))
+
+    def item(self, *index: Any) -> Any:
+        """One element as a Python number."""
+        return np.asarray(self._leave("item()")).item(*index)
+
+    def tolist(self) -> Any:
+        """All elements as Python numbers."""
+        return np.asarray(self._leave("tolist()")).tolist()
+
+    def __round__(self, digits: int = 0) -> Any:
+        return np.round(self, digits)
+
+    def __repr__(self) -> str:
+        return f"Box({self._value!r})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._value, spec)
+
+    def __deepcopy__(self, memo: Any) -> Box:
+        return Box(self._value, self.node, self.output)
+
+    def become(self, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Box:
+        """`x += y`: the box itself is the result from now on, and so are its other names, as with NumPy's arrays.
+
+        Raises:
+            TypeError: it shares memory with another value, which NumPy would change too; or the result's dtype or shape
+                is another.
+        """
+        if isinstance(self._value, np.generic) and inputs[0] is self:
+            return ufunc(*inputs)  # type: ignore[no-any-return] # a NumPy scalar never changes: x is another, its aliases are not
+        if self._viewed or any(np.may_share_memory(self._value, box._value) for box in boxes_in(self.node.args)):
+            raise TypeError(
+                f"np.{ufunc.__name__} in place, on a recorded value that shares its memory with another, would change "
+                f"both: write x = x + y instead of x += y"
+            )
+        before = Box(self._value, self.node, self.output)
+        result = ufunc(*(before if value is self else value for value in inputs))
+        value = result._plain()
+        if np.shape(value) != np.shape(self._value) or not np.can_cast(value.dtype, self.dtype, "same_kind"):
+            raise TypeError(
+                f"np.{ufunc.__name__} in place gives {value.dtype} of shape {np.shape(value)}, which does not fit into "
+                f"{self.dtype} of shape {self.shape}"
+            )
+        if value.dtype != self.dtype:
+            result = result.astype(self.dtype)
+        self._value, self.node, self.output = result._value, result.node, result.output
+        return self
+
+
+def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the function gives, recorded where the thread records.
+
+    Raises:
+        TypeError: it would store a recorded value in an array, or change a recorded value.
+    """
+    active = current()
+    out = _option(function, args, kwargs, "out")
+    target = out if out is not None else _overwritten(function, args, kwargs)
+    if active is None:
+        return _unrecorded(function, args, kwargs, target)
+    if isinstance(target, ArrayInterface):
+        raise TypeError(
+            f"np.{name_of(function)} would write into a {type(target).__name__} that is recorded: "
+            f"use the function's result, without out= and overwriting"
+        )
+    composition = COMPOSITIONS.get(function) if out is None else None
+    if composition is not None and (result := composition(*args, **kwargs)) is not NotImplemented:
+        return result
+    if function in _QUESTIONS:
+        with recording(None):
+            return call(function, args, kwargs)
+    boxes: list[Box] = []
+    # One loop for what nearly every call is: arrays, boxes, Variables and numbers; the rest looks inside.
+    values: list[Any] = []
+    kept: list[Any] = []
+    for arg in args:
+        if isinstance(arg, _LEAVES):
+            values.append(arg)
+            kept.append(arg)
+        else:
+            recorded_arg = _recorded(arg, active, boxes)
+            kept.append(recorded_arg)
+            values.append(recorded_arg._value if type(recorded_arg) is Box else plain(recorded_arg))
+    if kwargs:
+        kwargs = {key: _recorded(value, active, boxes) for key, value in kwargs.items()}
+        plain_kwargs = {key: plain(value) for key, value in kwargs.items()}
+    else:
+        plain_kwargs = kwargs
+    if (out is not None or function in _IN_PLACE) and any(box.node.connected for box in boxes):
+        raise TypeError(
+            f"np.{name_of(function)} would store a recorded value in an array, and its gradient would be lost: "
+            f"use the function's result instead of out=, +=, or assignment in place"
+        )
+    return _run(active, function, kept, values, kwargs, plain_kwargs, boxes)
+
+
+def _unrecorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], target: Any) -> Any:
+    """What the function gives where the thread does not record; a Variable that it writes into has a new version."""
+    for box in boxes_in((*args, *kwargs.values())):
+        check_thread(box.node)
+    result = function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
+    if isinstance(target, ArrayInterface):
+        target._written()
+    return result
+
+
+def _option(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
+    """What was given for an argument, by its name or by position; None where nothing was."""
+    position = _position(function, name)
+    return args[position] if position < len(args) else kwargs.get(name)
+
+
+@cache
+def _position(function: Callable[..., Any], name: str) -> int:
+    """Where a function takes an argument, if it takes it by position; else a place that no argument has."""
+    try:
+        parameters = [] if isinstance(function, np.ufunc) else list(inspect.signature(function).parameters.values())
+    except ValueError:  # a function in C that says nothing of its arguments
+        parameters = []
+    for position, parameter in enumerate(parameters):
+        if parameter.name == name and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            return position
+    return sys.maxsize
+
+
+def _overwritten(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The argument that a function stores into; None where it stores into none."""
+    name, value = _OVERWRITING.get(function, ("", None))
+    if function in _IN_PLACE or (name and _option(function, args, kwargs, name) is value):
+        return args[0] if args else next(iter(kwargs.values()))
+    return None
+
+
+def _run(
+    active: Recording,
+    function: Callable[..., Any],
+    args: list[Any],
+    values: list[Any],
+    kwargs: dict[str, Any],
+    plain_kwargs: dict[str, Any],
+    boxes: list[Box],
+) -> Any:
+    """Call the function with the plain values, and write it down."""
+    connected = False
+    for box in boxes:
+        if box.node.connected:
+            connected = True
+            break
+    if active.traced:
+        started = active.clock()
+        result = function(*values, **plain_kwargs)
+        times = started, active.clock()
+    else:
+        result = function(*values, **plain_kwargs)
+        if not connected:
+            return result
+    connected = connected and function not in _CONSTANT and function is not stopped
+    node = Node(function, args, kwargs, result, connected)
+    node.recording = active
+    if function not in _SHAPES_ONLY or active.traced:
+        node.seen = checksums(_arrays_in((*args, *kwargs.values()) if kwargs else args))
+    if active.traced:
+        node.scope, node.times = active.scope, times
+        if not boxes:
+            return result
+        active.nodes.append(node)
+    return _boxed(result, node, boxes, keep=active.traced)
+
+
+def _boxed(result: Any, node: Node, boxes: list[Box], *, keep: bool) -> Any:
+    """The result as a Box, or as a tuple or list of boxes."""
+    if isinstance(result, np.ndarray | np.generic):
+        # What is of integers or booleans changes in jumps, or not at all.
+        if node.connected and result.dtype.kind in "biu":
+            node.connected = False
+        if not node.connected and not keep:
+            return result
+        shares = getattr(result, "base", None) is not None
+        for box in boxes:
+            if shares or box._value is result:  # np.real of what is real gives the array itself
+                box._viewed = True
+        if not (node.connected and result.dtype.kind == "O"):
+            return Box(result, node)
+    if isinstance(result, tuple | list) and all(isinstance(part, np.ndarray | np.generic) for part in result):
+        parts = [
+            Box(part, node, i) if keep or (node.connected and part.dtype.kind not in "biu") else part
+            for i, part in enumerate(result)
+        ]
+        for box in boxes:
+            box._viewed = True
+        return type(result)(parts) if type(result) in (list, tuple) else type(result)(*parts)
+    if node.connected and isinstance(result, float | complex | tuple | list | np.ndarray):
+        raise TypeError(f"np.{node.name} gives {type(result).__name__} that NumPy's gradients cannot go through")
+    return result
+
+
+def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a ufunc, or one of its methods, gives.
+
+    Raises:
+        TypeError: it would change a Variable, or store a recorded value in an array.
+        LookupError: a method without a differentiable twin, of recorded values.
+    """
+    inputs = tuple(np.asarray(value) if type(value) in (list, tuple) else value for value in inputs)
+    out = kwargs.pop("out", None)
+    if out is not None and any(isinstance(target, ArrayInterface) for target in out):
+        if len(out) == 1 and method == "__call__" and type(out[0]) is Box and not kwargs:
+            return out[0].become(ufunc, inputs) if current() is not None else call(ufunc, inputs, kwargs)
+        raise TypeError(
+            f"np.{ufunc.__name__} cannot write into a {type(out[0]).__name__}: "
+            f"use variable.assign(...), or x = x + y instead of x += y"
+        )
+    if out is not None and any(target is not None for target in out):
+        kwargs["out"] = out
+    if method == "__call__":
+        if kwargs.get("where", True) is not True and current() is not None:
+            raise TypeError(f"np.{ufunc.__name__} with where= leaves elements undefined: use np.where")
+        return call(ufunc, inputs, kwargs)
+    function = getattr(ufunc, method)
+    if current() is None:
+        return call(function, inputs, kwargs)
+    twin = METHODS.get((ufunc, method)) or METHODS.get(method)
+    if twin is None:
+        raise LookupError(f"no gradient of np.{ufunc.__name__}.{method} is known")
+    return twin(ufunc, *inputs, **kwargs)
+
+
+def plain(value: Any) -> Any:
+    """The value without boxes and Variables: their arrays instead, in lists and tuples too."""
+    if isinstance(value, ArrayInterface):
+        return value._plain()
+    if type(value) in (list, tuple):
+        return type(value)([plain(part) for part in value])
+    return value
+
+
+def _recorded(value: Any, active: Recording, boxes: list[Box]) -> Any:
+    """The value with boxes for Variables, in lists and tuples too; the boxes are appended to `boxes`."""
+    if isinstance(value, ArrayInterface):
+        box = value._read(active)  # type: ignore[attr-defined]
+        if type(box) is Box:
+            boxes.append(box)
+            if box is value:  # in the record as it is now: `become` may change the caller's
+                return Box(box._value, box.node, box.output)
+        return box
+    if type(value) in (list, tuple):
+        return type(value)([_recorded(part, active, boxes) for part in value])
+    return value
+
+
+def recorded(value: Any) -> Any:
+    """The Box of a Variable, where the thread records; anything else as it is."""
+    active = current()
+    return value._read(active) if active is not None and isinstance(value, ArrayInterface) else value  # type: ignore[attr-defined]
+
+
+def boxes_in(args: Any) -> Iterator[Box]:
+    """All boxes among arguments, in lists and tuples too."""
+    for arg in args:
+        if type(arg) is Box:
+            yield arg
+        elif type(arg) in (list, tuple):
+            yield from boxes_in(arg)
+
+
+def _arrays_in(args: Any) -> Iterator[NDArray[Any]]:
+    """All plain arrays among arguments, in lists and tuples too."""
+    for arg in args:
+        if isinstance(arg, np.ndarray):
+            yield arg
+        elif type(arg) in (list, tuple):
+            yield from _arrays_in(arg)
+
+
+def stopped(value: Any) -> Any:
+    """The value, and no gradient goes through."""
+    return np.array(value)

@@ -1,0 +1,1 @@
+"""Learning rates that change: schedules, and TF1's decays."""

@@ -1,0 +1,1 @@
+"""What steps did: reports, and the summaries that are made of them."""

@@ -1,0 +1,242 @@
+"""Telemetry: step reports → one Summary a step → a writer.
+
+What a step costs here is counted in microseconds, so the tags are serialized once, and a step writes only their values.
+Which tags there are may change from step to step: each set of them that comes up has a template.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from optim import checks
+from optim.telemetry.report import VariableReports
+from optim.variable import Variable
+from summaries import Event, EventFileWriter, ScalarsTemplate, SessionLog, SummaryWriter, custom_scalars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from optim.telemetry.report import StepReport
+
+__all__ = ["Telemetry", "log_checkpoint"]
+
+# In the order of the rows of `VariableReports.values`.
+_OF_A_VARIABLE = ("gradients/norm", "weights/norm", "updates/norm", "gradients/zero_fraction", "updates/ratio")
+_OF_A_SLOT = ("mean", "norm", "max")
+_NO_VARIABLES = VariableReports((), (), (), np.empty((0, len(_OF_A_VARIABLE))))
+_MOST_TEMPLATES = 64  # of a run whose steps train ever other variables
+
+
+class Telemetry:
+    """Writes the reports of due steps, and remembers what the others did.
+
+    Args:
+        writer: where to log.
+        every_n_steps: steps that this divides are due.
+        histograms_every_n_steps: steps that this divides are due for histograms; None for none.
+        variables: those that have tags of their own, or their names; None for all.
+        clock: gives seconds, from any start.
+        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
+            shows one a run.
+
+    Raises:
+        TypeError: `writer` is no writer; a number of steps is no integer; `variables` is no list of Variables and
+            names; histograms are wanted of a writer that is no SummaryWriter.
+        ValueError: a number of steps is not positive.
+    """
+
+    def __init__(
+        self,
+        writer: EventFileWriter,
+        every_n_steps: int = 1,
+        histograms_every_n_steps: int | None = None,
+        variables: Iterable[Variable | str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        layout: bool = True,
+    ) -> None:
+        if not isinstance(writer, EventFileWriter):
+            raise TypeError(f"writer must be a SummaryWriter or an EventFileWriter, got {type(writer).__name__}")
+        self.writer = writer
+        self._every = _positive("every_n_steps", every_n_steps)
+        self._histograms_every = 0
+        if histograms_every_n_steps is not None:
+            self._histograms_every = _positive("histograms_every_n_steps", histograms_every_n_steps)
+            if not isinstance(writer, SummaryWriter):
+                raise TypeError(f"histograms need a SummaryWriter, got {type(writer).__name__}")
+        self._chosen = None if variables is None else _chosen(variables)
+        self._clock = clock
+        self._names: dict[Variable, str] = {}
+        self._has_layout = not layout
+        self._templates: dict[tuple[Any, ...], _Template] = {}
+        self._steps = self._clipped = self._nonfinite = 0  # since the last write
+        self._written: tuple[int, float] | None = None  # the last write's step, and its time in seconds
+
+    @property
+    def looks_at_variables(self) -> bool:
+        """Whether any variable has tags of its own."""
+        return self._chosen is None or bool(self._chosen)
+
+    def is_due(self, step: int) -> bool:
+        """Whether this step is written."""
+        return step % self._every == 0
+
+    def histograms_are_due(self, step: int) -> bool:
+        """Whether this step's histograms are written."""
+        return self._histograms_every > 0 and step % self._histograms_every == 0
+
+    def check_open(self) -> None:
+        """Refuse a step before it changes anything.
+
+        Raises:
+            ValueError: the writer is closed.
+        """
+        if self.writer.closed:
+            raise ValueError(f"the writer of {self.writer.path} is closed; reopen() goes on in a new file")
+
+    def names_of(self, variables: Iterable[Variable]) -> tuple[str, ...]:
+        """What the tags call the variables: by name; of those that share one, the second is name_1, and so on."""
+        return tuple([self._names.get(variable) or self._new_name(variable) for variable in variables])
+
+    def observe(self, report: StepReport, names: tuple[str, ...] = ()) -> None:
+        """Take note of a step, and write it where it is due; one that was left out only counts as not finite.
+
+        Args:
+            report: the step's.
+            names: what the tags call its variables.
+        """
+        self._nonfinite += report.nonfinite or 0
+        if report.skipped:
+            return
+        self._steps += 1
+        self._clipped += report.clipped
+        if self.is_due(report.step):
+            now = self._clock()
+            self._write(report, names, now)
+            self._steps = self._clipped = self._nonfinite = 0
+            self._written = report.step, now
+
+    def add_histograms(self, step: int, kind: str, arrays: Mapping[str, Any]) -> None:
+        """Log how the elements of each variable's array are distributed; `kind` is "gradients" or "weights"."""
+        for name, array in arrays.items():
+            if array.size and (self._chosen is None or name in self._chosen):
+                self.writer.add_histogram(f"histograms/{kind}/{name}", array, step)  # type: ignore[attr-defined]
+
+    def _write(self, report: StepReport, names: tuple[str, ...], now: float) -> None:
+        tags = self._of_the_step(report, now)
+        known = report.variables if isinstance(report.variables, VariableReports) else _NO_VARIABLES
+        template = self._template(tuple(tags), names, known)
+        if not self._has_layout:
+            self.writer.add_summary(custom_scalars(_layout(known.slots)))
+            self._has_layout = True
+        values = known.values[template.places].reshape(-1)
+        self.writer.add_summary(template.scalars.filled(np.concatenate(([*tags.values()], values))), report.step)
+
+    def _of_the_step(self, report: StepReport, now: float) -> dict[str, float]:
+        """The numbers that are not about one variable, by tag."""
+        tags: dict[str, float] = {}
+        if report.loss is not None:
+            tags["train/loss"] = report.loss
+        if not math.isnan(report.learning_rate):
+            tags["train/learning_rate"] = report.learning_rate
+        if self._written is not None:
+            steps, seconds = report.step - self._written[0], now - self._written[1]
+            if steps > 0 and seconds > 0:  # not where a checkpoint was restored, or the clock is coarse
+                tags["train/global_step_per_sec"] = steps / seconds
+        if report.global_norm is not None:
+            tags["gradients/global_norm"] = report.global_norm
+            tags["gradients/nonfinite"] = self._nonfinite
+        if report.clip_norm is not None and report.clipped_global_norm is not None:
+            tags["gradients/clipped_global_norm"] = report.clipped_global_norm
+            tags["gradients/clip_norm"] = report.clip_norm
+            tags["gradients/clipped"] = report.clipped
+            tags["gradients/clipped_fraction"] = self._clipped / self._steps
+        return tags
+
+    def _template(self, tags: tuple[str, ...], names: tuple[str, ...], known: VariableReports) -> _Template:
+        """The template for these tags, and for what is known of the variables of these names."""
+        key = (tags, names, known.slots, known.measured)
+        if key not in self._templates:
+            if len(self._templates) >= _MOST_TEMPLATES:
+                self._templates.clear()
+            heads = [head for head, there in zip(_OF_A_VARIABLE, known.measured, strict=True) if there]
+            heads += [f"slots/{slot}/{stat}" for slot in known.slots for stat in _OF_A_SLOT]
+            chosen = [self._chosen is None or name in self._chosen for name in names]
+            shown = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
+            scalars = ScalarsTemplate([*tags, *(f"{head}/{name}" for head in heads for name in shown)])
+            rows = [*known.measured, *[True] * len(_OF_A_SLOT) * len(known.slots)]
+            every = all(rows) and all(chosen)
+            self._templates[key] = _Template(scalars, ... if every else np.ix_(np.array(rows), np.array(chosen, bool)))
+        return self._templates[key]
+
+    def _new_name(self, variable: Variable) -> str:
+        taken = set(self._names.values())
+        name, number = variable.name, 0
+        while name in taken:
+            number += 1
+            name = f"{variable.name}_{number}"
+        ScalarsTemplate([name])  # refuses what no tag can be
+        if self._chosen is not None and variable in self._chosen:
+            self._chosen.add(name)
+        self._names[variable] = name
+        return name
+
+
+class _Template(NamedTuple):
+    """The tags of a step, and which of `VariableReports.values` stand behind the first of them."""
+
+    scalars: ScalarsTemplate
+    places: Any
+
+
+def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
+    """What the custom-scalars dashboard draws together; its tags are regular expressions."""
+
+    def lines(*patterns: str) -> list[Any]:
+        return ["Multiline", [f"{pattern}$" for pattern in patterns]]
+
+    found = {
+        "clipping": {
+            "norm against bound": lines(
+                *(f"gradients/{name}" for name in ("global_norm", "clipped_global_norm", "clip_norm"))
+            ),
+            "clipped fraction": lines("gradients/clipped_fraction"),
+            "elements that are not finite": lines("gradients/nonfinite"),
+        },
+        "layers": {
+            "gradient norms": lines("gradients/norm/.*"),
+            "weight norms": lines("weights/norm/.*"),
+            "update norms": lines("updates/norm/.*"),
+            "update over weight norms": lines("updates/ratio/.*"),
+        },
+    }
+    charts = {f"{slot}, {stat}": lines(f"slots/{re.escape(slot)}/{stat}/.*") for slot in slots for stat in _OF_A_SLOT}
+    return {**found, "slots": charts} if charts else found
+
+
+def _positive(name: str, number: int) -> int:
+    if checks.integer(name, number) < 1:
+        raise ValueError(f"{name} must be positive, got {number}")
+    return int(number)
+
+
+def _chosen(variables: Iterable[Variable | str]) -> set[Variable | str]:
+    """Those that have tags of their own; the names of Variables are added when they are first seen."""
+    if isinstance(variables, (str, Variable)) or not hasattr(variables, "__iter__"):
+        raise TypeError(f"variables must be a list of Variables or of names, got {variables!r}")
+    chosen = set(variables)
+    for variable in chosen:
+        if not isinstance(variable, (str, Variable)):
+            raise TypeError(f"variables must be Variables or names, got {type(variable).__name__}: {variable!r}")
+    return chosen
+
+
+def log_checkpoint(writer: EventFileWriter, path: str, step: int | None) -> None:
+    """Log that a checkpoint has been written."""
+    log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path)
+    writer.add_event(Event(wall_time=time.time(), step=step or 0, session_log=log))

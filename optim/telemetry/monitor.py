@@ -1,0 +1,199 @@
+"""GradientMonitor: the tags of `with_summaries`, from a training loop whose optimizer is somebody else's."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim import checks
+from optim.kernels import plan
+from optim.kernels.codegen import (
+    GRADIENT_STATS,
+    LARGEST,
+    NONFINITE,
+    SLOT_STATS,
+    SQUARES,
+    SUM,
+    ZEROS,
+)
+from optim.telemetry.logger import Telemetry
+from optim.telemetry.report import StepReport, VariableReports
+from optim.telemetry.trees import arrays_by_name, gradients_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from summaries import EventFileWriter
+
+__all__ = ["GradientMonitor"]
+
+
+class GradientMonitor:
+    """Logs what the gradients did, whoever computes them and whoever makes the update.
+
+    Nothing is changed, and nothing copied where memory can be shared: each array is read once, at steps that are due.
+
+    Args:
+        writer: where to log; a SummaryWriter, where histograms are wanted.
+        every_n_steps: write at steps that this divides.
+        histograms_every_n_steps: log histograms at steps that this divides; None for none.
+        variables: the names that have tags of their own; None for all.
+        clock: gives seconds, from any start, for `train/global_step_per_sec`.
+        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
+            shows one a run.
+
+    Raises:
+        TypeError: a number of steps is no integer; `variables` is no list of names; histograms are wanted of a writer
+            that is no SummaryWriter.
+        ValueError: a number of steps is not positive.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter, read_run
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     monitor = GradientMonitor(writer)
+    ...     report = monitor.observe(1, {"w": np.array([3.0, 4.0])}, {"w": np.array([0.0, 2.0])}, clip_norm=1.0)
+    >>> report.global_norm, report.clipped
+    (5.0, True)
+    >>> read_run(writer.path).scalars["gradients/norm/w"].value
+    array([5.])
+    """
+
+    def __init__(
+        self,
+        writer: EventFileWriter,
+        every_n_steps: int = 1,
+        histograms_every_n_steps: int | None = None,
+        variables: Iterable[str] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        layout: bool = True,
+    ) -> None:
+        self._telemetry = Telemetry(
+            writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout
+        )  # fmt: skip
+
+    def observe(
+        self,
+        step: int,
+        gradients: Any,
+        weights: Any = None,
+        clip_norm: float | None = None,
+        learning_rate: float | None = None,
+        loss: Any = None,
+        *,
+        updates: Any = None,
+        slots: Mapping[str, Any] | None = None,
+        global_norm: Any = None,
+    ) -> StepReport:
+        """Take note of a step, and log it where it is due.
+
+        Call it at every step, before the gradients are clipped. With `clip_norm` the norm is measured at steps that are
+        not due as well, since `gradients/clipped_fraction` counts them all.
+
+        Args:
+            step: the step's number.
+            gradients: name → array, and what is nested is named "outer/inner": mappings, lists, named tuples, or any
+                pytree of JAX's. Or a torch module, or its `named_parameters()`: then the gradients are what the
+                parameters have as `grad`, and the weights are the parameters. Arrays are NumPy's, torch's on any
+                device, JAX's, or any with `__array__` or `__dlpack__`. None is passed over.
+            weights: arrays of the same names; others are passed over.
+            clip_norm: the bound on the global norm, where the loop clips by it.
+            learning_rate: the rate in force.
+            loss: a number, or an array of one element.
+            updates: what the step adds to the weights, by the same names, as optax returns it.
+            slots: slot name → arrays of the same names, such as {"mu": state.mu, "nu": state.nu}.
+            global_norm: the norm before clipping, where it is known, as torch's clip_grad_norm_ returns it. It is
+                measured where it is None.
+
+        Returns:
+            What is known of the step: the global norm where it was measured, at a due step each variable.
+
+        Raises:
+            TypeError: something is no array of floating dtype; the gradients have no names.
+            ValueError: there are no gradients; weights, updates or a slot lack the name of a gradient, or have another
+                shape; `clip_norm` is not positive; a name is given twice; the writer is closed.
+        """
+        telemetry = self._telemetry
+        step = checks.integer("step", step)
+        bound = None
+        if clip_norm is not None:
+            bound = checks.positive_or_infinite("clip_norm", _number("clip_norm", clip_norm))
+        if slots is not None and not isinstance(slots, Mapping):
+            raise TypeError(f"slots must be a mapping from slot names to arrays, got {type(slots).__name__}")
+        norm = None if global_norm is None else _number("global_norm", global_norm)
+        due, histograms_due = telemetry.is_due(step), telemetry.histograms_are_due(step)
+        known: VariableReports | None = None
+        arrays: dict[str, NDArray[Any]] = {}
+        nonfinite = None if norm is None else 0
+        counted = bound is not None and norm is None  # whether this step's norm is for `gradients/clipped_fraction`
+        if due or histograms_due or counted or not math.isfinite(norm or 0.0):
+            telemetry.check_open()
+            arrays, parameters = gradients_by_name(gradients)
+            if not arrays:
+                raise ValueError("gradients must have one array at least, got none")
+            weights = parameters if weights is None and parameters else weights
+            if due:
+                known = _measured(arrays, weights, updates, slots or {})
+            norm, nonfinite = _norm_and_nonfinite([*arrays.values()], norm, known)
+        report = StepReport(
+            step,
+            math.nan if learning_rate is None else _number("learning_rate", learning_rate),
+            norm,
+            bound,
+            clipped=bound is not None and norm is not None and norm > bound,
+            nonfinite=nonfinite,
+            variables=() if known is None else known,
+            loss=_number("loss", loss) if due and loss is not None else None,  # to ask a device for it takes time
+        )
+        telemetry.observe(report, tuple(arrays))
+        if histograms_due:
+            telemetry.add_histograms(step, "gradients", arrays)
+            if weights is not None:
+                of_weights = arrays_by_name(weights, "weights", arrays)
+                telemetry.add_histograms(step, "weights", dict(zip(arrays, of_weights, strict=True)))
+        return report
+
+
+def _measured(
+    gradients: dict[str, NDArray[Any]], weights: Any, updates: Any, slots: Mapping[str, Any]
+) -> VariableReports:
+    """What is known of each variable; each array is read once."""
+    trees = {"weights": weights, "updates": updates, **{f"slot {slot!r}": tree for slot, tree in slots.items()}}
+    given = {what: arrays_by_name(tree, what, gradients) for what, tree in trees.items() if tree is not None}
+    stats = np.full((len(gradients), GRADIENT_STATS + SLOT_STATS * len(slots)), math.nan)
+    stats[:, [0, 3, 4]] = plan.measure([*gradients.values()])[:, [SQUARES, ZEROS, NONFINITE]]
+    for column, what in ((1, "weights"), (2, "updates")):
+        if what in given:
+            stats[:, column] = plan.sums_of_squares(given[what])
+    for k, slot in enumerate(slots):
+        column = GRADIENT_STATS + SLOT_STATS * k
+        measured = plan.measure(given[f"slot {slot!r}"])
+        stats[:, column : column + SLOT_STATS] = measured[:, [SUM, SQUARES, LARGEST]]
+    sizes = [gradient.size for gradient in gradients.values()]
+    has = {f"has_{what}": what in given for what in ("weights", "updates")}
+    return VariableReports(list(gradients), sizes, list(slots), stats, **has)
+
+
+def _norm_and_nonfinite(
+    arrays: list[NDArray[Any]], norm: float | None, known: VariableReports | None
+) -> tuple[float, int]:
+    """The global norm, where the caller does not know it, and how many elements are not finite."""
+    if known is not None:
+        norm = plan.norm_from_squares(known.stats[:, 0].tolist(), arrays) if norm is None else norm
+        return norm, int(known.stats[:, 4].sum())
+    norm = plan.norm(arrays) if norm is None else norm
+    return norm, 0 if math.isfinite(norm) else plan.count_nonfinite(arrays)
+
+
+def _number(name: str, value: Any) -> float:
+    """A number, or an array of one element on any device."""
+    try:
+        return float(value.item() if hasattr(value, "item") else value + 0)  # a string is no number
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None

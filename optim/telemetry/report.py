@@ -1,0 +1,193 @@
+"""StepReport: what one step did, as values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from optim.kernels.codegen import GRADIENT_STATS, SLOT_STATS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["SlotReport", "StepReport", "VariableReport", "VariableReports"]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotReport:
+    """One slot of one variable, after the step.
+
+    Attributes:
+        mean: of its elements.
+        norm: their L2 norm.
+        max: the largest; NaN where one is.
+    """
+
+    mean: float
+    norm: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class VariableReport:
+    """What a step did to one variable. An IndexedSlices gradient counts as the whole array that it stands for.
+
+    Its norms are roots of sums of squares in float64: infinite from 1e154 on, and 0 below 1e-162, where StepReport's
+    global norm is still right.
+
+    Attributes:
+        name: the variable's name.
+        size: how many elements it has.
+        gradient_norm: L2 norm of the gradient before clipping.
+        gradient_zeros: how many of its elements were 0.
+        gradient_nonfinite: how many were NaN or infinite.
+        weight_norm: L2 norm of the weights after the step.
+        update_norm: L2 norm of what the step added to them.
+        slots: by slot name.
+    """
+
+    name: str
+    size: int
+    gradient_norm: float
+    gradient_zeros: int
+    gradient_nonfinite: int
+    weight_norm: float
+    update_norm: float
+    slots: dict[str, SlotReport]
+
+    @property
+    def gradient_zero_fraction(self) -> float:
+        """The share of the gradient's elements that were 0."""
+        return self.gradient_zeros / self.size if self.size else 0.0
+
+    @property
+    def update_ratio(self) -> float:
+        """The update's norm over the weights' norm; NaN where the weights are 0."""
+        return self.update_norm / self.weight_norm if self.weight_norm else math.nan
+
+
+class VariableReports(Sequence[VariableReport]):
+    """What a step did to its variables: columns, from which a VariableReport is made when it is asked for.
+
+    Args:
+        names: the variables' names.
+        sizes: how many elements each has.
+        slots: the slots' names.
+        stats: float64[variables, width]: a kernel's stats, whose columns `codegen` names.
+        has_weights: whether the stats have the weights' norms.
+        has_updates: whether they have the updates'.
+
+    Attributes:
+        names: the variables' names.
+        slots: the slots' names.
+        stats: as given.
+        measured: of the first five rows of `values`, which are known.
+
+    >>> reports = VariableReports(["w"], [4], [], np.array([[25.0, 100.0, 1.0, 2.0, 0.0]]))
+    >>> reports[0].gradient_norm, reports[0].gradient_zero_fraction, reports[0].update_ratio
+    (5.0, 0.5, 0.1)
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        sizes: Sequence[int],
+        slots: Sequence[str],
+        stats: NDArray[np.float64],
+        *,
+        has_weights: bool = True,
+        has_updates: bool = True,
+    ) -> None:
+        self.names = tuple(names)
+        self.slots = tuple(slots)
+        self.measured = (True, has_weights, has_updates, True, has_weights and has_updates)
+        self._sizes = sizes
+        self.stats = stats
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """float64[5 + 3 * slots, variables]: what telemetry logs.
+
+        Rows: the norms of gradient, weights and update, the share of the gradient that is 0, the update's norm over the
+        weights', which is NaN where they are 0; then mean, norm and largest element of each slot.
+        """
+        values, sizes = self.stats.T.copy(), np.array(self._sizes)
+        mean, norm, most = (values[GRADIENT_STATS + k :: SLOT_STATS] for k in range(SLOT_STATS))
+        with np.errstate(all="ignore"):  # a diverging run says so by its values
+            np.sqrt(values[:3], out=values[:3])
+            values[3] /= sizes
+            np.divide(values[2], values[1], out=values[4])
+            mean /= sizes
+            np.sqrt(norm, out=norm)
+            usual = math.isfinite(values.sum())
+        if not usual:
+            values[4][values[1] == 0.0] = math.nan
+            most[np.isnan(norm)] = math.nan
+            values[3, sizes == 0] = mean[:, sizes == 0] = most[:, sizes == 0] = 0.0
+        return values
+
+    @overload
+    def __getitem__(self, index: int) -> VariableReport: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[VariableReport, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> VariableReport | tuple[VariableReport, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        gradient, weights, update, _, _, *slots = self.values[:, index].tolist()
+        zeros, nonfinite = (int(count) for count in self.stats[index, 3:GRADIENT_STATS])
+        of_slots = {slot: SlotReport(*slots[SLOT_STATS * k :][:SLOT_STATS]) for k, slot in enumerate(self.slots)}
+        return VariableReport(
+            self.names[index], self._sizes[index], gradient, zeros, nonfinite, weights, update, of_slots
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What one call of apply_gradients did.
+
+    Attributes:
+        step: the step's number: the global step after the update, or how often this optimizer was called.
+        learning_rate: the rate in force.
+        global_norm: the L2 norm of all gradients before clipping; None where nobody asked for it.
+        clip_norm: the bound on the norm; None where there is no clipping.
+        clipped: whether the norm was above the bound.
+        nonfinite: how many elements of the gradients were NaN or infinite; None where the norm is.
+        skipped: whether the step was left out, and changed nothing: see `skip_nonfinite_steps`.
+        variables: what was done to each variable, in the order given, where that was asked for.
+        loss: what the loss was before the update, where minimize computed it; None where the caller brought gradients.
+    """
+
+    step: int
+    learning_rate: float
+    global_norm: float | None = None
+    clip_norm: float | None = None
+    clipped: bool = False
+    nonfinite: int | None = None
+    skipped: bool = False
+    variables: Sequence[VariableReport] = field(default=(), repr=False)
+    loss: float | None = None
+
+    @property
+    def clipped_global_norm(self) -> float | None:
+        """The global norm after clipping by norm; NaN where the norm was not finite, as the gradients then are.
+
+        What `clip_gradients_by_value` takes away is not counted: it clips as the update reads, when the norm is known.
+        """
+        if self.clip_norm is not None and self.global_norm is not None and not math.isfinite(self.global_norm):
+            return math.nan
+        return self.clip_norm if self.clipped else self.global_norm

@@ -1,0 +1,141 @@
+"""A directory → the runs to audit; a run's files → what of them can be read, and why the rest cannot."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import TYPE_CHECKING, NamedTuple
+
+from summaries.auditing.findings import Failure
+from summaries.auditing.signals.tags import is_validation
+from summaries.reading.run import read_files
+from summaries.storage.files import open_to_read
+from summaries.storage.logdir import run_directories
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from summaries.reading.run import Run
+
+__all__ = ["Work", "baseline_below", "read_what_can_be", "reason_of", "runs_below"]
+
+
+class Work(NamedTuple):
+    """One run to audit: its name, its files in reading order, and how many bytes they have.
+
+    `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it,
+    and `trained` is that run's name; `failures` tell what of it could not be listed.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    size: int
+    training: tuple[str, ...] = ()
+    trained: str = ""
+    failures: tuple[Failure, ...] = ()
+
+
+def runs_below(path: str | os.PathLike[str]) -> list[Work]:
+    """Every run below a directory, by name; or the run that an event file is.
+
+    A directory below it that cannot be read is a run without files, and with the failure that tells why.
+
+    Raises:
+        FileNotFoundError: there is no such path, or no event file below it.
+        OSError: nothing below it can be read.
+    """
+    path = os.fspath(path)
+    errors: list[OSError] = []
+    if os.path.isfile(path):  # asked first, because a directory may come into being between two questions
+        runs = {os.path.basename(path): [path]}
+    elif not os.path.exists(path):
+        raise FileNotFoundError(f"no such file or directory: {path}")
+    else:
+        try:
+            runs = run_directories(path, errors.append)
+        except FileNotFoundError:
+            if errors:
+                raise errors[0] from None
+            raise
+    works = []
+    for name, files in runs.items():
+        trained = _trained(name, runs)
+        works.append(Work(name, tuple(files), sum(map(_size, files)), tuple(runs.get(trained, ())), trained))
+    return sorted(works + [_unlisted(error, path) for error in errors])
+
+
+def baseline_below(path: str | os.PathLike[str] | None) -> list[Work]:
+    """The runs to compare with: as `runs_below`, but all of them can be read, or there is no telling; none of None.
+
+    Raises:
+        OSError: a file or directory cannot be read.
+    """
+    works = runs_below(path) if path is not None else []
+    for work in works:
+        for failure in (*work.failures, *filter(None, (_closed(work.name, file) for file in work.files))):
+            raise OSError(f"cannot compare with {os.fspath(path or '')}: {failure.path}: {failure.reason}")
+    return works
+
+
+def _unlisted(error: OSError, path: str) -> Work:
+    directory = os.fsdecode(error.filename)
+    name = os.path.relpath(directory, path).replace(os.sep, "/")
+    return Work(name, (), 0, failures=(Failure(name, directory, reason_of(error)),))
+
+
+def _trained(name: str, runs: Mapping[str, Sequence[str]]) -> str:
+    """The run that a run called `…/validation` validates: `…/train` beside it, or the one above it; "" if none is.
+
+    Of `loss_val` it is `loss_train`, as `add_scalars` names directories.
+    """
+    above, _, last = name.rpartition("/")
+    if not is_validation(last):
+        return ""
+    stem = last[: last.rfind("_") + 1]
+    beside = [f"{above}/{stem}{other}" if above else stem + other for other in ("train", "training")]
+    return next((other for other in (*beside, above or ".") if other in runs), "")
+
+
+def read_what_can_be(name: str, files: Sequence[str]) -> tuple[Run | None, tuple[Failure, ...]]:
+    """The run that those of the files make up that can be read, if any can; and what is wrong with the others."""
+    left = list(files)
+    failures: list[Failure] = []
+    while left:
+        try:
+            return read_files(left, sum(map(_size, left))), tuple(failures)
+        except OSError as error:
+            closed = {path: failure for path in left if (failure := _closed(name, path))}
+            if not closed:  # they can be opened, and then not be read
+                path = left[0] if len(left) == 1 else ""
+                return None, (*failures, Failure(name, path, reason_of(error)))
+            failures += closed.values()
+            left = [path for path in left if path not in closed]
+    return None, tuple(failures)
+
+
+def _closed(name: str, path: str) -> Failure | None:
+    """Why a file cannot be opened; None where it can."""
+    try:
+        open_to_read(path).close()
+    except OSError as error:
+        return Failure(name, path, reason_of(error))
+    return None
+
+
+def reason_of(error: BaseException) -> str:
+    """Why something could not be audited, in words."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)}:{place.lineno}"
+    return f"{type(error).__name__} at {where}: {error} - this is a mistake of gradledger's, not of the run"
+
+
+def _size(path: str) -> int:
+    """Of a file, in bytes; 0 of one that cannot be read, of which its reader will tell."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0

@@ -1,0 +1,181 @@
+"""Whether a loss diverges: a rise that takes a good part of the run, one at its very end, one at its very start."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.rules.rule import Hit
+from summaries.auditing.statistics.course import (
+    Course,
+    bend,
+    explained_by_rate,
+    largest_rise,
+    onset,
+    without_zeros,
+)
+from summaries.auditing.statistics.robust import blocks, in_sigmas, median, sigma
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
+
+__all__ = ["divergence"]
+
+_FEW = 5  # points at the end; fewer could still be a spike
+_TIMES = 1.5  # what it was at first, at least, a loss must be that blew up at once
+
+
+def divergence(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
+    """A loss that rises far above the best that it had, and stays there.
+
+    Args:
+        run: the loss's run.
+        signal: the loss.
+        limit: `min_points`, `sigmas`, `min_rise` and `min_undone`, as GL304 has them.
+    """
+    series = without_zeros(signal.finite)
+    if len(series) < limit["min_points"]:
+        return None
+    # Of a short run, few blocks: a median of five points is too noisy. Of a long one they would hide its turns.
+    for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
+        hit = _divergence(run, signal, series, count, limit)
+        if hit is not None:
+            return hit
+    return _breaking_away(run, signal, series, limit) or _blown_up(signal, series, limit)
+
+
+def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
+    """A rise that takes a good part of the run: seen in the medians of blocks."""
+    course = Course.of(series.value, count)
+    level = course.blocks.median
+    best = int(np.argmin(level))
+    lowest, since = float(level[best]), len(level) - 1 - best
+    known = float(level[: best + 1].max()) - lowest
+    walk = _walk(course, best)
+    # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
+    for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
+        end, error = median(level[-tail:]), course.error_of_rise(best, tail)
+        rise = end - lowest
+        far = 2 if 2 * rise > max(abs(lowest), known) else 3
+        if rise > max(limit["sigmas"] * error, far * walk) and _stays(level, best, end, error, limit):
+            break
+    else:
+        return None
+    start = int(course.blocks.start[best])  # a restart undoes a part of what was learnt, and not for long
+    restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
+    if restarted and end - lowest < 0.5 * known:
+        return None
+    since_point = onset(series.value, course.blocks, best, end - lowest, max(known, abs(lowest)))
+    return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error), "and stays there")
+
+
+def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float, how: str) -> Hit:
+    """A rise from the best level to that at the end, which begins at the point `since`."""
+    return Hit(
+        f"{signal.tag} rises from {best:.4g} to {end:.4g} {how}",
+        signal.tag,
+        (int(series.step[since]), int(series.step[-1])),
+        {"best": best, "end": end, "sigmas": sigmas},
+    )
+
+
+def _walk(course: Course, best: int) -> float:
+    """How far noise that is correlated wanders off behind the best block: what it does from block to block tells."""
+    level = course.blocks.median
+    parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
+    step = min((sigma(np.diff(part)) for part in parts), default=0.0)
+    error = math.sqrt(2) * median(course.blocks.error)  # of this there is no more from afar
+    return math.sqrt(max(step - error, 0.0) * (step + error) * (len(level) - 1 - best))
+
+
+def _stays(level: NDArray[np.float64], best: int, end: float, error: float, limit: Limits) -> bool:
+    """Whether a rise from the best level to the end is large, and not one of several that were come back from."""
+    lowest = float(level[best])
+    rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest is so by its error, too
+    fall = float(level[: best + 1].max()) - lowest
+    return bool(
+        _undoes(rise, fall, lowest, limit)
+        and rise >= limit["min_rise"] * abs(lowest)
+        and (rise >= (0.8 if rise < fall else 0.5) * top or _settled(level, best, rise))  # not on its way back
+        and not _came_back(level[best:] - lowest, rise)
+        and rise >= 2 * largest_rise(level[: best + 1])
+    )
+
+
+def _settled(level: NDArray[np.float64], best: int, rise: float) -> bool:
+    """Whether a loss came back in part only, and stays above what it was, most of the run: it now hardly falls."""
+    since = len(level) - 1 - (best + int(np.argmax(level[best:])))
+    return 2 * since > len(level) and float(level[-1 - since // 3]) - float(level[-1]) < rise / 4
+
+
+def _undoes(rise: float, fall: float, level: float, limit: Limits) -> bool:
+    """Whether a rise undoes much of what was learnt, or some, and is large beside the level."""
+    undone = rise / max(fall, 1e-300)
+    return undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(level))
+
+
+def _came_back(above: NDArray[np.float64], rise: float) -> bool:
+    """Whether it was as high before, and then low again: it wanders."""
+    up = np.flatnonzero(above > 0.6 * rise)
+    return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
+
+
+def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """A rise in the last points, too short for the blocks' medians: stretches of 5 points, of 10, and so on."""
+    value, n = series.value, len(series)
+    length, longest = _FEW, max(n // 15, _FEW)
+    lowest, highest = _levels(value)
+    while length <= longest and n >= 10 * length:
+        last, start = value[-length:], n - 2 * length  # the stretch before the last may hold a part of the rise
+        end = min(median(last), median(last[-max(length // 2, 3) :]))  # a spike is on its way back
+        level = median(value[max(start - 3 * length, 0) : start])
+        rise = end - level
+        if rise >= limit["min_rise"] * abs(level) and rise > 0 and _undoes(rise, highest - lowest, level, limit):
+            before = blocks(value[:start], start // length)
+            noise = max(bend(before.median), median(before.error))
+            usual = max(largest_rise(before.median), float(before.median[-1]) - level)
+            since = start + int(np.flatnonzero(value[start:] > level + rise / 2)[0])
+            enough = rise > (limit["sigmas"] + 2) * noise and rise >= 2 * usual
+            if enough and not explained_by_rate(run, series, since - length, since + length, n - 1):
+                how = f"in its last {n - since} points"
+                return _hit(signal, series, since, level, end, in_sigmas(rise, noise), how)
+        length *= 2
+    return None
+
+
+def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The lowest level that a loss had, and the highest before it."""
+    level = blocks(values, 30).median
+    best = int(np.argmin(level))
+    return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
+
+
+def _blown_up(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """A rise in the first eighth, for good: seen in logarithms, as it may go on for many orders of magnitude."""
+    value, n = series.value, len(series)
+    if value.min() <= 0:
+        return None
+    longest = max(n // 8, 2)
+    early = np.log(value[: 2 * longest])
+    rest = np.log(value[2 * longest :: max(n // 10_000, 1)])  # so many tell its level
+    late = rest[-(len(rest) // 2) :]
+    end, noise = median(late), max(sigma(late), bend(late))
+    top, low = float(blocks(rest, 8).median.max()), float(np.quantile(rest, 0.1))
+    sums, length = np.cumsum(np.append(0.0, early[:longest])), 2
+    while length <= longest:
+        mean = (sums[length:] - sums[:-length]) / length
+        best = int(np.argmin(mean))
+        rise, error = end - float(mean[best]), noise * math.hypot(1 / math.sqrt(length), math.sqrt(3 / n))
+        enough = rise > max(math.log(_TIMES), limit["sigmas"] * error) and end > mean[: best + 1].max() + 2 * error
+        if enough and low > mean[best] + rise / 2 and top - end < 2 * rise / 3:  # it stays
+            since = best + int(np.flatnonzero(early[best:] < mean[best] + min(4 * noise, rise / 3))[-1])
+            start, stop = math.exp(float(mean[best])), math.exp(end)
+            return _hit(signal, series, since, start, stop, in_sigmas(rise, error), "at once, and stays there")
+        length *= 2
+    return None

@@ -1,0 +1,61 @@
+"""Overflows of a scaled loss: in half precision they are how the scale is found, and their steps are skipped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.rules.rule import fraction, whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signals
+    from summaries.reading.series import Series
+
+__all__ = ["THRESHOLDS", "are_few", "skipped"]
+
+THRESHOLDS = {"max_overflows": fraction(0.02), "max_first": whole(40), "max_in_a_row": whole(3)}
+"""Of the rules that tell overflows from what went wrong."""
+
+
+def are_few(at: NDArray[np.int64], points: int, limit: Limits) -> bool:
+    """Whether points that are not finite are single overflows, as a scaled loss has: a few, and the run goes on.
+
+    A scale that starts too high overflows at the first steps, until it has been halved often enough. Where the points
+    recorded so far end with an overflow, the next ones will tell.
+
+    Args:
+        at: int64[k], k ≥ 1: which points.
+        points: how many there are in all.
+        limit: `THRESHOLDS`.
+    """
+    stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
+    later = stretches[1:] if stretches[0][0] == 0 else stretches
+    first = len(at) - sum(map(len, later))
+    return bool(
+        first <= min(limit["max_first"], points - 1)
+        and max(map(len, later), default=0) <= limit["max_in_a_row"]
+        and sum(map(len, later)) <= max(limit["max_in_a_row"], limit["max_overflows"] * points)
+    )
+
+
+def skipped(run: Signals, loss: Series, limit: Limits) -> bool:
+    """Whether a loss is not finite at a few points only, and the loss's scale was lowered at each of them."""
+    at = np.flatnonzero(~np.isfinite(loss.value))
+    return not len(at) or (are_few(at, len(loss), limit) and _lowered(run, loss.step[at]))
+
+
+def _lowered(run: Signals, steps: NDArray[np.int64]) -> bool:
+    """Whether a loss's scale is lower at each of these steps, or just behind it, than before."""
+    for signal in run.of("loss_scale"):
+        step, value = signal.finite.step, signal.finite.value
+        if len(step):
+            here, behind = np.searchsorted(step, steps), np.searchsorted(step, steps, "right")
+            before = value[np.maximum(here - 1, 0)]
+            now, then = (value[np.minimum(index, len(step) - 1)] for index in (here, behind))
+            if (np.minimum(now, then) < np.maximum(before, now)).all():
+                return True
+    return False

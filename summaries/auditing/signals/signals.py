@@ -1,0 +1,192 @@
+"""What a rule sees of a run: its series by role, what stands of them, and how its files and sessions follow."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.reading.series import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.signals.tags import Meaning, TagTable
+    from summaries.reading.run import Run
+
+__all__ = ["Signal", "Signals"]
+
+
+_SEPARATORS = re.compile(r"[/_.: -]+")
+# Words of tags: those of a policy's training, or of two networks' against each other; and whose loss a loss is there.
+_MOVING = frozenset((
+    "reward", "rewards", "rew", "return", "returns", "episode", "episodes", "rollout", "rollouts", "policy", "critic",
+    "actor", "advantage", "advantages", "td", "discriminator", "generator", "adversarial", "gan",
+))  # fmt: skip
+_OPPONENTS = frozenset(("g", "d", "gen", "disc", "dis", "netg", "netd"))
+
+
+class Signal:
+    """One tag's series, and what the tag means.
+
+    Attributes:
+        tag: the tag.
+        meaning: its role, variable and slot.
+        series: all points, in the order in which they were written.
+        file_starts: int64[files]: how many of the points were written before each file of the run.
+    """
+
+    def __init__(self, series: Series, meaning: Meaning, file_starts: Sequence[int]) -> None:
+        self.tag = series.tag
+        self.meaning = meaning
+        self.series = series
+        self.file_starts = file_starts
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    @cached_property
+    def latest(self) -> Series:
+        """The points that stand after restarts."""
+        step = self.series.step
+        if not self.series.restarts and (step[1:] > step[:-1]).all():
+            return self.series
+        return self.series.latest()
+
+    @cached_property
+    def standing(self) -> Series:
+        """What stands, for judging values: of equal steps in a row, all; a rule on values wants every number."""
+        stands = np.ones(len(self.series), bool)
+        limit = np.iinfo(np.int64).max
+        step = self.series.step
+        if self.series.restarts or not (step[1:] >= step[:-1]).all():
+            later = np.minimum.accumulate(np.append(step[1:], limit)[::-1])[::-1]
+            stands = later >= step
+            for before, start in self.series.restarts:
+                stands[:before] &= step[:before] < start
+        if stands.all():
+            return self.series
+        return Series(self.tag, step[stands], self.series.wall_time[stands], self.series.value[stands])
+
+    @cached_property
+    def finite(self) -> Series:
+        """The points that stand and are finite."""
+        series = self.standing
+        fine = np.isfinite(series.value)
+        if fine.all():
+            return series
+        return Series(self.tag, series.step[fine], series.wall_time[fine], series.value[fine])
+
+
+class Signals:
+    """A run, as rules see it.
+
+    Args:
+        name: the run's name.
+        run: its columns and faults.
+        table: what its tags mean.
+        baseline: the runs that it is compared with.
+
+    Attributes:
+        name: the run's name.
+        run: its columns and faults.
+        all: every tag's signal, by tag.
+        baseline: the runs that it is compared with.
+        training: the run whose model this one validates, where that is another.
+    """
+
+    def __init__(self, name: str, run: Run, table: TagTable, baseline: Sequence[Signals] = ()) -> None:
+        self.name = name
+        self.run = run
+        self.baseline = baseline
+        self.training: Signals | None = None
+        self.all: dict[str, Signal] = {}
+        self._by_role: dict[str, list[Signal]] = defaultdict(list)
+        for tag, series in run.scalars.items():
+            meaning = table.meaning(tag, name)
+            signal = self.all[tag] = Signal(series, meaning, run.file_starts(tag))
+            self._by_role[meaning.role].append(signal)
+
+    def of(self, *roles: str) -> list[Signal]:
+        """The signals that have one of these roles, in the order of the roles."""
+        return [signal for role in roles for signal in self._by_role.get(role, ())]
+
+    def for_variable(self, role: str) -> dict[str, Signal]:
+        """Of a role's signals, each variable's first."""
+        found: dict[str, Signal] = {}
+        for signal in self.of(role):
+            found.setdefault(signal.meaning.variable, signal)
+        return found
+
+    @cached_property
+    def longest(self) -> Signal | None:
+        """The signal with the most points: its steps and times stand for the run's."""
+        return max(self.all.values(), key=len, default=None)
+
+    @cached_property
+    def moving_target(self) -> bool:
+        """Whether tags tell that losses are measured against what moves: a policy's own returns, an opponent's skill.
+
+        Such losses rise while all is well, so that their course says nothing.
+        """
+        for tag in self.run.tags:
+            words = frozenset(_SEPARATORS.split(tag.lower()))
+            if words & _MOVING or ("loss" in words and words & _OPPONENTS):
+                return True
+        return False
+
+    @cached_property
+    def file_spans(self) -> list[tuple[float, float] | None]:
+        """For each file, the wall times of its first scalar and its last, in seconds; None where it has none."""
+        lows = np.full(len(self.run.files), np.inf)
+        highs = np.full(len(self.run.files), -np.inf)
+        for signal in self.all.values():
+            for i, (start, stop) in enumerate(self.file_ranges(signal)):
+                times = signal.series.wall_time[start:stop]
+                times = times[np.isfinite(times)]
+                if len(times):
+                    lows[i], highs[i] = min(lows[i], times.min()), max(highs[i], times.max())
+        return [(low, high) if low <= high else None for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+
+    def file_ranges(self, signal: Signal) -> list[tuple[int, int]]:
+        """For each file, which of the signal's points it has: start and stop."""
+        starts = [*signal.file_starts, len(signal)]
+        return list(pairwise(starts))
+
+    @cached_property
+    def concurrent_files(self) -> list[tuple[int, int]]:
+        """Pairs of files that were written at the same time, by number."""
+        if len(self.run.files) < 2:  # noqa: PLR2004 - a pair
+            return []
+        return [
+            (i, j) for i in range(len(self.run.files)) for j in range(i + 1, len(self.run.files)) if self._overlap(i, j)
+        ]
+
+    def _overlap(self, i: int, j: int) -> bool:
+        first, second = self.file_spans[i], self.file_spans[j]
+        if first is None or second is None:
+            return False
+        low, high = max(first[0], second[0]), min(first[1], second[1])
+        return low < high and all(self._points_within(k, low, high) > 1 for k in (i, j))
+
+    def _points_within(self, file: int, low: float, high: float) -> int:
+        """How many points of the file's busiest tag lie between two wall times."""
+        most = 0
+        for signal in self.all.values():
+            start, stop = self.file_ranges(signal)[file]
+            times = signal.series.wall_time[start:stop]
+            most = max(most, int(np.count_nonzero((times >= low) & (times <= high))))
+        return most
+
+    def sessions(self, signal: Signal) -> NDArray[np.int64]:
+        """Where a session of a tag ends and the next begins: session starts, and files written at the same time."""
+        cuts = {before for before, _ in signal.series.restarts}
+        for pair in self.concurrent_files:
+            cuts.update(signal.file_starts[file] for file in pair)
+        return np.array(sorted(cut for cut in cuts if 0 < cut < len(signal)), np.int64)

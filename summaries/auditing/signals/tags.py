@@ -1,0 +1,175 @@
+"""Tags → roles: which is a loss, a norm, a learning rate, whoever wrote it.
+
+One table of patterns, tried in order; the first that matches a whole tag, ignoring case, decides. The named groups
+`variable` and `slot` say what the tag is about. A configuration's patterns are tried before these. Losses, which
+everybody names as they like, are told by the words of their names, where no pattern matches: see `loss_names`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from summaries.auditing.signals.loss_names import LOSS_ROLES, VALIDATION, context, loss_role, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation"]
+
+_ANY = r"(?:.*[/_.: -])?"  # whatever stands before, up to a separator
+_VARIABLE = r"(?P<variable>.+)"
+_GRADIENT = r"(?:grad|gradient)s?"
+
+PATTERNS: tuple[tuple[str, str], ...] = (
+    # ours, as DESIGN.md fixes them; `global_norm/…` is tf.contrib's optimize_loss
+    ("global_norm", r"gradients/global_norm"),
+    ("clipped_global_norm", r"gradients/clipped_global_norm|(?:.*/)?global_norm/clipped_gradient_norm"),
+    ("clip_norm", r"gradients/clip_norm"),
+    ("clipped", r"gradients/clipped"),
+    ("clipped_fraction", r"gradients/clipped_fraction"),
+    ("nonfinite", r"gradients/nonfinite"),
+    ("gradient_norm", rf"gradients/norm/{_VARIABLE}"),
+    ("zero_fraction", rf"gradients/zero_fraction/{_VARIABLE}"),
+    ("weight_norm", rf"weights/norm/{_VARIABLE}"),
+    ("update_norm", rf"updates/norm/{_VARIABLE}"),
+    ("update_ratio", rf"updates/ratio/{_VARIABLE}"),
+    ("slot_mean", rf"slots/(?P<slot>[^/]+)/mean/{_VARIABLE}"),
+    ("slot_norm", rf"slots/(?P<slot>[^/]+)/norm/{_VARIABLE}"),
+    ("slot_max", rf"slots/(?P<slot>[^/]+)/max/{_VARIABLE}"),
+    ("slot_min", rf"slots/(?P<slot>[^/]+)/min/{_VARIABLE}"),
+    ("steps_per_second", r"(?:.*/)?(?:global_step|steps?|iters?|iterations?|batches)[_-]?(?:/|per_?)(?:sec|second|s)"),
+    # clipping: OLMo's optim/clipping_rate; PPO's clip_fraction, of ratios, is told by the run's other tags
+    (
+        "clipped_fraction",
+        rf"{_ANY}(?:clip(?:ping|ped)?_(?:rate|frac|fraction)|{_GRADIENT}_clip[_/]fraction)",
+    ),
+    ("clipped", rf"(?:train(?:ing)?/)?(?:{_GRADIENT}[_-])?clipped"),
+    ("clipped_percent", r"(?:train(?:_inner)?/)?clip"),  # fairseq's and metaseq's, beside their gnorm
+    ("clip_norm", rf"{_ANY}(?:clip_norm|max_grad_norm|clip_grad_norm|clip_threshold)"),
+    # loss scaling of mixed precision: its overflows are no fault
+    (
+        "loss_scale",
+        rf"{_ANY}(?:loss[_-]scale|loss scale|amp[_-]scale|grad[_-]scale|(?:grad_)?scaler(?:[/_]scale)?)|scale",
+    ),
+    # per-parameter norms: Lightning grad_2.0_norm/<p>, OLMo grad/<p>.norm, llm-foundry l2_norm/grad/<p>, metaseq, Keras
+    ("global_norm", rf"{_ANY}l2_norm/grad/global|{_ANY}grad_[\d.]+_norm_total|{_ANY}grad_[\d.]+_norm/total"),
+    ("gradient_norm", rf"(?:.*/)?l2_norm/grad/{_VARIABLE}"),
+    ("weight_norm", rf"(?:.*/)?l2_norm/param/{_VARIABLE}"),
+    ("update_norm", rf"(?:.*/)?l2_norm/(?:update|param_update)/{_VARIABLE}"),
+    ("slot_norm", rf"(?:.*/)?l2_norm/(?P<slot>moment|second_moment(?:_sqrt)?)/{_VARIABLE}"),
+    ("gradient_norm", rf"grad_[\d.]+_norm[/_]{_VARIABLE}"),
+    ("gradient_norm", rf"(?:.*/)?gradient_norm/{_VARIABLE}"),
+    ("global_norm", rf"(?:.*/)?(?:{_GRADIENT}/(?:total_|global_)?norm|norm/{_GRADIENT}|total_norm)"),
+    ("gradient_norm", rf"(?:optim/)?(?:train/)?{_GRADIENT}/{_VARIABLE}[./]norm"),
+    ("gradient_norm", rf"(?:.*/)?{_GRADIENT}/norm/{_VARIABLE}"),
+    ("weight_norm", rf"(?:optim/)?(?:train/)?params?/{_VARIABLE}[./]norm"),
+    ("slot_norm", rf"(?:optim/)?(?P<slot>exp_avg|exp_avg_sq)/{_VARIABLE}[./]norm"),
+    ("slot_mean", rf"(?:optim/)?(?P<slot>exp_avg|exp_avg_sq)/{_VARIABLE}[./](?:avg|mean)"),
+    ("slot_min", rf"(?:optim/)?(?P<slot>exp_avg|exp_avg_sq)/{_VARIABLE}[./]min"),
+    ("slot_max", rf"(?:optim/)?(?P<slot>exp_avg|exp_avg_sq)/{_VARIABLE}[./]max"),
+    ("gradient_norm", rf"(?:.*/)?(?:grad_?norms?|gradient_norms?)/{_VARIABLE}"),
+    ("weight_norm", rf"(?:.*/)?(?:param|weight)_?norms?/{_VARIABLE}"),
+    ("update_norm", rf"(?:.*/)?update_?norms?/{_VARIABLE}"),
+    ("update_ratio", rf"(?:.*/)?(?:update_ratios?|update_to_weight|weight_update_ratio|update:weight)/{_VARIABLE}"),
+    # the norm of all gradients: Hugging Face train/grad_norm, Megatron grad-norm, OLMo optim/total_grad_norm, metaseq
+    ("clipped_global_norm", rf"{_ANY}(?:clipped|post_?clip)[_-](?:total_|global_)?{_GRADIENT}[_-]norm"),
+    ("clipped_global_norm", rf"{_ANY}{_GRADIENT}[_-]norm[_-](?:clipped|post_clip|after_clip\w*)"),
+    ("global_norm", rf"{_ANY}(?:(?:total|global|pre_?clip|unclipped)[_ -])?{_GRADIENT}[_ -]?norm(?: vs samples)?"),
+    ("global_norm", rf"{_ANY}{_GRADIENT}[_-]norm[_-](?:total|global|unclipped|pre_clip|before_clip\w*)"),
+    ("global_norm", rf"{_ANY}(?:gnorm|global_norm)|(?:.*/)?global_norm/gradient_norm"),
+    ("learning_rate", rf"{_ANY}(?:learning[_ -]?rate|lr)(?: vs samples)?(?:[/_-]?(?:pg|group|param_group)?_?\d+)?"),
+    (
+        "learning_rate",
+        r"(?:optim/)?lr[ _-]?\(?group[ _]?\d+\)?|(?:lr|learning_rate)[-/]\w+(?:/(?:pg|group)\d+)?(?:-\w+)?",
+    ),
+    ("learning_rate", r"(?:optim|optimizer|train|training|lr)/(?:learning_rate|lr)[/_]\w+"),
+)
+ROLES = frozenset(role for role, _ in PATTERNS) | LOSS_ROLES
+"""Every role that a tag can have."""
+
+_PER_VARIABLE = frozenset(role for role, pattern in PATTERNS if _VARIABLE in pattern)
+_MOST_CHARACTERS = 1000  # of a tag that anybody would give; patterns take time that grows with the square of them
+_VALIDATION_RUN = re.compile(rf"(?:.*[/_.-])?{VALIDATION.replace(' ', '[_-]')}(?:_?set)?\d*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a tag is taken for.
+
+    Attributes:
+        role: one of `ROLES`; "" where no pattern knows the tag.
+        variable: the variable that it is about; "" where it is about all, or none.
+        slot: the optimizer's slot that it is about, or "".
+    """
+
+    role: str
+    variable: str = ""
+    slot: str = ""
+
+
+class TagTable:
+    """Decides what the tags of a run mean.
+
+    Args:
+        own: (role, pattern) pairs that are tried before the table's.
+        tags: those of the run: they tell whether its losses need to fall, which those of reinforcement learning do not.
+
+    >>> TagTable().meaning("train/grad_norm").role
+    'global_norm'
+    >>> TagTable().meaning("slots/v/mean/layer1/kernel")
+    Meaning(role='slot_mean', variable='layer1/kernel', slot='v')
+    >>> TagTable(tags=["train/loss", "rollout/ep_rew_mean"]).meaning("train/loss").role
+    'auxiliary_loss'
+    """
+
+    def __init__(self, own: Iterable[tuple[str, str]] = (), tags: Iterable[str] = ()) -> None:
+        self._own = compiled(tuple(own))
+        self._need_not_fall = context(tags)
+
+    def meaning(self, tag: str, run: str = "") -> Meaning:
+        """What a tag is, in a run of this name: a loss in a run called `…/validation`, as Keras has, is one of it."""
+        for role, pattern in self._own:
+            if match := pattern.fullmatch(tag):
+                return _meaning(role, match)
+        found = _meaning_of(tag)
+        if found.role not in LOSS_ROLES:
+            return found
+        if any(losses.fullmatch(words(tag)) for losses in self._need_not_fall):
+            return Meaning("auxiliary_loss")
+        if found.role == "loss" and is_validation(run):
+            return Meaning("validation_loss")
+        return found
+
+
+def is_validation(run: str) -> bool:
+    """Whether a run's name says that it validates a model."""
+    return _VALIDATION_RUN.fullmatch(run) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def _meaning_of(tag: str) -> Meaning:
+    if len(tag) > _MOST_CHARACTERS:
+        return Meaning("")
+    for role, pattern in compiled(PATTERNS):
+        if match := pattern.fullmatch(tag):
+            return _meaning(role, match)
+    return Meaning(loss_role(tag))
+
+
+@lru_cache(maxsize=8)
+def compiled(patterns: tuple[tuple[str, str], ...]) -> Sequence[tuple[str, re.Pattern[str]]]:
+    """The patterns, compiled once.
+
+    Raises:
+        re.error: one is no regular expression.
+    """
+    return [(role, re.compile(pattern, re.IGNORECASE | re.DOTALL)) for role, pattern in patterns]
+
+
+def _meaning(role: str, match: re.Match[str]) -> Meaning:
+    groups = match.groupdict()
+    variable = groups.get("variable") or (match[0] if role in _PER_VARIABLE else "")  # else all would be one variable's
+    return Meaning(role, variable, groups.get("slot") or "")

@@ -1,0 +1,1 @@
+"""Numbers about series: levels, noise, excursions, courses. No rules."""

@@ -1,0 +1,287 @@
+"""What stands out of a series: stretches of points that its own noise does not explain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from summaries.auditing.statistics.robust import NORMAL, Blocks, blocks, sigma, tail_reach
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Excursions", "Peak"]
+
+_NEIGHBOURS = 3  # blocks on each side that tell what a block's level should be
+
+
+class Peak(NamedTuple):
+    """A stretch of points far above the level around it: the first, the last and the highest, by index.
+
+    It is lasting if there are three points in a row, or in four.
+    """
+
+    first: int
+    last: int
+    top: int
+    points: int
+    level: float
+    sigmas: float
+    lasting: bool = False
+
+
+class _Heights(NamedTuple):
+    """How far points are from their level, in standard deviations: float64[n] each.
+
+    Attributes:
+        deviation: above the higher of the levels before and after.
+        centred: from the level between.
+        ratio: above the higher level, on a logarithmic scale; infinite where there is none.
+    """
+
+    deviation: Floats
+    centred: Floats
+    ratio: Floats
+
+
+class _Usual(NamedTuple):
+    """What each of n values should be, as those around it tell.
+
+    Attributes:
+        level: float64[n]: the higher one of the levels before and after; infinite where none is known before.
+        centre: float64[n]: between these.
+        noise: float64[n]: standard deviation about the centre.
+        span: the range of the levels.
+        length: how many points make up a level.
+    """
+
+    level: Floats
+    centre: Floats
+    noise: Floats
+    span: float
+    length: int
+
+
+@dataclass(frozen=True)
+class Excursions:
+    """Where a series stands out of its own noise, upwards.
+
+    A point is compared with the higher of the levels before and after it, each the median of three blocks' medians, so
+    that neither a fall nor a lasting rise counts; and with the noise there. A single point must be further out than
+    the noise's own tail reaches (see `robust.tail_reach`); three in a row need not be so far.
+
+    Attributes:
+        returned: the stretches behind which the series is on its level again.
+        unreturned: the one that lasts to the end, if there is one.
+        reach: points in a block, times the blocks that make up a level.
+    """
+
+    returned: list[Peak]
+    unreturned: Peak | None
+    reach: int
+
+    @staticmethod
+    def of(
+        values: Floats, sigmas: float, min_rise: float, *, medians: bool = False, nearest: bool = False
+    ) -> Excursions:
+        """What stands out of n ≥ 20 finite values.
+
+        Args:
+            values: float64[n].
+            sigmas: how many standard deviations a point must at least be above the level.
+            min_rise: how far above, in parts of the range of the series' levels.
+            medians: whether values are medians, whose noise has no heavy tails.
+            nearest: whether the nearest points tell the level, and not blocks: in a short run, a block of a loss that
+                falls is all slope. Then nothing that lasts for longer stands out.
+        """
+        n = len(values)
+        usual = _of_neighbours(values) if nearest else _of_blocks(values)
+        rise = values - usual.level
+        deviation = rise / usual.noise
+        enough = rise > _least_rise(values, usual.level, usual.span, min_rise)
+        high = (deviation > 0.75 * sigmas) & enough
+        if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, so few points tell too much noise
+            ratio = _log_ratios(values, usual)
+            high |= (ratio > 1.5 * sigmas) & np.isfinite(ratio) & enough
+            high &= ratio > 2.5  # noqa: PLR2004
+        reach = usual.length * _NEIGHBOURS
+        if not high.any():
+            return Excursions([], None, reach)
+        heights = _Heights(deviation, (values - usual.centre) / usual.noise, ratio)
+        stretches = _peaks(values, heights, high, usual.level, usual.length)
+        peaks = _sure(stretches, heights, usual.length, sigmas, medians=medians)
+        if peaks:  # beside one that is sure, lesser ones are, too
+            sure, enough_beside = set(peaks), max(sigmas, 0.25 * max(peak.sigmas for peak in peaks))
+            peaks = [peak for peak in stretches if peak in sure or peak.sigmas > enough_beside]
+        open_end = [peak for peak in peaks if peak.last >= n - 2]
+        return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
+
+    @staticmethod
+    def of_stretches(values: Floats, sigmas: float, min_rise: float, count: int = 400) -> Excursions:
+        """What stands out for longer: the same of the medians of `count` stretches of at least as many values."""
+        cut = blocks(values, count)
+        found = Excursions.of(cut.median, sigmas, min_rise, medians=cut.length > 2)  # noqa: PLR2004
+
+        def whole(peak: Peak) -> Peak:
+            first, last = int(cut.start[peak.first]), int(cut.start[peak.last]) + cut.length - 1
+            top = first + int(np.argmax(values[first : last + 1]))
+            return Peak(first, last, top, last + 1 - first, peak.level, peak.sigmas)
+
+        unreturned = whole(found.unreturned) if found.unreturned else None
+        return Excursions([whole(peak) for peak in found.returned], unreturned, found.reach * cut.length)
+
+
+def _least_rise(values: Floats, level: Floats, span: float, min_rise: float) -> Floats:
+    """For each block's level, by how much a spike must rise above it."""
+    least = np.full(len(level), min_rise * span)
+    if values.min() > 0:  # else a level says nothing of a loss's scale
+        least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
+    return np.asarray(np.maximum(least, 0.02 * np.abs(level)))
+
+
+def _log_ratios(values: Floats, usual: _Usual) -> Floats:
+    """How far values stand out on a logarithmic scale, in standard deviations: there, noise in ratios is symmetric.
+
+    Infinitely far, where not all are positive: then there are no ratios.
+    """
+    if values.min() <= 0:
+        return np.full(len(values), np.inf)
+    noise = sigma(np.log(values / usual.centre))
+    return np.asarray(np.log(values / usual.level) / max(noise, 1e-300))
+
+
+def _on_a_grid(centred: Floats, length: int, sigmas: float) -> bool:
+    """Whether what stands out does so both ways, at multiples of one distance: as an epoch's last, small batch does."""
+    at = np.flatnonzero(np.abs(centred) > sigmas)
+    at = at[at >= length]  # the first fall is no noise
+    at = at[np.diff(at, prepend=-length) > 4]  # noqa: PLR2004 - of neighbours, the first
+    both = len(at) > 3 and centred[at].min() < 0 < centred[at].max()  # noqa: PLR2004
+    return bool(both and np.gcd.reduce(np.diff(at)) >= 5)  # noqa: PLR2004 - by chance, one in fifty
+
+
+def _of_blocks(values: Floats) -> _Usual:
+    """As blocks of up to a 64th of the values tell."""
+    n = len(values)
+    cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
+    owner = np.repeat(np.arange(len(cut.start)), np.diff(np.append(cut.start, n)))
+    centre = np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
+    level, noise = _expected(cut, blocks(values - centre, len(cut.start)).sigma)
+    span = float(cut.median.max() - cut.median.min())
+    noise = _at_least(noise, level, span)
+    return _Usual(level[owner], centre, noise[owner], span, cut.length)
+
+
+def _of_neighbours(values: Floats) -> _Usual:
+    """As the five nearest points on each side tell, and the noise of the 25 around."""
+    side = 5
+    before, after = _before_and_after(values, side)
+    centre = (np.where(np.isnan(before), after, before) + np.where(np.isnan(after), before, after)) / 2
+    noise = NORMAL * _medians_around(np.abs(values - centre), np.arange(len(values)), 12)
+    span = float(centre.max() - centre.min())
+    before[:side] = np.inf
+    level = np.fmax(before, after)
+    return _Usual(level, centre, _at_least(noise, level, span), span, side)
+
+
+def _at_least(noise: Floats, level: Floats, span: float) -> Floats:
+    """The noise, or more where there is nearly none: beside the level and the range of all."""
+    return np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
+
+
+def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
+    """For each block, the level that its neighbours tell, and the noise there, given that within the blocks."""
+    k, side = len(cut.median), _NEIGHBOURS
+    before, after = _before_and_after(cut.median, side)
+    before[0] = np.inf  # nothing came before the first block: how high it should be, nobody can tell
+    level = np.fmax(before, after)
+    bends = np.abs(np.diff(cut.median, 2)) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
+    return level, np.hypot(_medians_around(bends, np.arange(k) - 1, side), _medians_around(sigmas, np.arange(k), side))
+
+
+def _before_and_after(values: Floats, side: int) -> tuple[Floats, Floats]:
+    """For each value, the median of the `side` values before it, and of those behind; NaN where there are none."""
+    pad = np.full(side, np.nan)
+    rows = np.concatenate([pad, values, pad])[np.arange(len(values) + side + 1)[:, None] + np.arange(side)]
+    return _nan_medians(rows[: len(values)]), _nan_medians(rows[side + 1 :])
+
+
+def _medians_around(values: Floats, index: NDArray[np.int64], side: int) -> Floats:
+    """The medians of the 2 · side + 1 values nearest to each index: at an end as many, so that no one decides alone."""
+    width = min(2 * side + 1, len(values))
+    first = np.clip(index - side, 0, len(values) - width)
+    return _nan_medians(values[first[:, None] + np.arange(width)])
+
+
+def _nan_medians(rows: Floats) -> Floats:
+    """Each row's median, without its NaNs, which stand at either end; NaN where there is nothing else."""
+    ordered = np.sort(rows, axis=1)  # NaN last
+    count = np.count_nonzero(~np.isnan(rows), axis=1)
+    index = np.arange(len(rows))
+    low = ordered[index, np.maximum(count - 1, 0) // 2]
+    high = ordered[index, np.minimum(count // 2, rows.shape[1] - 1)]
+    return np.asarray((low + np.where(np.isnan(high), low, high)) / 2)
+
+
+def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Floats, length: int) -> list[Peak]:
+    """The stretches of high points, if the highest of each stands out of the noise in ratios, too."""
+    at = np.flatnonzero(high)
+    found = []
+    for stretch in np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1):
+        top = int(stretch[np.argmax(values[stretch])])
+        if heights.ratio[top] > 5:  # noqa: PLR2004
+            alike = stretch[heights.ratio[stretch] > 5]  # noqa: PLR2004
+            in_a_row = bool((alike[2:] - alike[:-2] <= 3).any())  # noqa: PLR2004
+            first, last, far = int(stretch[0]), int(stretch[-1]), float(heights.deviation[top])
+            found.append(Peak(first, last, top, len(stretch), float(level[top]), far, in_a_row))
+    return found
+
+
+def _sure(stretches: list[Peak], heights: _Heights, length: int, sigmas: float, *, medians: bool) -> list[Peak]:
+    """The stretches that noise does not make, however long its tails; medians have no long ones."""
+    bar = max(sigmas, tail_reach(heights.centred))
+    row = max(sigmas, 0.6 * bar)
+    peaks = [peak for peak in stretches if peak.sigmas > bar or (peak.lasting and peak.sigmas > row)]
+    if _on_a_grid(heights.centred, length, 0.75 * sigmas):
+        return []
+    if medians or len(peaks) > 3:  # noqa: PLR2004
+        return peaks
+    peaks = _beyond_the_rest(peaks, heights.deviation, -heights.centred, length, 2.5)
+    if np.isfinite(heights.ratio[-1]):
+        peaks = _beyond_the_rest(peaks, heights.ratio, np.zeros(1), length, 2.0)
+    return (
+        peaks
+        or _pair(stretches, heights.deviation, -heights.centred, length, sigmas)
+        or _pair(stretches, heights.ratio, np.zeros(1), length, 1.5 * sigmas)
+    )
+
+
+def _beyond_the_rest(peaks: list[Peak], above: Floats, below: Floats, length: int, factor: float) -> list[Peak]:
+    """Without single points, of one to three, that are not far beyond all others: heavy tails have such."""
+    others = _others(peaks, above, below, length)
+    return [peak for peak in peaks if peak.points > 2 or above[peak.top] > factor * others]  # noqa: PLR2004
+
+
+def _others(peaks: list[Peak], above: Floats, below: Floats, length: int) -> float:
+    """How far all but these peaks, and their ways back, are from the level; but for the first fall, below it."""
+    rest = above.copy()
+    for peak in peaks:
+        rest[peak.first : peak.last + 1 + length] = 0.0
+    return max(float(rest.max()), float(below[length:].max(initial=0.0)))
+
+
+def _pair(stretches: list[Peak], above: Floats, below: Floats, length: int, sigmas: float) -> list[Peak]:
+    """The highest stretch, if two neighbours in it are further out than all other points: by chance, they are not.
+
+    Of noise that is smoothed, neighbours are alike; but it takes a while to rise.
+    """
+    highest = max(stretches, key=lambda peak: float(above[peak.top]), default=None)
+    if highest is None or highest.top - highest.first > 2 or not sigmas <= above[highest.top] < np.inf:  # noqa: PLR2004
+        return []
+    others = _others([highest], above, below, length)
+    second = above[[max(highest.top - 1, 0), min(highest.top + 1, len(above) - 1)]].max()
+    return [highest] if above[highest.top] > 2 * others and second > max(1.25 * others, sigmas / 2) else []

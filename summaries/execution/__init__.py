@@ -1,0 +1,1 @@
+"""One task, many runs: where the work is done."""

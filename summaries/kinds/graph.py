@@ -1,0 +1,173 @@
+"""Graphs: GraphDef messages of anybody's making, torch modules and ONNX models, written and read."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
+from summaries.storage.files import join, read_file, write_file
+from summaries.values import needs, serialized
+from summaries.wire.pb import AttrValue, GraphDef, NodeDef, TensorShapeProto, VersionDef
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = [
+    "graph_bytes",
+    "is_torch_module",
+    "read_graph",
+    "read_onnx",
+    "trace_callables_by",
+    "trace_torch",
+    "write_graph",
+]
+
+_PRODUCER = 22  # the graph version that TensorBoard's own converters write
+_tracers: list[Callable[[Callable[[], Any]], GraphDef]] = []  # the last one counts
+
+
+def trace_callables_by(tracer: Callable[[Callable[[], Any]], GraphDef]) -> None:
+    """From now on, a callable where a graph is expected stands for the graph that `tracer` makes of it.
+
+    `optim` does this when it is imported, so that a loss can be given as it is, and `summaries` need not know it.
+    """
+    _tracers.append(tracer)
+
+
+def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
+    """Write a GraphDef to a file of its own, as TF1's function of that name does.
+
+    Args:
+        graph_def: our GraphDef, anybody's with the same wire format, its bytes, something with `as_graph_def()`, or,
+            where `optim` is imported, a loss, whose graph is drawn without its arrays.
+        logdir: the directory; made where it is missing.
+        name: the file's name, usually ending in .pbtxt, or in .pb where it is not text.
+        as_text: protobuf's text format; binary otherwise.
+
+    Returns:
+        The file's path.
+
+    Raises:
+        TypeError: it is no graph.
+        ValueError: the bytes are no GraphDef.
+        OSError: the file cannot be written.
+
+    >>> import tempfile
+    >>> path = write_graph(GraphDef(node=[NodeDef(name="x", op="Placeholder")]), tempfile.mkdtemp(), "graph.pbtxt")
+    >>> read_graph(path).node[0].name
+    'x'
+    """
+    data = graph_bytes(graph_def)
+    if as_text:
+        data = text_format.MessageToString(GraphDef.FromString(data), as_utf8=True).encode()
+    path = join(os.fspath(logdir), name)
+    write_file(path, data)
+    return path
+
+
+def read_graph(path: str | os.PathLike[str]) -> GraphDef:
+    """The GraphDef in a file, text or binary: whichever it is.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it holds no GraphDef.
+    """
+    path = os.fspath(path)
+    data = read_file(path)
+    if data is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    try:
+        return GraphDef.FromString(data)
+    except DecodeError:
+        pass
+    try:
+        return text_format.Parse(data.decode(), GraphDef())
+    except (UnicodeDecodeError, text_format.ParseError) as error:
+        raise ValueError(f"{path} must hold a GraphDef, binary or text, got neither: {error}") from None
+
+
+def graph_bytes(graph: Any) -> bytes:
+    """The serialized GraphDef of whatever stands for a graph.
+
+    Raises:
+        TypeError: it is no graph.
+        ValueError: the bytes are no GraphDef.
+    """
+    message = graph.as_graph_def() if hasattr(graph, "as_graph_def") else graph
+    if callable(message):
+        if not _tracers:
+            raise TypeError("graph is a callable: to have a loss traced, import optim")
+        message = _tracers[-1](message)
+    data = serialized(message, "graph")
+    try:
+        GraphDef.FromString(data)
+    except DecodeError as error:
+        raise ValueError(f"graph must be a GraphDef, got {len(data)} bytes that are none: {error}") from None
+    return data
+
+
+def is_torch_module(graph: Any) -> bool:
+    """Whether this is a torch module; known by its classes' names, since torch may not be there."""
+    return any(
+        f"{base.__module__}.{base.__qualname__}" == "torch.nn.modules.module.Module" for base in type(graph).__mro__
+    )
+
+
+def trace_torch(module: Any, inputs: Any, verbose: bool = False, use_strict_trace: bool = True) -> tuple[bytes, bytes]:
+    """The serialized GraphDef and RunMetadata of a torch module, as torch itself traces it.
+
+    Raises:
+        ImportError: tensorboard, which torch's tracer needs, is not installed.
+    """
+    tracer = needs("torch.utils.tensorboard._pytorch_graph", "dev")
+    definition, metadata = tracer.graph(module, inputs, verbose, use_strict_trace)
+    return definition.SerializeToString(), metadata.SerializeToString()
+
+
+def read_onnx(path: str) -> GraphDef:
+    """The graph of an ONNX model, a node for each input, initializer and operation.
+
+    Raises:
+        ImportError: onnx is not installed.
+        OSError: the file cannot be read.
+    """
+    onnx = needs("onnx", "onnx")
+    model = onnx.load(path).graph
+    constants = {tensor.name for tensor in model.initializer}
+    nodes = [_onnx_tensor(value, "Placeholder") for value in model.input if value.name not in constants]
+    nodes += [NodeDef(name=name, op="Const") for name in sorted(constants)]
+    names = _onnx_names(model.node)
+    for node in model.node:
+        made = NodeDef(name=names[node.output[0]], op=node.op_type)
+        made.input.extend(names.get(source, source) for source in node.input if source)
+        for attribute in node.attribute:
+            made.attr[attribute.name].CopyFrom(
+                AttrValue(s=str(onnx.helper.get_attribute_value(attribute)).encode()[:1024])
+            )
+        nodes.append(made)
+    nodes += [
+        NodeDef(name=f"output/{value.name}", op="Identity", input=[names.get(value.name, value.name)])
+        for value in model.output
+    ]
+    return GraphDef(node=nodes, versions=VersionDef(producer=_PRODUCER))
+
+
+def _onnx_names(nodes: Iterable[Any]) -> dict[str, str]:
+    """Which of our nodes makes a tensor, by the tensor's name; a node's second output is its name:1, and so on."""
+    names = {}
+    for node in nodes:
+        name = node.name or node.output[0]
+        for i, output in enumerate(node.output):
+            names[output] = name if i == 0 else f"{name}:{i}"
+    return names
+
+
+def _onnx_tensor(value: Any, op: str) -> NodeDef:
+    shape = TensorShapeProto(
+        dim=[TensorShapeProto.Dim(size=d.dim_value or -1) for d in value.type.tensor_type.shape.dim]
+    )
+    return NodeDef(name=value.name, op=op, attr={"shape": AttrValue(shape=shape)})

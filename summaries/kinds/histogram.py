@@ -1,0 +1,268 @@
+"""Histogram summaries: how many values fall where. Pure (no I/O).
+
+A HistogramProto holds the upper limit of each bin, and its count; what lies in [limit[i - 1], limit[i]) counts for
+bin i. The default limits are TensorFlow's: 0 and plus and minus 1e-12 * 1.1^k, up to 1e20.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.values import as_array, as_count, as_float, check_tag
+from summaries.wire.pb import HistogramProto, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["all_finite", "check_bins", "histogram", "histogram_raw", "make_histogram"]
+
+_MAX_BINS = 4096  # 'auto' and its like may ask for billions, where values lie far apart
+_MOST_BINS = 1 << 20  # that somebody may ask for by number
+_OUTERMOST = 1e20  # where TensorFlow's bins end
+_LARGE = 1 << 17  # elements: the compiled counter is for larger arrays,
+_MANY = 1 << 24  # and is loaded after so many in such arrays, which took as long as loading it
+_large_elements = 0
+
+
+def histogram(
+    tag: str, values: Any, bins: str | int | Sequence[float] = "tensorflow", max_bins: int | None = None
+) -> Summary:
+    """A Summary of how the elements of an array are distributed.
+
+    NaN counts nowhere, and infinities count in the outermost bins; neither spoils what is said of the rest.
+
+    Args:
+        tag: the tag.
+        values: an array, any shape, of any number dtype.
+        bins: "tensorflow" for TensorFlow's exponential bins, a name or a number that `numpy.histogram` takes, or the
+            bins' edges, ascending.
+        max_bins: join bins until there are at most so many.
+
+    Raises:
+        TypeError: the tag is no string, or the array holds no numbers.
+        ValueError: the tag is empty, the array is empty, or the bins are none.
+
+    >>> proto = histogram("w", [0.0, 1.0, 1.0, 3.0], bins=3).value[0].histo
+    >>> list(proto.bucket_limit), list(proto.bucket)
+    ([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, 1.0])
+    """
+    check_tag(tag)
+    check_bins(bins, max_bins)
+    array = as_array(values)
+    if not array.size:
+        raise ValueError("values must have an element at least, got an empty array")
+    return Summary(value=[Summary.Value(tag=tag, histo=make_histogram(array, bins, max_bins))])
+
+
+def histogram_raw(
+    tag: str,
+    min: float,  # noqa: A002 - torch's names
+    max: float,  # noqa: A002
+    num: float,
+    sum: float,  # noqa: A002
+    sum_squares: float,
+    bucket_limits: Sequence[float],
+    bucket_counts: Sequence[float],
+) -> Summary:
+    """A Summary of a histogram that was computed elsewhere.
+
+    Args:
+        tag: the tag.
+        min: the smallest value.
+        max: the largest value.
+        num: how many values.
+        sum: their sum.
+        sum_squares: the sum of their squares.
+        bucket_limits: the upper limit of each bin, ascending.
+        bucket_counts: how many values are in each bin.
+
+    Raises:
+        TypeError: the tag is no string.
+        ValueError: the tag is empty, or there are not as many counts as limits.
+    """
+    check_tag(tag)
+    limits, counts = as_array(bucket_limits, "bucket_limits"), as_array(bucket_counts, "bucket_counts")
+    if limits.ndim != 1 or counts.ndim != 1:
+        raise ValueError(f"bucket_limits and bucket_counts must be lists, got shapes {limits.shape} and {counts.shape}")
+    if limits.shape != counts.shape:
+        raise ValueError(f"bucket_limits and bucket_counts must be equally long, got {len(limits)} and {len(counts)}")
+    proto = HistogramProto(
+        min=as_float(min, "min"),
+        max=as_float(max, "max"),
+        num=as_float(num, "num"),
+        sum=as_float(sum, "sum"),
+        sum_squares=as_float(sum_squares, "sum_squares"),
+        bucket_limit=limits.astype(np.float64).tolist(),
+        bucket=counts.astype(np.float64).tolist(),
+    )
+    return Summary(value=[Summary.Value(tag=tag, histo=proto)])
+
+
+def all_finite(array: NDArray[Any]) -> bool:
+    """Whether there is neither NaN nor infinity. A sum of squares tells, nearly always, in one pass."""
+    flat = array.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(flat).all())
+
+
+def check_bins(bins: Any, max_bins: int | None) -> None:
+    """Refuse what are no bins, before any work is put off.
+
+    Raises:
+        TypeError: `max_bins` is no integer, or the edges are no numbers.
+        ValueError: they are none.
+    """
+    if max_bins is not None:
+        as_count(max_bins, "max_bins")
+    if isinstance(bins, str):
+        if bins != "tensorflow" and bins not in _RULES:
+            raise ValueError(f"bins must be one of {['tensorflow', *_RULES]}, a number or edges, got {bins!r}")
+    elif isinstance(bins, (int, np.integer)):
+        as_count(bins, "bins", most=_MOST_BINS)
+    elif np.ndim(bins) != 1:
+        raise ValueError(f"bins must be one of the names, a number or a list of edges, got {bins!r}")
+    else:
+        edges = as_array(bins, "bins")
+        if len(edges) < 2 or not np.isfinite(edges).all() or np.any(edges[1:] < edges[:-1]):  # noqa: PLR2004 - one bin
+            raise ValueError(f"bins must be at least two edges, finite and ascending, got {list(bins)}")
+
+
+def make_histogram(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int | None = None) -> HistogramProto:
+    """The HistogramProto of an array that is not empty, for bins that `check_bins` found right."""
+    values = _finite(array.reshape(-1))
+    if not values.size:  # nothing but NaN
+        return HistogramProto(bucket_limit=[0.0], bucket=[0.0])
+    lowest, highest = float(values.min()), float(values.max())
+    edges = _edges(values, bins, lowest, highest)
+    if isinstance(bins, str) and bins == "tensorflow" and _is_compiled_worth_it(values):
+        counts, total, squares = _tallied(values, edges)
+    else:
+        counts = np.histogram(values, edges)[0]
+        total, squares = float(np.sum(values, dtype=np.float64)), _sum_of_squares(values)
+    if max_bins is not None:
+        edges, counts = _join(edges, counts, max_bins)
+    limits, counts = _trim(edges, counts)
+    return HistogramProto(
+        min=lowest,
+        max=highest,
+        num=values.size,
+        sum=total,
+        sum_squares=squares,
+        bucket_limit=limits.tolist(),
+        bucket=counts.tolist(),
+    )
+
+
+def _sum_of_squares(values: NDArray[Any]) -> float:
+    with np.errstate(over="ignore"):
+        squares = np.dot(values, values)
+        if np.isinf(squares):  # beyond float32, perhaps
+            wide = values.astype(np.float64)
+            squares = np.dot(wide, wide)
+    return float(squares)
+
+
+def _is_compiled_worth_it(values: NDArray[Any]) -> bool:
+    """Whether the compiled counter takes these values, and soon repays being loaded."""
+    global _large_elements  # noqa: PLW0603 - a hint that threads may miscount
+    if values.dtype != np.float32 or not _LARGE <= values.size < 1 << 32 or not values.flags.c_contiguous:
+        return False
+    _large_elements += values.size
+    return "numba" in sys.modules or (_large_elements > _MANY and find_spec("numba") is not None)
+
+
+def _tallied(values: NDArray[np.float32], edges: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
+    """The counts in TensorFlow's bins, which reach as far as `edges`; the sum, and the sum of squares."""
+    from summaries.kinds.tally import tally  # noqa: PLC0415 - needs numba
+
+    inner = _tensorflow_edges()
+    counts, total, squares = tally(values, inner)
+    first, last = np.searchsorted(edges, (inner[0], inner[-1]))
+    counts[-2] += 0 if last + 1 < len(edges) else counts[-1]  # the last bin has its upper edge, too
+    return counts[1 - first : len(edges) - first], total, squares
+
+
+def _finite(values: NDArray[Any]) -> NDArray[Any]:
+    """Without NaN, and with infinities moved to the outermost finite values; in a dtype that is good to sum in."""
+    if values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float64)
+    if all_finite(values):
+        return values
+    wide = values.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    bounds = (finite.min(), finite.max()) if finite.size else (-_OUTERMOST, _OUTERMOST)
+    return np.clip(wide[~np.isnan(wide)], *bounds)
+
+
+_RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")  # numpy.histogram's names
+
+
+@cache
+def _tensorflow_edges() -> NDArray[np.float64]:
+    """The default edges, computed as TensorFlow does: by repeated multiplication."""
+    positive = []
+    edge = 1e-12
+    while edge < _OUTERMOST:
+        positive.append(edge)
+        edge *= 1.1
+    return np.array([*(-edge for edge in reversed(positive)), 0.0, *positive])
+
+
+def _edges(values: NDArray[Any], bins: Any, lowest: float, highest: float) -> NDArray[np.float64]:
+    """The edges of bins into one of which every value falls."""
+    if isinstance(bins, str) and bins != "tensorflow":
+        bins = _number_of_bins(values, bins, lowest, highest)
+    if isinstance(bins, (int, np.integer)):
+        return _even_edges(lowest, highest, int(bins))
+    edges = _tensorflow_edges() if isinstance(bins, str) else np.asarray(bins, np.float64)
+    below = [lowest] if lowest < edges[0] else []
+    above = [highest] if highest > edges[-1] else []
+    return np.concatenate((below, edges, above))
+
+
+def _even_edges(lowest: float, highest: float, count: int) -> NDArray[np.float64]:
+    if lowest == highest:
+        margin = max(0.5, abs(lowest) * 1e-6)  # NumPy's half, where that is anything beside the value
+        lowest, highest = lowest - margin, highest + margin
+    edges = np.linspace(lowest / 2, highest / 2, count + 1) * 2  # halved: the range itself may be beyond float64
+    edges[0], edges[-1] = lowest, highest
+    return np.unique(edges)  # neighbours that float64 cannot tell apart are one
+
+
+def _number_of_bins(values: NDArray[Any], rule: str, lowest: float, highest: float) -> int:
+    """How many bins numpy.histogram's rule asks for, within reason: a few far outliers make it ask for billions."""
+    # By a power of two, which changes no ratio: differences and squares are to stay within float64.
+    _, exponent = math.frexp(max(abs(lowest), abs(highest)))
+    values = np.ldexp(values.astype(np.float64), -exponent)
+    spread = math.ldexp(highest, -exponent) - math.ldexp(lowest, -exponent)
+    low, high = np.percentile(values, [25, 75])
+    reach = 100 * (high - low) or max(abs(low), 1.0)
+    middle = np.clip(values, low - reach, high + reach)
+    if middle.min() == middle.max():
+        return 1
+    try:
+        edges = np.histogram_bin_edges(middle, rule)
+    except ValueError:  # more bins than there are numbers in between
+        return _MAX_BINS
+    return int(min(np.ceil(spread / (edges[1] - edges[0]) - 1e-9), _MAX_BINS)) or 1
+
+
+def _join(edges: NDArray[Any], counts: NDArray[Any], max_bins: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    factor = math.ceil(len(counts) / max_bins)
+    joined = np.add.reduceat(counts, np.arange(0, len(counts), factor))
+    return np.concatenate((edges[:-1:factor], edges[-1:])), joined
+
+
+def _trim(edges: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Upper limits and counts, without the empty bins at both ends but one on the left, which tells the first edge."""
+    occupied = np.flatnonzero(counts)
+    first, last = int(occupied[0]), int(occupied[-1])
+    return edges[first : last + 2], np.concatenate(([0], counts[first : last + 1]))

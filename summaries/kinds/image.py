@@ -1,0 +1,156 @@
+"""Image summaries: pictures, batches, boxes, figures and videos. Pure (no I/O)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.kinds import pictures
+from summaries.values import as_array, as_float, check_tag, needs
+from summaries.wire.pb import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["figure", "image", "image_with_boxes", "images", "video"]
+
+_BOX = 4  # left, top, right, bottom
+
+
+def image(tag: str, img_tensor: Any, dataformats: str = "CHW") -> Summary:
+    """A Summary of one picture, stored as PNG.
+
+    Args:
+        tag: the tag.
+        img_tensor: integers or bool from 0 to 255, or floating from 0 to 1; beyond is clipped. 1 to 4 channels.
+        dataformats: what its axes are: "CHW", "HWC", "HW", or "NCHW" and the like for a batch, drawn as a grid.
+
+    Raises:
+        TypeError: the tag is no string, or the array holds no numbers.
+        ValueError: the tag is empty, or the shape does not fit `dataformats`.
+        ImportError: Pillow is not installed.
+
+    >>> picture = image("noise", np.zeros((3, 4, 5))).value[0].image
+    >>> picture.height, picture.width, picture.encoded_image_string[1:4]
+    (4, 5, b'PNG')
+    """
+    if isinstance(dataformats, str) and "N" in dataformats.upper():
+        return images(tag, img_tensor, dataformats)
+    return _summary(tag, pictures.as_pixels(img_tensor, dataformats, "HWC"))
+
+
+def images(tag: str, img_tensor: Any, dataformats: str = "NCHW") -> Summary:
+    """A Summary of a batch of pictures, drawn side by side, eight in a row. Arguments and errors as in `image`."""
+    return _summary(tag, pictures.grid(pictures.as_pixels(img_tensor, dataformats, "NHWC")))
+
+
+def image_with_boxes(
+    tag: str,
+    img_tensor: Any,
+    box_tensor: Any,
+    rescale: float = 1,
+    dataformats: str = "CHW",
+    labels: Sequence[str] | str | None = None,
+) -> Summary:
+    """A Summary of one picture with boxes drawn on it.
+
+    Args:
+        tag: the tag.
+        img_tensor: as in `image`.
+        box_tensor: [n, 4]: left, top, right and bottom of each box, in pixels.
+        rescale: what to multiply height and width by.
+        dataformats: as in `image`.
+        labels: a text for each box.
+
+    Raises:
+        TypeError: the tag is no string, or an array holds no numbers.
+        ValueError: the tag is empty, a shape does not fit, or there are not as many labels as boxes.
+        ImportError: Pillow is not installed.
+    """
+    scale = as_float(rescale, "rescale")
+    if not 0 < scale < math.inf:
+        raise ValueError(f"rescale must be positive, got {scale:g}")
+    boxes = as_array(box_tensor, "box_tensor")
+    if boxes.ndim != 2 or boxes.shape[1] != _BOX:  # noqa: PLR2004
+        raise ValueError(f"box_tensor must have shape [n, 4], got {boxes.shape}")
+    texts = [labels] if isinstance(labels, str) else None if labels is None else list(labels)
+    if texts is not None and len(texts) != len(boxes):
+        raise ValueError(f"labels must be one for each of the {len(boxes)} boxes, got {len(texts)}")
+    pixels = pictures.as_pixels(img_tensor, dataformats, "HWC")
+    return _summary(tag, pictures.draw_boxes(pixels, boxes, texts), scale)
+
+
+def figure(tag: str, figure: Any, close: bool = True) -> Summary:
+    """A Summary of a matplotlib figure, or of several side by side.
+
+    Args:
+        tag: the tag.
+        figure: a matplotlib Figure, or a list of them, of one size.
+        close: whether pyplot is to forget the figures.
+
+    Raises:
+        TypeError: it is no figure.
+        ValueError: they are of several sizes, or there are none.
+        ImportError: matplotlib or Pillow is not installed.
+    """
+    several = figure if isinstance(figure, list) else [figure]
+    drawn = [_drawn(one) for one in several]
+    if len({one.shape for one in drawn}) != 1:
+        raise ValueError(f"figures must be of one size, got {[one.shape[:2] for one in drawn]} pixels")
+    pixels = np.stack(drawn)
+    if close:
+        pyplot = needs("matplotlib.pyplot", "images")
+        for one in several:
+            pyplot.close(one)
+    return _summary(tag, pictures.grid(pixels))
+
+
+def video(tag: str, vid_tensor: Any, fps: float = 4) -> Summary:
+    """A Summary of videos, side by side, stored as one animated GIF.
+
+    Args:
+        tag: the tag.
+        vid_tensor: [N, T, C, H, W]: batch, frames, channels, height, width; values as in `image`.
+        fps: frames a second, positive.
+
+    Raises:
+        TypeError: the tag is no string, or the array holds no numbers.
+        ValueError: the tag is empty, `fps` not positive, or the shape is another.
+        ImportError: Pillow is not installed.
+    """
+    fps = as_float(fps, "fps")
+    if not 0 < fps < math.inf:
+        raise ValueError(f"fps must be positive, got {fps:g}")
+    videos = pictures.as_pixels(vid_tensor, "NTCHW", "NTCHW", "vid_tensor")
+    if not videos.size:
+        raise ValueError(f"vid_tensor must have a frame at least, got shape {videos.shape}")
+    pixels = pictures.frames(videos)
+    return _encoded(tag, pixels[0], pictures.encode_gif(pixels, fps), pixels.shape[3])
+
+
+def _drawn(figure: Any) -> NDArray[np.uint8]:
+    """uint8[H, W, 3]: a figure as it would be shown."""
+    agg = needs("matplotlib.backends.backend_agg", "images")
+    if not hasattr(figure, "savefig") or not hasattr(figure, "set_canvas"):
+        raise TypeError(f"figure must be a matplotlib Figure, or a list of them, got {type(figure).__name__}")
+    canvas = agg.FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[:, :, :3]
+
+
+def _summary(tag: str, pixels: NDArray[np.uint8], scale: float = 1) -> Summary:
+    if not pixels.size:
+        raise ValueError(f"a picture must have a pixel at least, got shape {pixels.shape}")
+    encoded, channels = pictures.encode_png(pixels, scale)
+    return _encoded(tag, pixels, encoded, channels)
+
+
+def _encoded(tag: str, pixels: NDArray[np.uint8], encoded: bytes, channels: int) -> Summary:
+    check_tag(tag)
+    height, width = pixels.shape[:2]
+    picture = Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=encoded)
+    return Summary(value=[Summary.Value(tag=tag, image=picture)])

@@ -1,0 +1,111 @@
+"""Precision-recall curves: how a binary classifier does at every threshold. Pure (no I/O).
+
+The tensor is [6, n]: true positives, false positives, true negatives, false negatives, precision, recall; column i
+counts a prediction as positive where it is at least i / (n - 1).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.kinds.metadata import plugin_metadata
+from summaries.kinds.tensor import numeric_tensor
+from summaries.values import as_array, as_count, check_tag
+from summaries.wire.pb import PrCurvePluginData, Summary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["pr_curve", "pr_curve_raw"]
+
+_MINIMUM_COUNT = 1e-7  # keeps 0 / 0 at 0, as TensorBoard's own summaries do
+
+
+def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127, weights: Any = None) -> Summary:
+    """A Summary of a precision-recall curve.
+
+    Args:
+        tag: the tag.
+        labels: array, any shape: 1 or True where the truth is positive, else 0 or False; soft labels lie between.
+        predictions: array of the same shape: probabilities from 0 to 1.
+        num_thresholds: how many thresholds, evenly spaced from 0 to 1; at least 2.
+        weights: array of the same shape, or one number: what each prediction counts for; 1 where None.
+
+    Raises:
+        TypeError: the tag is no string, or an array holds no numbers.
+        ValueError: the tag is empty, the shapes differ, a label or prediction lies outside of 0 to 1, or there are
+            fewer than two thresholds.
+
+    >>> curve = pr_curve("digits", [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], num_thresholds=3)
+    >>> np.frombuffer(curve.value[0].tensor.tensor_content, np.float32).reshape(6, 3)[0].tolist()
+    [2.0, 1.0, 0.0]
+    """
+    num_thresholds = as_count(num_thresholds, "num_thresholds", least=2)  # both ends
+    truth = as_array(labels, "labels").astype(np.float64).reshape(-1)
+    scores = as_array(predictions, "predictions").reshape(-1)
+    if truth.shape != scores.shape:
+        shapes = np.shape(labels), np.shape(predictions)
+        raise ValueError(f"labels and predictions must have one shape, got {shapes[0]} and {shapes[1]}")
+    if not np.all((truth >= 0) & (truth <= 1)):
+        raise ValueError(f"labels must be 0 or 1, or between, got {truth[~((truth >= 0) & (truth <= 1))][0]}")
+    if not np.all((scores >= 0) & (scores <= 1)):
+        raise ValueError(f"predictions must be from 0 to 1, got {scores[~((scores >= 0) & (scores <= 1))][0]}")
+    weight = np.asarray(1.0) if weights is None else as_array(weights, "weights").astype(np.float64)
+    if weight.size not in (1, truth.size):
+        raise ValueError(
+            f"weights must be one number, or one for each of the {truth.size} predictions, got shape {weight.shape}"
+        )
+    weight = np.broadcast_to(weight.reshape(-1), truth.shape)
+    bucket = np.floor(scores * (num_thresholds - 1)).astype(np.int64)
+    positives = np.bincount(bucket, truth * weight, num_thresholds)
+    negatives = np.bincount(bucket, (1 - truth) * weight, num_thresholds)
+    tp, fp = (np.cumsum(counts[::-1])[::-1] for counts in (positives, negatives))
+    tn, fn = fp[0] - fp, tp[0] - tp
+    precision = tp / np.maximum(_MINIMUM_COUNT, tp + fp)
+    recall = tp / np.maximum(_MINIMUM_COUNT, tp + fn)
+    return _summary(tag, np.stack((tp, fp, tn, fn, precision, recall)), num_thresholds)
+
+
+def pr_curve_raw(
+    tag: str,
+    true_positive_counts: Any,
+    false_positive_counts: Any,
+    true_negative_counts: Any,
+    false_negative_counts: Any,
+    precision: Any,
+    recall: Any,
+    num_thresholds: int = 127,
+    weights: Any = None,
+) -> Summary:
+    """A Summary of a precision-recall curve whose six rows, each [n], were computed elsewhere.
+
+    Args:
+        tag: the tag.
+        true_positive_counts: array [n], by threshold.
+        false_positive_counts: array [n].
+        true_negative_counts: array [n].
+        false_negative_counts: array [n].
+        precision: array [n], from 0 to 1.
+        recall: array [n], from 0 to 1.
+        num_thresholds: how many of the n columns to keep, at most.
+        weights: accepted for torch's sake; unused.
+
+    Raises:
+        TypeError: the tag is no string, or an array holds no numbers.
+        ValueError: the tag is empty, or the six are not equally long.
+    """
+    counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
+    rows = [as_array(row).reshape(-1) for row in (*counts, precision, recall)]
+    if len({len(row) for row in rows}) != 1:
+        raise ValueError(f"the six arrays must be equally long, got lengths {[len(row) for row in rows]}")
+    kept = as_count(num_thresholds, "num_thresholds")
+    return _summary(tag, np.stack(rows), min(kept, len(rows[0])))
+
+
+def _summary(tag: str, rows: NDArray[Any], num_thresholds: int) -> Summary:
+    check_tag(tag)
+    metadata = plugin_metadata("pr_curves", PrCurvePluginData(num_thresholds=num_thresholds).SerializeToString())
+    tensor = numeric_tensor(rows.astype(np.float32))
+    return Summary(value=[Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])

@@ -1,0 +1,129 @@
+"""Scalar summaries: one number under a tag, and the same tags step after step. Pure (no I/O)."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.kinds.metadata import plugin_metadata
+from summaries.kinds.tensor import numeric_tensor
+from summaries.values import OurBytes, as_array, as_float, check_tag
+from summaries.wire.pb import Summary
+from summaries.wire.scalars import scalar_summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike
+
+__all__ = ["ScalarsTemplate", "scalar", "zero_fraction"]
+
+
+def scalar(
+    tag: str,
+    scalar_value: Any,
+    *,
+    new_style: bool = False,
+    double_precision: bool = False,
+    display_name: str = "",
+    summary_description: str = "",
+) -> Summary:
+    """A Summary of one number.
+
+    Args:
+        tag: the tag.
+        scalar_value: one number of any type.
+        new_style: store a rank-0 tensor instead of a simple_value.
+        double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
+        display_name: shown instead of the tag.
+        summary_description: Markdown, shown beside the chart.
+
+    Raises:
+        TypeError: the tag is no string, or the value no number.
+        ValueError: the tag is empty, or the value has several elements.
+
+    >>> scalar("loss", 0.5).value[0].simple_value
+    0.5
+    """
+    check_tag(tag)
+    value = Summary.Value(tag=tag)
+    number = as_float(scalar_value)
+    if new_style or double_precision:
+        with np.errstate(over="ignore"):
+            array = np.asarray(number, np.float64 if double_precision else np.float32)
+        value.tensor.CopyFrom(numeric_tensor(array))
+    else:
+        value.simple_value = number
+    if value.HasField("tensor") or display_name or summary_description:
+        value.metadata.CopyFrom(plugin_metadata("scalars", b"", display_name, summary_description))
+    return Summary(value=[value])
+
+
+def zero_fraction(tag: str, values: Any) -> Summary:
+    """A Summary of the share of elements that are zero: how sparse an activation or a gradient is.
+
+    Args:
+        tag: the tag.
+        values: an array, any shape; of none, the share is NaN.
+
+    Raises:
+        TypeError: the tag is no string, or the array holds no numbers.
+        ValueError: the tag is empty.
+
+    >>> zero_fraction("relu", [0.0, 1.0, 0.0, 2.0]).value[0].simple_value
+    0.5
+    """
+    array = as_array(values)
+    fraction = 1 - np.count_nonzero(array) / array.size if array.size else np.nan
+    return scalar(tag, fraction)
+
+
+class ScalarsTemplate:
+    """The Summary of tags that are the same at every step: made once, and then only the values are written into it.
+
+    Where a Summary of 500 values takes a millisecond to build and to serialize, this takes some ten microseconds.
+
+    Args:
+        tags: the tags.
+
+    Raises:
+        TypeError: a tag is no string.
+        ValueError: a tag is empty.
+
+    >>> template = ScalarsTemplate(["loss", "rate"])
+    >>> [(value.tag, value.simple_value) for value in Summary.FromString(template.filled([0.5, 2.0])).value]
+    [('loss', 0.5), ('rate', 2.0)]
+    """
+
+    def __init__(self, tags: Iterable[str]) -> None:
+        values = []
+        for tag in tags:
+            check_tag(tag)
+            values.append(scalar_summary(tag.encode(), 0.0))
+        self._bytes = b"".join(values)
+        self._places = np.fromiter(accumulate(map(len, values)), np.int64, len(values)) - _VALUE_BYTES
+
+    def filled(self, values: ArrayLike) -> bytes:
+        """The Summary's bytes, as `add_summary` takes them.
+
+        Args:
+            values: floating[n], one for each tag; rounded to float32, and infinite where that is too narrow.
+
+        Raises:
+            ValueError: there are not as many values as tags.
+        """
+        with np.errstate(over="ignore"):
+            narrow = np.asarray(values).astype("<f4")
+        if narrow.shape != self._places.shape:
+            raise ValueError(f"values must be one for each of {len(self._places)} tags, got shape {narrow.shape}")
+        data = bytearray(self._bytes)
+        if len(narrow):
+            # Every byte is the start of one overlapping item of four, which NumPy copies as a whole.
+            items = np.ndarray((len(data) - _VALUE_BYTES + 1,), f"V{_VALUE_BYTES}", data, strides=(1,))
+            items[self._places] = narrow.view(f"V{_VALUE_BYTES}")
+        return OurBytes(data)
+
+
+_VALUE_BYTES = 4  # a float32

@@ -1,0 +1,1 @@
+"""Event files → events, columns and runs."""

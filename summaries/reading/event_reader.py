@@ -1,0 +1,193 @@
+"""One event file → its events and its faults, in order."""
+
+from __future__ import annotations
+
+import operator
+import os
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from google.protobuf.message import DecodeError
+
+from summaries.errors import Fault, FaultKind, UnfinishedTailWarning, raise_fault
+from summaries.reading.follow import follow_files
+from summaries.storage.files import read_chunks
+from summaries.wire.batches import Batch, BatchParser
+from summaries.wire.events import decode_event
+from summaries.wire.pb import Event
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["empty_file", "no_event_file", "read_events", "summary_iterator"]
+
+
+def summary_iterator(path: str | os.PathLike[str]) -> Iterator[Event]:
+    """Every Event of one file, in order.
+
+    Args:
+        path: an event file.
+
+    Yields:
+        Event messages, the first of which tells the file's version.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        FormatError: the file is damaged; every event before the damage was given. `read_events` can go on behind it.
+
+    Warns:
+        UnfinishedTailWarning: the file ends inside a record, because it is still being written, or was cut.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     writer.add_scalar("loss", 0.5, 7)
+    >>> for event in summary_iterator(writer.path):
+    ...     for value in event.summary.value:
+    ...         print(event.step, value.tag, value.simple_value)
+    7 loss 0.5
+    """
+    return read_events(path)
+
+
+def read_events(
+    path: str | os.PathLike[str],
+    *,
+    follow: bool = False,
+    on_fault: Literal["raise", "skip"] | Callable[[Fault], object] = "raise",
+    stop: threading.Event | None = None,
+    timeout_secs: float | None = None,
+) -> Iterator[Event]:
+    """Every Event of one file, in order, with a say in what happens where the file is damaged.
+
+    Args:
+        path: an event file; with `follow`, also a run's directory, whose files are then all followed.
+        follow: go on when the end is reached, and give each event soon after its writer flushed it. A file that is
+            replaced is read on where the old one ended, if it has the same bytes up to there, and from its start if
+            not. What stands unfinished at the end is not reported: its writer may be about to go on.
+        on_fault: "raise" raises damage as a `FormatError` and warns of an unfinished tail; "skip" goes on behind
+            either; a function is called with each `Fault`, and reading goes on when it returns. Events with a mere
+            note (`not fault.kind.loses`) are given in any case, and only a function hears of the note.
+        stop: ends the following, from any thread, within a quarter of a second.
+        timeout_secs: ends the following when nothing new came for so long; None waits for ever.
+
+    Raises:
+        ValueError: `on_fault` is none of these.
+        FileNotFoundError: there is no such file.
+        OSError: it cannot be read.
+        FormatError: the file is damaged, and `on_fault` is "raise".
+
+    Warns:
+        UnfinishedTailWarning: the file ends inside a record, and `on_fault` is "raise".
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter
+    >>> writer = SummaryWriter(tempfile.mkdtemp())
+    >>> writer.add_scalar("loss", 0.5, 7)
+    >>> writer.flush()
+    >>> for event in read_events(writer.path, follow=True):
+    ...     if event.HasField("summary"):
+    ...         print(event.step)
+    ...         break
+    7
+    >>> writer.close()
+    """
+    path = os.fspath(path)
+    if callable(on_fault):
+        handle: Callable[[Fault], object] = on_fault
+    elif isinstance(on_fault, str) and on_fault in _HANDLERS:
+        handle = _HANDLERS[on_fault]
+    else:
+        raise ValueError(f'on_fault must be "raise", "skip" or a function, got {on_fault!r}')
+    if not follow:
+        return _events(_items(path), path, handle)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"no such file or directory: {path}")
+    return _followed(path, handle, stop, timeout_secs)
+
+
+def _followed(
+    path: str, handle: Callable[[Fault], object], stop: threading.Event | None, timeout_secs: float | None
+) -> Iterator[Event]:
+    for name, items in follow_files(path, stop, timeout_secs):
+        yield from _events(items, name, handle)
+
+
+def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
+    every = handle not in _HANDLERS.values()
+    for item in items:
+        if isinstance(item, Fault):
+            if item.kind.loses or every:
+                handle(item.located(path))
+            continue
+        if every:
+            yield from _one_by_one(item, 0, path, handle)
+            continue
+        usual = _usual(item.data)
+        pending = iter(item.data[:usual])
+        try:  # protobuf's own loop over usual records is the fastest that there is
+            yield from map(Event.FromString, pending)
+        except DecodeError:
+            usual -= operator.length_hint(pending) + 1
+        yield from _one_by_one(item, usual, path, handle)
+
+
+def _usual(data: list[bytes]) -> int:
+    """How many records, from the first, start with a wall time; another may be no Event although it parses as one."""
+    try:
+        if bytes(map(operator.itemgetter(0), data)) == _WALL_TIME_KEY * len(data):
+            return len(data)
+    except IndexError:  # a record without data
+        pass
+    return next(i for i, one in enumerate(data) if one[:1] != _WALL_TIME_KEY)
+
+
+def _one_by_one(batch: Batch, start: int, path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
+    for i in range(start, len(batch.data)):
+        event, faults = decode_event(batch.data[i], batch.offsets[i], batch.number + i)
+        for fault in faults:
+            if fault.kind.loses or handle not in _HANDLERS.values():
+                handle(fault.located(path))
+        if event is not None:
+            yield event
+
+
+def _items(path: str) -> Iterator[Batch | Fault]:
+    parser = BatchParser()
+    end = 0
+    for chunk in read_chunks(path):
+        end += len(chunk)
+        yield from parser.feed(chunk)
+    if not end:
+        yield empty_file()
+    for item in parser.close():
+        yield no_event_file(item, end) if isinstance(item, Fault) and not parser.number else item
+
+
+def no_event_file(fault: Fault, end: int) -> Fault:
+    """The fault of a file of `end` bytes without a record: one that takes all of it says that it is no event file."""
+    if fault.kind is not FaultKind.DAMAGED_LENGTH or fault.offset or fault.length != end:
+        return fault
+    return replace(fault, kind=FaultKind.NO_EVENT_FILE, reason=f"no record in the file, {fault.reason}")
+
+
+def empty_file() -> Fault:
+    """The fault of a file without a byte."""
+    return Fault(FaultKind.EMPTY_FILE, "the file is empty", 0, 0, "0 bytes", "records")
+
+
+def _raise_or_warn(fault: Fault) -> None:
+    if fault.kind is FaultKind.UNFINISHED_TAIL:
+        warnings.warn(str(fault), UnfinishedTailWarning, stacklevel=3)
+    else:
+        raise_fault(fault)
+
+
+def _skip(fault: Fault) -> None:
+    """Go on."""
+
+
+_WALL_TIME_KEY = b"\x09"
+_HANDLERS: dict[str, Callable[[Fault], object]] = {"raise": _raise_or_warn, "skip": _skip}

@@ -1,0 +1,90 @@
+"""Events that carry no summary, read again when they are asked for: graphs and run metadata; and hyperparameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.protobuf.message import DecodeError
+
+from summaries.errors import Fault, FaultKind, UndecodableError
+from summaries.storage.files import open_to_read
+from summaries.wire.events import fields
+from summaries.wire.pb import Event, GraphDef, HParamsPluginData, RunMetadata
+from summaries.wire.records import HEADER_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from google.protobuf.message import Message
+
+    from summaries.reading.collector import Moment
+    from summaries.wire.pb import SummaryMetadata
+
+__all__ = ["graph_of", "hyperparameters", "run_metadata_of"]
+
+_META_GRAPH_GRAPH_DEF = 2  # the field of a MetaGraphDef that holds its GraphDef
+_SESSION_START_TAG = "_hparams_/session_start_info"
+
+
+def graph_of(moments: Sequence[Moment], files: Sequence[str]) -> GraphDef | None:
+    """The last graph among the moments, or the last one in a MetaGraphDef."""
+    for what in ("graph_def", "meta_graph_def"):
+        for moment in reversed(moments):
+            if moment.what != what:
+                continue
+            data: bytes = getattr(_event(moment, files), what)
+            if what == "meta_graph_def":
+                graphs = [data[a:b] for field, a, b in fields(data, 0, len(data)) if field == _META_GRAPH_GRAPH_DEF]
+                data = b"".join(graphs)  # protobuf merges what comes twice
+            graph = GraphDef()
+            _parse(graph, data, moment, files)
+            return graph
+    return None
+
+
+def run_metadata_of(moments: Sequence[Moment], files: Sequence[str]) -> dict[str, RunMetadata]:
+    """Tag → RunMetadata; the last one where a tag comes twice."""
+    found: dict[str, RunMetadata] = {}
+    for moment in moments:
+        if moment.what == "tagged_run_metadata":
+            tagged = _event(moment, files).tagged_run_metadata
+            found[tagged.tag] = RunMetadata()
+            _parse(found[tagged.tag], tagged.run_metadata, moment, files)
+    return found
+
+
+def hyperparameters(metadata: Mapping[str, SummaryMetadata]) -> dict[str, bool | float | str]:
+    """What the session start of the hparams dashboard says; nothing where it is missing or unreadable."""
+    if _SESSION_START_TAG not in metadata:
+        return {}
+    data = HParamsPluginData()
+    try:
+        data.ParseFromString(metadata[_SESSION_START_TAG].plugin_data.content)
+    except DecodeError:
+        return {}
+    found: dict[str, bool | float | str] = {}
+    for name, value in data.session_start_info.hparams.items():
+        kind = value.WhichOneof("kind")
+        if kind in ("number_value", "string_value", "bool_value"):
+            found[name] = getattr(value, kind)
+    return found
+
+
+def _event(moment: Moment, files: Sequence[str]) -> Event:
+    with open_to_read(files[moment.file]) as file:
+        file.seek(moment.offset + HEADER_BYTES)
+        data = file.read(moment.length)
+    event = Event()
+    _parse(event, data, moment, files)
+    return event
+
+
+def _parse(message: Message, data: bytes, moment: Moment, files: Sequence[str]) -> None:
+    try:
+        message.ParseFromString(data)
+    except DecodeError as error:
+        want = type(message).__name__
+        reason = f"data is no {want}"
+        path = files[moment.file]
+        fault = Fault(FaultKind.UNDECODABLE, reason, moment.offset, moment.length, str(error), want, path=path)
+        raise UndecodableError(fault) from None

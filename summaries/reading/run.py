@@ -1,0 +1,343 @@
+"""Runs: event files as columns, one for each tag, and everything else when it is asked for."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, cached_property
+from importlib.util import find_spec
+from threading import local
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.reading import decoders, tables
+from summaries.reading.collector import Collector, Workspace
+from summaries.reading.graphs import graph_of, hyperparameters, run_metadata_of
+from summaries.reading.series import Items, Series
+from summaries.storage.files import is_event_file
+from summaries.storage.logdir import run_directories
+from summaries.wire.columns import KIND_AUDIO, KIND_EMPTY, KIND_HISTOGRAM, KIND_IMAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    import pyarrow as pa
+
+    from summaries.errors import Fault
+    from summaries.reading.collector import SessionStart
+    from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
+
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
+
+_FAST_BYTES = 8 << 20  # below, loading the compiled scanner takes longer than doing without it
+_HINT_BYTES = 64 << 20
+_logger = logging.getLogger("summaries")
+_BUCKETS = {KIND_HISTOGRAM: decoders.HISTOGRAMS, KIND_IMAGE: decoders.IMAGES, KIND_AUDIO: decoders.AUDIO}
+_PLUGINS = {
+    "histograms": ("histograms", decoders.HISTOGRAMS),
+    "images": ("images", decoders.IMAGES),
+    "audio": ("audio", decoders.AUDIO),
+    "text": ("texts", decoders.TEXTS),
+    "pr_curves": ("pr_curves", decoders.TENSORS),
+    "mesh": ("meshes", decoders.TENSORS),
+}
+_OLD_STYLE = {KIND_HISTOGRAM: "histograms", KIND_IMAGE: "images", KIND_AUDIO: "audio"}
+
+
+class Run:
+    """Everything that the event files of one run say.
+
+    Attributes:
+        files: the files, in the order in which they were read.
+        faults: what was wrong with them, in order.
+        tags: every tag, in the order of first appearance.
+        metadata: each tag's first SummaryMetadata, where it has one; later ones do not count.
+        scalars: tag → Series.
+        session_logs: (step, wall time in seconds since the epoch, SessionLog) of each, in order.
+        versions: of each file, the version that its first record tells, or "".
+        records: of each file, how many whole records it has.
+    """
+
+    def __init__(self, collector: Collector) -> None:
+        self.files: tuple[str, ...] = tuple(collector.files)
+        self.faults: tuple[Fault, ...] = tuple(collector.faults)
+        self.tags: tuple[str, ...] = tuple(collector.tags)
+        self.metadata: dict[str, SummaryMetadata] = {
+            tag.name: tag.metadata for tag in collector.tags.values() if tag.metadata is not None
+        }
+        self.session_logs: tuple[tuple[int, float, SessionLog], ...] = tuple(collector.session_logs)
+        self._moments = collector.moments
+        self._starts = collector.starts
+        self._file_counts = collector.file_counts
+        self.versions: tuple[str, ...] = tuple(collector.versions)
+        self.records: tuple[int, ...] = tuple(collector.records)
+        self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
+        self._places = collector.places
+        columns = collector.points.columns()
+        self.scalars: dict[str, Series] = {
+            tag: Series(tag, *block, _restarts(collector.starts, number))
+            for number, (tag, block) in enumerate(zip(self.tags, columns, strict=False))
+            if len(block.step)
+        }
+
+    def __repr__(self) -> str:
+        points = sum(map(len, self.scalars.values()))
+        return f"Run({len(self.files)} files, {len(self.tags)} tags, {points} scalars, {len(self.faults)} faults)"
+
+    def file_starts(self, tag: str) -> list[int]:
+        """For each file, how many of a tag's scalars stand in the files before it."""
+        number = self._numbers[tag]
+        return [counts[number] if number < len(counts) else 0 for counts in self._file_counts]
+
+    @property
+    def histograms(self) -> Mapping[str, Items]:
+        """Tag → float64[k, 3] a step: left edge, right edge, count of each bucket."""
+        return self._items["histograms"]
+
+    @property
+    def images(self) -> Mapping[str, Items]:
+        """Tag → `Images` a step."""
+        return self._items["images"]
+
+    @property
+    def audio(self) -> Mapping[str, Items]:
+        """Tag → `Audio` a step."""
+        return self._items["audio"]
+
+    @property
+    def texts(self) -> Mapping[str, Items]:
+        """Tag → str a step, or an object array of str where a step has several."""
+        return self._items["texts"]
+
+    @property
+    def pr_curves(self) -> Mapping[str, Items]:
+        """Tag → array[6, n] a step: true and false positives, true and false negatives, precision, recall."""
+        return self._items["pr_curves"]
+
+    @property
+    def meshes(self) -> Mapping[str, Items]:
+        """Tag (`<name>_VERTEX`, `_FACE`, `_COLOR`) → array[batch, n, 3] a step."""
+        return self._items["meshes"]
+
+    @property
+    def tensors(self) -> Mapping[str, Items]:
+        """Tag → array a step, for everything that is none of the kinds above."""
+        return self._items["tensors"]
+
+    @cached_property
+    def _items(self) -> Mapping[str, dict[str, Items]]:
+        found: dict[str, dict[str, Items]] = defaultdict(dict)
+        if not self._places:
+            return found
+        places = np.concatenate(self._places)
+        self._places = [places]
+        keys = places["tag"].astype(np.int64) << 8 | places["kind"]
+        for key in np.unique(keys).tolist():
+            kind = key & 0xFF
+            if kind == KIND_EMPTY:
+                continue
+            tag = self.tags[key >> 8]
+            bucket, decoder = self._bucket(tag, kind)
+            own = places[keys == key]
+            starts = [(_before(own, start), start.step) for start in self._starts]
+            step, wall_time = own["step"].copy(), own["wall_time"].copy()
+            found[bucket][tag] = Items(tag, step, wall_time, own, self.files, decoder, starts)
+        return found
+
+    def _bucket(self, tag: str, kind: int) -> tuple[str, int]:
+        """The attribute that has such values, and their decoder."""
+        if kind in _OLD_STYLE:
+            return _OLD_STYLE[kind], _BUCKETS[kind]
+        metadata = self.metadata.get(tag)
+        plugin = metadata.plugin_data.plugin_name if metadata else ""
+        if not plugin and tag.endswith("/text_summary"):  # as torch and tensorboardX name it
+            plugin = "text"
+        return _PLUGINS.get(plugin, ("tensors", decoders.TENSORS))
+
+    @cached_property
+    def hparams(self) -> dict[str, bool | float | str]:
+        """Hyperparameter → value, as the hparams dashboard's session start tells them; {} where there is none."""
+        return hyperparameters(self.metadata)
+
+    @property
+    def graph(self) -> GraphDef | None:
+        """The last graph; one in a MetaGraphDef counts where there is no other.
+
+        Raises:
+            OSError: its file is gone.
+            FormatError: what stands there is no graph.
+        """
+        return graph_of(self._moments, self.files)
+
+    @property
+    def run_metadata(self) -> dict[str, RunMetadata]:
+        """Tag → RunMetadata, decoded now.
+
+        Raises:
+            OSError: a file is gone.
+            FormatError: what stands there is no such message.
+        """
+        return run_metadata_of(self._moments, self.files)
+
+    def to_arrow(self) -> pa.Table:
+        """One long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
+
+        Raises:
+            ImportError: pyarrow is missing; the message says what brings it.
+        """
+        return tables.arrow_table(self.scalars)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a DataFrame, with a categorical tag and wall_time in seconds since the epoch.
+
+        Raises:
+            ImportError: pandas is missing; the message says what brings it.
+        """
+        return tables.pandas_frame(self.scalars)
+
+
+class Runs(dict[str, Run]):
+    """Runs by name, as `read_logdir` gives them."""
+
+    def to_arrow(self) -> pa.Table:
+        """One long table of all scalars: run and tag (dictionary-encoded), step, wall_time, value.
+
+        Raises:
+            ImportError: pyarrow is missing; the message says what brings it.
+        """
+        return tables.arrow_table_of_runs({name: run.scalars for name, run in self.items()})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a DataFrame, with categorical run and tag.
+
+        Raises:
+            ImportError: pandas is missing; the message says what brings it.
+        """
+        return tables.pandas_frame_of_runs({name: run.scalars for name, run in self.items()})
+
+
+def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
+    """Every event file of one run, merged in order: the files in a directory, not those below it; or one file.
+
+    Args:
+        path: a run's directory, or an event file.
+        fast: use the compiled scanner (needs numba), or do not; None decides by what is there and how large it is.
+            The result is the same.
+
+    Raises:
+        FileNotFoundError: there is no such path, or no event file in the directory.
+        OSError: a file cannot be read.
+        ImportError: `fast` is True, and numba is missing.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     for step in range(3):
+    ...         writer.add_scalar("loss", 1 / (1 + step), step)
+    >>> read_run(writer.path).scalars["loss"].value
+    array([1.        , 0.5       , 0.33333334])
+    """
+    path = os.fspath(path)
+    files = _run_files(path)
+    return read_files(files, sum(map(os.path.getsize, files)), fast=fast)
+
+
+def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, threads: int | None = None) -> Runs:
+    """Every run below a directory.
+
+    Args:
+        path: the directory.
+        fast: as in `read_run`.
+        threads: how many threads read, each its own run; None takes one for each core where the scanner is compiled.
+
+    Returns:
+        {name: Run}, sorted; a run's name is its directory's path below `path`, with slashes, or ".".
+
+    Raises:
+        FileNotFoundError: there is no such directory, or no event file below it.
+        OSError: a file cannot be read.
+        ImportError: `fast` is True, and numba is missing.
+    """
+    runs = run_directories(path)
+    total = sum(os.path.getsize(file) for files in runs.values() for file in files)
+    fast = use_fast(total, fast)
+    workers = min(threads or (os.cpu_count() or 1 if fast and total >= _FAST_BYTES else 1), len(runs))
+    if workers <= 1:
+        return Runs({name: _read(files, fast) for name, files in runs.items()})
+    with ThreadPoolExecutor(workers) as pool:
+        return Runs(zip(runs, pool.map(lambda files: _read(files, fast), runs.values()), strict=True))
+
+
+def read_files(files: list[str], total_bytes: int, *, fast: bool | None = None) -> Run:
+    """The run that these files, in this order, make up.
+
+    Args:
+        files: event files.
+        total_bytes: how much is going to be read, in this run and others; decides whether the scanner pays.
+        fast: as in `read_run`.
+    """
+    return _read(files, use_fast(total_bytes, fast))
+
+
+def use_fast(size: int, wish: bool | None) -> bool:
+    """Whether to use the compiled scanner for `size` bytes; says once that there is one, where it would help.
+
+    Raises:
+        ImportError: it is wished for, and numba is missing.
+    """
+    if wish is False:
+        return False
+    there = _has_numba()
+    if wish and not there:
+        raise ImportError("the compiled scanner needs numba: pip install 'gradledger[fast]'")
+    if not there and size >= _HINT_BYTES:
+        _hint()
+    return bool(wish) or (there and (size >= _FAST_BYTES or "summaries.wire.compiled.scan" in sys.modules))
+
+
+@cache
+def _has_numba() -> bool:
+    return find_spec("numba") is not None
+
+
+@cache
+def _hint() -> None:
+    _logger.warning("reading is many times as fast with numba: pip install 'gradledger[fast]'")
+
+
+_threads = local()
+
+
+def _read(files: list[str], fast: bool) -> Run:
+    if not hasattr(_threads, "workspace"):
+        _threads.workspace = Workspace()
+    collector = Collector(_threads.workspace, fast=fast)
+    for file in files:
+        collector.read(file)
+    return Run(collector)
+
+
+def _run_files(path: str) -> list[str]:
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"no such file or directory: {path}")
+        return [path]
+    files = [os.path.join(path, name) for name in sorted(filter(is_event_file, os.listdir(path)))]
+    if not files:
+        raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) in {path}")
+    return files
+
+
+def _restarts(starts: list[SessionStart], tag: int) -> list[tuple[int, int]]:
+    return [(start.counts[tag] if tag < len(start.counts) else 0, start.step) for start in starts]
+
+
+def _before(places: Any, start: SessionStart) -> int:
+    """How many of a tag's places stand before a session start."""
+    earlier = (places["file"] < start.file) | ((places["file"] == start.file) & (places["offset"] < start.offset))
+    return int(np.count_nonzero(earlier))

@@ -1,0 +1,162 @@
+"""Series: what one tag has, step by step, and which of it stands after restarts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from summaries.errors import Fault, FaultKind, UndecodableError
+from summaries.reading.decoders import DECODERS
+from summaries.storage.files import open_to_read
+from summaries.wire.events import decode_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Items", "Series", "Standing", "standing"]
+
+
+class Standing(IntEnum):
+    """What became of a point when the run was restarted."""
+
+    STANDS = 0
+    SESSION_RESTARTED = 1
+    """A later session log says that the run came back to this step or a lower one."""
+
+    WRITTEN_AGAIN = 2
+    """A later point of the same tag has this step or a lower one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The scalars of one tag: all points, in the order in which they were written.
+
+    Attributes:
+        tag: the tag.
+        step: int64[n].
+        wall_time: float64[n], seconds since the epoch.
+        value: float64[n].
+
+    >>> series = Series("loss", np.array([1, 2, 3, 2]), np.arange(4.0), np.array([9.0, 8.0, 7.0, 6.0]))
+    >>> series.latest().value
+    array([9., 6.])
+    >>> [Standing(code).name for code in series.standing]
+    ['STANDS', 'WRITTEN_AGAIN', 'WRITTEN_AGAIN', 'STANDS']
+    """
+
+    tag: str
+    step: NDArray[np.int64]
+    wall_time: NDArray[np.float64]
+    value: NDArray[np.float64]
+    restarts: Sequence[tuple[int, int]] = field(default=(), repr=False)
+    """(how many points came before, the step that the run came back to) of each session start."""
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @cached_property
+    def standing(self) -> NDArray[np.uint8]:
+        """uint8[n]: a `Standing` code for each point."""
+        return standing(self.step, self.restarts)
+
+    def latest(self) -> Series:
+        """The points that stand: no later session start or point of this tag has their step or a lower one."""
+        stands = self.standing == Standing.STANDS
+        return Series(self.tag, self.step[stands], self.wall_time[stands], self.value[stands])
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """What one tag has that is no scalar: all of it, in the order in which it was written.
+
+    A value is read from its file and decoded when it is asked for: `items[i]`, or in a loop over `items`.
+
+    Attributes:
+        tag: the tag.
+        step: int64[n].
+        wall_time: float64[n], seconds since the epoch.
+    """
+
+    tag: str
+    step: NDArray[np.int64]
+    wall_time: NDArray[np.float64]
+    _places: NDArray[np.void] = field(repr=False)
+    _files: Sequence[str] = field(repr=False)
+    _decoder: int = field(repr=False)
+    restarts: Sequence[tuple[int, int]] = field(default=(), repr=False)
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def __getitem__(self, index: int) -> Any:
+        """The value at a position.
+
+        Raises:
+            IndexError: there is none.
+            OSError: its file is gone.
+            UndecodableError: what stands there is no such value.
+        """
+        place = self._places[index]
+        path = self._files[place["file"]]
+        offset, length = int(place["offset"]), int(place["length"])
+        with open_to_read(path) as file:
+            file.seek(offset)
+            data = file.read(length)
+        try:
+            value = decode_value(data)
+            if value.tag == self.tag:
+                return DECODERS[self._decoder](value)
+            error: Exception = ValueError(f"the file has changed: the tag here is {value.tag!r} now")
+        except (DecodeError, ValueError) as caught:
+            error = caught
+        reason, want = "value is not what its tag says", f"a value of {self.tag!r}"
+        raise UndecodableError(Fault(FaultKind.UNDECODABLE, reason, offset, length, str(error), want, path=path))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def value(self) -> list[Any]:
+        """Every value, decoded now."""
+        return list(self)
+
+    @cached_property
+    def standing(self) -> NDArray[np.uint8]:
+        """uint8[n]: a `Standing` code for each value."""
+        return standing(self.step, self.restarts)
+
+    def latest(self) -> Items:
+        """What stands: no later session start or value of this tag has its step or a lower one."""
+        stands = self.standing == Standing.STANDS
+        places = self._places[stands]
+        return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._decoder)
+
+
+def standing(step: NDArray[np.int64], restarts: Sequence[tuple[int, int]]) -> NDArray[np.uint8]:
+    """uint8[n]: which of n points, in writing order, stand, and what superseded the others.
+
+    Args:
+        step: int64[n].
+        restarts: (how many of the points came before, the step that the run came back to) of each session start.
+    """
+    top = np.iinfo(np.int64).max
+    by_session = np.full(len(step) + 1, top)
+    for before, start in restarts:
+        if before:
+            by_session[before - 1] = min(by_session[before - 1], start)
+    by_write = np.full(len(step) + 1, top)
+    by_write[: max(len(step) - 1, 0)] = step[1:]
+    session_limit = np.minimum.accumulate(by_session[::-1])[::-1][:-1]
+    write_limit = np.minimum.accumulate(by_write[::-1])[::-1][:-1]
+    # A tag's last point has no later one, and is not to be mistaken for superseded at the highest step there is.
+    has_later = np.arange(len(step)) < len(step) - 1
+    has_restart = np.arange(len(step)) < max((before for before, _ in restarts), default=0)
+    codes = np.where(has_later & (write_limit <= step), np.uint8(Standing.WRITTEN_AGAIN), np.uint8(Standing.STANDS))
+    return np.where(has_restart & (session_limit <= step), np.uint8(Standing.SESSION_RESTARTED), codes)

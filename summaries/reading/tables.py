@@ -1,0 +1,102 @@
+"""Columns → long tables for Arrow and pandas. Both are imported where they are used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+    import pyarrow as pa
+
+    from summaries.reading.series import Series
+
+__all__ = ["arrow_table", "arrow_table_of_runs", "missing", "pandas_frame", "pandas_frame_of_runs", "pyarrow"]
+
+
+def missing(name: str) -> ImportError:
+    """The error of a library that is not installed."""
+    return ImportError(f"this needs {name}: pip install 'gradledger[export]'")
+
+
+def pyarrow() -> Any:
+    """The module pyarrow.
+
+    Raises:
+        ImportError: it is missing.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - large, and needed by nobody else
+    except ImportError:
+        raise missing("pyarrow") from None
+    return pa
+
+
+def arrow_table(scalars: Mapping[str, Series]) -> pa.Table:
+    """The columns tag, step, wall_time, value, tag by tag."""
+    pa = pyarrow()
+    return pa.table({"tag": _labels(pa, scalars, map(len, scalars.values())), **_columns(scalars.values())})
+
+
+def arrow_table_of_runs(runs: Mapping[str, Mapping[str, Series]]) -> pa.Table:
+    """The columns run, tag, step, wall_time, value, run by run and tag by tag."""
+    pa = pyarrow()
+    tags = list(dict.fromkeys(tag for scalars in runs.values() for tag in scalars))
+    number = {tag: i for i, tag in enumerate(tags)}
+    every = [series for scalars in runs.values() for series in scalars.values()]
+    lengths = [len(series) for series in every]
+    indices = np.repeat(np.array([number[series.tag] for series in every], np.int32), lengths)
+    return pa.table(
+        {
+            "run": _labels(pa, runs, (sum(map(len, scalars.values())) for scalars in runs.values())),
+            "tag": pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(tags, pa.string())),
+            **_columns(every),
+        }
+    )
+
+
+def pandas_frame(scalars: Mapping[str, Series]) -> pd.DataFrame:
+    """The columns tag, step, wall_time, value."""
+    pd = _pandas()
+    tags = pd.Categorical.from_codes(_codes(map(len, scalars.values())), list(scalars))
+    return pd.DataFrame({"tag": tags, **_columns(scalars.values())})
+
+
+def pandas_frame_of_runs(runs: Mapping[str, Mapping[str, Series]]) -> pd.DataFrame:
+    """The columns run, tag, step, wall_time, value."""
+    pd = _pandas()
+    tags = list(dict.fromkeys(tag for scalars in runs.values() for tag in scalars))
+    number = {tag: i for i, tag in enumerate(tags)}
+    every = [series for scalars in runs.values() for series in scalars.values()]
+    indices = np.repeat(np.array([number[series.tag] for series in every], np.int32), [len(s) for s in every])
+    names = pd.Categorical.from_codes(_codes(sum(map(len, s.values())) for s in runs.values()), list(runs))
+    return pd.DataFrame({"run": names, "tag": pd.Categorical.from_codes(indices, tags), **_columns(every)})
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd  # noqa: PLC0415 - large, and needed by nobody else
+    except ImportError:
+        raise missing("pandas") from None
+    return pd
+
+
+def _codes(lengths: Iterable[int]) -> Any:
+    counts = list(lengths)
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+
+
+def _labels(pa: Any, names: Iterable[str], lengths: Iterable[int]) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array(_codes(lengths), pa.int32()), pa.array(list(names), pa.string()))
+
+
+def _columns(series: Iterable[Series]) -> dict[str, Any]:
+    every = list(series)
+    return {
+        "step": np.concatenate([np.empty(0, np.int64), *(one.step for one in every)]),
+        "wall_time": np.concatenate([np.empty(0), *(one.wall_time for one in every)]),
+        "value": np.concatenate([np.empty(0), *(one.value for one in every)]),
+    }

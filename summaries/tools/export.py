@@ -1,0 +1,185 @@
+"""Scalars of runs → Parquet, CSV and long tables, a run at a time: memory is that of the largest run.
+
+The long table has the columns run, tag, step, wall_time (seconds since the epoch) and value. Partitioned by run, a
+dataset is a directory `run=<name>` for each, as Hive names them, which DuckDB, Polars and Spark read as a column.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+
+from summaries.reading.run import Run, read_files
+from summaries.reading.tables import pyarrow
+from summaries.storage.logdir import run_directories
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from summaries.reading.series import Series
+
+__all__ = ["export_csv", "export_dataset", "export_parquet", "runs_one_by_one"]
+
+_ROW_GROUP_ROWS = 1 << 17
+_CSV_ROWS = 1 << 14
+
+
+def runs_one_by_one(
+    path: str | os.PathLike[str], on_run: Callable[[str, Run], object] | None = None
+) -> Iterator[tuple[str, Run]]:
+    """Each run below a directory, read when it is asked for.
+
+    Args:
+        path: the directory; or one event file, which is the run ".".
+        on_run: called with each run that was read, to hear of faults or of progress.
+
+    Raises:
+        FileNotFoundError: there is no such path, or no event file below it.
+        OSError: a file cannot be read.
+    """
+    path = os.fspath(path)
+    directories = {".": [path]} if os.path.isfile(path) else run_directories(path)
+    size = sum(os.path.getsize(file) for files in directories.values() for file in files)
+    for name, files in directories.items():
+        run = read_files(files, size)
+        if on_run is not None:
+            on_run(name, run)
+        yield name, run
+
+
+def export_parquet(
+    runs: str | os.PathLike[str] | Mapping[str, Run],
+    target: str | os.PathLike[str],
+    on_run: Callable[[str, Run], object] | None = None,
+) -> int:
+    """Write all scalars as one Parquet file, in row groups of at most 131,072 points.
+
+    Args:
+        runs: a log directory, or runs by name.
+        target: the file; it is replaced.
+        on_run: as in `runs_one_by_one`.
+
+    Returns:
+        The number of points.
+
+    Raises:
+        FileNotFoundError: there is no such directory, or no event file below it.
+        OSError: a file cannot be read or written.
+        ImportError: pyarrow is missing; the message says what brings it.
+    """
+    pa, pq = _parquet()
+    points = 0
+    with pq.ParquetWriter(target, _schema(pa, with_run=True), compression="zstd") as writer:
+        for name, run in _named(runs, on_run):
+            points += _write(pa, writer, name, run)
+    return points
+
+
+def export_dataset(
+    runs: str | os.PathLike[str] | Mapping[str, Run],
+    target: str | os.PathLike[str],
+    on_run: Callable[[str, Run], object] | None = None,
+) -> int:
+    """Write all scalars as a dataset that is partitioned by run: ``<target>/run=<name>/scalars.parquet``.
+
+    Arguments, result and errors as in `export_parquet`. Slashes and the like in names are percent-encoded, as
+    readers of such datasets expect.
+    """
+    pa, pq = _parquet()
+    points = 0
+    for name, run in _named(runs, on_run):
+        directory = os.path.join(target, f"run={quote(name, safe='')}")
+        os.makedirs(directory, exist_ok=True)
+        file = os.path.join(directory, "scalars.parquet")
+        with pq.ParquetWriter(file, _schema(pa, with_run=False), compression="zstd") as writer:
+            points += _write(pa, writer, None, run)
+    return points
+
+
+def export_csv(
+    runs: str | os.PathLike[str] | Mapping[str, Run],
+    target: str | os.PathLike[str],
+    on_run: Callable[[str, Run], object] | None = None,
+) -> int:
+    """Write all scalars as CSV, with a header line; numbers so that reading them gives the same numbers.
+
+    Arguments and result as in `export_parquet`; needs nothing but Python.
+
+    Raises:
+        FileNotFoundError: there is no such directory, or no event file below it.
+        OSError: a file cannot be read or written.
+    """
+    points = 0
+    with open(target, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["run", "tag", "step", "wall_time", "value"])
+        for name, run in _named(runs, on_run):
+            for series, piece in _pieces(run.scalars, _CSV_ROWS):
+                columns = (column[piece].tolist() for column in (series.step, series.wall_time, series.value))
+                rows = [(name, series.tag, *row) for row in zip(*columns, strict=True)]
+                writer.writerows(rows)
+                points += len(rows)
+    return points
+
+
+def _named(
+    runs: str | os.PathLike[str] | Mapping[str, Run], on_run: Callable[[str, Run], object] | None
+) -> Iterator[tuple[str, Run]]:
+    if isinstance(runs, (str, os.PathLike)):
+        yield from runs_one_by_one(runs, on_run)
+        return
+    for name, run in runs.items():
+        if on_run is not None:
+            on_run(name, run)
+        yield name, run
+
+
+def _pieces(scalars: Mapping[str, Series], rows: int) -> Iterator[tuple[Series, slice]]:
+    for series in scalars.values():
+        for start in range(0, len(series), rows):
+            yield series, slice(start, start + rows)
+
+
+def _parquet() -> tuple[Any, Any]:
+    pa = pyarrow()
+    import pyarrow.parquet as pq  # noqa: PLC0415 - large, and needed by nobody else
+
+    return pa, pq
+
+
+def _schema(pa: Any, *, with_run: bool) -> Any:
+    label = pa.dictionary(pa.int32(), pa.string())
+    numbers = [("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64())]
+    return pa.schema([*([("run", label)] if with_run else []), ("tag", label), *numbers])
+
+
+def _write(pa: Any, writer: Any, name: str | None, run: Run) -> int:
+    """Write a run's points; small series share a row group."""
+    waiting: list[Any] = []
+    rows = points = 0
+    for series, piece in _pieces(run.scalars, _ROW_GROUP_ROWS):
+        table = _table(pa, name, series, piece)
+        if rows + len(table) > _ROW_GROUP_ROWS:
+            writer.write_table(pa.concat_tables(waiting).unify_dictionaries().combine_chunks())
+            waiting, rows = [], 0
+        waiting.append(table)
+        rows += len(table)
+        points += len(table)
+    if waiting:
+        writer.write_table(pa.concat_tables(waiting).unify_dictionaries().combine_chunks())
+    return points
+
+
+def _table(pa: Any, run: str | None, series: Series, piece: slice) -> Any:
+    step = series.step[piece]
+    zeros = pa.array(np.zeros(len(step), np.int32))
+
+    def label(text: str) -> Any:
+        return pa.DictionaryArray.from_arrays(zeros, pa.array([text], pa.string()))
+
+    labels = {"tag": label(series.tag)} if run is None else {"run": label(run), "tag": label(series.tag)}
+    return pa.table({**labels, "step": step, "wall_time": series.wall_time[piece], "value": series.value[piece]})

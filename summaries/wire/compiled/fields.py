@@ -1,0 +1,243 @@
+"""The messages inside a record, compiled: which are sound, and where their fields stand. Needs numba. Pure (no I/O).
+
+Every function here may say no to what protobuf accepts: then protobuf is asked. What they say yes to, it accepts too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from summaries.wire.columns import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, KIND_TENSOR
+from summaries.wire.compiled import schema
+from summaries.wire.compiled.primitives import (
+    compiled,
+    load_f32,
+    load_f64,
+    load_u8,
+    load_u32,
+    load_u64,
+    varint,
+)
+
+__all__ = ["event_fields", "is_sound", "scalar_tensor", "span", "value_fields", "value_kind"]
+
+_SCHEMA = schema.SCHEMA
+
+
+@compiled
+def _ascii(buffer: Any, start: Any, stop: Any) -> Any:
+    bits = np.uint8(0)
+    for i in range(start, stop):
+        bits |= load_u8(buffer, i)
+    return bits < np.uint8(0x80)
+
+
+@compiled
+def _varints(buffer: Any, start: Any, stop: Any) -> Any:
+    """Whether buffer[start:stop] is a sequence of whole varints."""
+    while start < stop:
+        _, start = varint(buffer, start, stop)
+        if start < 0:
+            return False
+    return True
+
+
+@compiled
+def _packed(buffer: Any, start: Any, stop: Any, code: Any) -> Any:
+    """Whether buffer[start:stop] is what a length-delimited field of this code may hold."""
+    if code == schema.BYTES:
+        return True
+    if code == schema.STRING:
+        return _ascii(buffer, start, stop)
+    if code == schema.PACKED64:
+        return (stop - start) % 8 == 0
+    if code == schema.PACKED32:
+        return (stop - start) % 4 == 0
+    return code == schema.PACKED_VARINT and _varints(buffer, start, stop)
+
+
+@compiled
+def _number(buffer: Any, offset: Any, stop: Any, wire: Any, code: Any) -> Any:
+    """The offset behind a number of wire type `wire`, or -1 where the field is none such."""
+    if wire == 0 and code in (schema.VARINT, schema.PACKED_VARINT):
+        return varint(buffer, offset, stop)[1]
+    if wire == 1 and code in (schema.FIXED64, schema.PACKED64) and stop - offset >= 8:
+        return np.int64(offset + 8)
+    if wire == 5 and code in (schema.FIXED32, schema.PACKED32) and stop - offset >= 4:
+        return np.int64(offset + 4)
+    return np.int64(-1)
+
+
+@compiled
+def span(buffer: Any, offset: Any, stop: Any) -> Any:
+    """(start, stop) of the bytes of a length-delimited field whose length stands at `offset`; (-1, -1): no such."""
+    length, start = varint(buffer, offset, stop)
+    if start < 0 or length > np.uint64(stop - start):
+        return np.int64(-1), np.int64(-1)
+    return np.int64(start), np.int64(start) + np.int64(length)
+
+
+@compiled
+def is_sound(buffer: Any, start: Any, stop: Any, message: Any, stack: Any) -> Any:
+    """Whether buffer[start:stop] is a message of this number, down to its last submessage."""
+    ends, messages = stack[0], stack[1]
+    ends[0], messages[0] = stop, message
+    depth = 0
+    offset = np.int64(start)
+    while True:
+        while offset == ends[depth]:
+            if depth == 0:
+                return True
+            depth -= 1
+        key, offset = varint(buffer, offset, ends[depth])
+        field = np.int64(key >> np.uint64(3))
+        if offset < 0 or field < 1 or field >= _SCHEMA.shape[1]:
+            return False
+        code = _SCHEMA[messages[depth], field]
+        wire = np.int64(key & np.uint64(7))
+        if wire != 2:
+            offset = _number(buffer, offset, ends[depth], wire, code)
+            if offset < 0:
+                return False
+            continue
+        first, last = span(buffer, offset, ends[depth])
+        if first < 0:
+            return False
+        if code < schema.SUBMESSAGE:
+            if not _packed(buffer, first, last, code):
+                return False
+            offset = last
+            continue
+        depth += 1
+        ends[depth], messages[depth] = last, code - schema.SUBMESSAGE
+        offset = first
+
+
+@compiled
+def scalar_tensor(buffer: Any, start: Any, stop: Any) -> Any:
+    """(value, True) of a rank-0 tensor of floats, doubles, int32 or int64; (0, False) for any other message."""
+    dtype = np.uint64(0)
+    field = np.int64(0)
+    first = last = np.int64(0)
+    while start < stop:
+        key = load_u8(buffer, start)
+        start += 1
+        if key in (0x08, 0x18):  # dtype, version_number
+            number, start = varint(buffer, start, stop)
+            if start < 0:
+                return 0.0, False
+            if key == 0x08:
+                dtype = number
+        elif key == 0x12:  # tensor_shape, which is empty for rank 0
+            shape, start = span(buffer, start, stop)
+            if shape != start:
+                return 0.0, False
+        elif field == 0 and key in (0x22, 0x2A, 0x32, 0x3A, 0x52):  # content, or the packed values of a type
+            field = np.int64(key >> 3)
+            first, last = span(buffer, start, stop)
+            start = last
+        elif field == 0 and key == 0x2D and stop - start >= 4:
+            field, first, last = np.int64(5), np.int64(start), np.int64(start + 4)
+            start = last
+        elif field == 0 and key == 0x31 and stop - start >= 8:
+            field, first, last = np.int64(6), np.int64(start), np.int64(start + 8)
+            start = last
+        else:
+            return 0.0, False
+        if start < 0:
+            return 0.0, False
+    size = last - first
+    if dtype == 1 and field in (4, 5) and size == 4:
+        return np.float64(load_f32(buffer, first)), True
+    if dtype == 2 and field in (4, 6) and size == 8:
+        return load_f64(buffer, first), True
+    if dtype == 9 and field == 4 and size == 8:
+        return np.float64(np.int64(load_u64(buffer, first))), True
+    if dtype == 3 and field == 4 and size == 4:
+        return np.float64(np.int32(load_u32(buffer, first))), True
+    if (dtype == 3 and field == 7) or (dtype == 9 and field == 10):
+        number, end = varint(buffer, first, last)
+        if end == last:
+            return np.float64(np.int32(number)) if dtype == 3 else np.float64(np.int64(number)), True
+    return 0.0, False
+
+
+@compiled
+def value_fields(buffer: Any, start: Any, stop: Any, at: Any) -> Any:
+    """Find the fields of one Summary.Value; returns the key of its value (0: it has none), or -1.
+
+    at: int64[8], filled with the spans of tag, value and metadata: start, stop, start, stop, start, stop.
+    """
+    at[0] = at[1] = at[4] = at[5] = 0
+    what = np.int64(0)
+    while start < stop:
+        key = load_u8(buffer, start)
+        start += 1
+        if key == 0x15:  # simple_value
+            if what != 0 or stop - start < 4:
+                return np.int64(-1)
+            what = np.int64(key)
+            at[2] = start
+            start += 4
+            continue
+        first, last = span(buffer, start, stop)
+        if first < 0:
+            return np.int64(-1)
+        start = last
+        if key == 0x0A and at[1] == 0:
+            at[0], at[1] = first, last
+        elif key in (0x22, 0x2A, 0x32, 0x42) and what == 0:  # image, histo, audio, tensor
+            what = np.int64(key)
+            at[2], at[3] = first, last
+        elif key == 0x4A and at[5] == 0:
+            at[4], at[5] = first, last
+        elif key != 0x3A or not _ascii(buffer, first, last):  # node_name
+            return np.int64(-1)
+    return what
+
+
+@compiled
+def value_kind(buffer: Any, what: Any, at: Any, stack: Any) -> Any:
+    """The kind of a value that is no scalar, or -1 where its message is not sound."""
+    if what == 0x22:
+        kind, message = KIND_IMAGE, schema.IMAGE
+    elif what == 0x2A:
+        kind, message = KIND_HISTOGRAM, schema.HISTOGRAM
+    elif what == 0x32:
+        kind, message = KIND_AUDIO, schema.AUDIO
+    else:
+        kind, message = KIND_TENSOR, schema.TENSOR
+    return np.int64(kind) if is_sound(buffer, at[2], at[3], message, stack) else np.int64(-1)
+
+
+@compiled
+def event_fields(buffer: Any, start: Any, stop: Any) -> Any:
+    """(sound, wall_time, step, Summary's start, its stop); (0, 0) for an Event without a Summary."""
+    wall_time = 0.0
+    step = np.int64(0)
+    seen = 0
+    empty = start == stop
+    first = last = np.int64(0)
+    while start < stop:
+        key = load_u8(buffer, start)
+        start += 1
+        if key == 0x09 and not seen & 1 and stop - start >= 8:
+            seen |= 1
+            wall_time = load_f64(buffer, start)
+            start += 8
+        elif key == 0x10 and not seen & 2:
+            seen |= 2
+            number, start = varint(buffer, start, stop)
+            step = np.int64(number)
+        elif key == 0x2A and not seen & 4:
+            seen |= 4
+            first, last = span(buffer, start, stop)
+            start = last
+        else:
+            start = np.int64(-1)
+        if start < 0:
+            return False, wall_time, step, first, last
+    says_something = seen & 4 or wall_time != 0.0 or step != 0 or empty
+    return says_something and np.isfinite(wall_time) and step >= 0, wall_time, step, first, last

@@ -1,0 +1,300 @@
+"""The compiled scanner: a stretch of an event file → scalar rows and the places of everything else. Pure (no I/O).
+
+Strategy: bytes are gone through once: frame, both checksums, the Event, its Summary, each Value's tag, the row. The
+scanner knows only records that are whole and look as every writer writes them, with tags that were met before. At
+anything else it stops in front of the record and says why; the caller has that record read by the plain parser
+and protobuf, and starts the scanner again behind it. So nothing is decided here that is not decided there alike.
+
+Needs numba, and is imported only where that is wanted.
+
+References: protobuf's wire format, https://protobuf.dev/programming-guides/encoding/
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from summaries.wire.columns import CAPACITY, CLASS_NONE, CLASS_SCALAR, PLACE_CAPACITY
+from summaries.wire.compiled import schema
+from summaries.wire.compiled.fields import (
+    event_fields,
+    is_sound,
+    scalar_tensor,
+    span,
+    value_fields,
+    value_kind,
+)
+from summaries.wire.compiled.primitives import (
+    checksum,
+    compiled,
+    load_f32,
+    load_f64,
+    load_u8,
+    load_u32,
+    load_u64,
+    varint,
+)
+
+__all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "enter", "group", "scan"]
+
+MORE, ODD, UNUSUAL, FULL = range(4)
+"""Why the scanner stopped: bytes end inside a record · no sound record · a record for protobuf · no room for rows."""
+
+_MAX_LENGTH = np.uint64(2**31 - 1)
+_SHORT = np.uint64(1 << 16)
+
+
+@compiled
+def _tag(buffer: Any, start: Any, stop: Any, previous: Any, slots: Any, tags: Any, pool: Any, following: Any) -> Any:
+    """The number of the tag buffer[start:stop], or -1 for one that was not met before.
+
+    Writers repeat themselves: what followed the previous tag last time is tried before the table.
+    """
+    guess = following[previous]
+    if guess >= 0 and _same(buffer, start, stop, pool, tags, guess):
+        return np.int64(guess)
+    digest = _hash(buffer, start, stop)
+    limit = np.uint64(len(slots) - 1)
+    slot = digest & limit
+    while slots[slot] >= 0:
+        number = slots[slot]
+        if tags[number, 2] == np.int64(digest) and _same(buffer, start, stop, pool, tags, number):
+            following[previous] = number
+            return np.int64(number)
+        slot = (slot + np.uint64(1)) & limit
+    return np.int64(-1)
+
+
+@compiled
+def _hash(buffer: Any, start: Any, stop: Any) -> Any:
+    """FNV-1a of buffer[start:stop]."""
+    digest = np.uint64(0xCBF29CE484222325)
+    for i in range(start, stop):
+        digest = (digest ^ np.uint64(load_u8(buffer, i))) * np.uint64(0x100000001B3)
+    return digest
+
+
+@compiled
+def enter(number: Any, start: Any, stop: Any, slots: Any, tags: Any, pool: Any) -> Any:
+    """Put the tag pool[start:stop] into the table under its number; its class stays as it is."""
+    digest = _hash(pool, start, stop)
+    limit = np.uint64(len(slots) - 1)
+    slot = digest & limit
+    while slots[slot] >= 0:
+        slot = (slot + np.uint64(1)) & limit
+    slots[slot] = number
+    tags[number, 0], tags[number, 1], tags[number, 2] = start, stop - start, np.int64(digest)
+
+
+@compiled
+def _same(buffer: Any, start: Any, stop: Any, pool: Any, tags: Any, number: Any) -> Any:
+    """Whether buffer[start:stop] is the tag of this number."""
+    length = stop - start
+    if tags[number, 1] != length:
+        return False
+    first = tags[number, 0]
+    i = 0
+    while i + 8 <= length:
+        if load_u64(buffer, start + i) != load_u64(pool, first + i):
+            return False
+        i += 8
+    while i < length:
+        if load_u8(buffer, start + i) != load_u8(pool, first + i):
+            return False
+        i += 1
+    return True
+
+
+@compiled
+def _summary(
+    buffer: Any,
+    base: Any,
+    file: Any,
+    event: Any,
+    cursor: Any,
+    slots: Any,
+    tags: Any,
+    pool: Any,
+    following: Any,
+    rows: Any,
+    places: Any,
+    at: Any,
+    stack: Any,
+) -> Any:
+    """The values of one Event, into rows and places; returns MORE for done, UNUSUAL or FULL."""
+    _, wall_time, step, start, stop = event
+    n_rows, n_places, previous = cursor[1], cursor[2], cursor[3]
+    while start < stop:
+        if load_u8(buffer, start) != 0x0A:
+            return UNUSUAL
+        first, last = span(buffer, start + 1, stop)
+        if first < 0:
+            return UNUSUAL
+        start = last
+        what = value_fields(buffer, first, last, at)
+        if what <= 0:
+            return UNUSUAL
+        tag = _tag(buffer, at[0], at[1], previous, slots, tags, pool, following)
+        if tag < 0:
+            return UNUSUAL
+        kind = tags[tag, 3]
+        if at[5] > 0 and (kind == CLASS_NONE or not is_sound(buffer, at[4], at[5], schema.METADATA, stack)):
+            return UNUSUAL
+        previous = tag
+        if what == 0x15:
+            value = np.float64(load_f32(buffer, at[2]))
+        elif what == 0x42 and kind == CLASS_SCALAR:
+            value, sound = scalar_tensor(buffer, at[2], at[3])
+            if not sound:
+                return UNUSUAL
+        else:
+            place = value_kind(buffer, what, at, stack)
+            if place < 0:
+                return UNUSUAL
+            if n_places == PLACE_CAPACITY:
+                return FULL
+            row = places[n_places]
+            row["tag"], row["kind"], row["step"], row["wall_time"] = tag, place, step, wall_time
+            row["offset"], row["length"], row["file"] = base + first, last - first, file
+            n_places += 1
+            continue
+        if n_rows == CAPACITY:
+            return FULL
+        row = rows[n_rows]
+        row["tag"], row["step"], row["wall_time"], row["value"] = tag, step, wall_time, value
+        n_rows += 1
+    cursor[1], cursor[2], cursor[3] = n_rows, n_places, previous
+    return MORE
+
+
+@compiled
+def _scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
+    """Where the one scalar of an Event stands, if its fields come in the order in which every writer writes them.
+
+    Returns:
+        (the step, where the tag starts); or (0, -1). The tag ends 5 bytes before the Event, with 4 bytes of value.
+    """
+    if stop - start < 20 or stop - start > 100 or load_u8(buffer, start) != 0x09:
+        return np.int64(0), np.int64(-1)
+    at = start + 9
+    step = np.int64(0)
+    if load_u8(buffer, at) == 0x10:
+        number, at = varint(buffer, at + 1, stop)
+        step = np.int64(number)
+        if at < 0 or step < 0:
+            return np.int64(0), np.int64(-1)
+    size = stop - at  # 2a n 0a n 0a n tag 15 value
+    if size < 11:
+        return np.int64(0), np.int64(-1)
+    heads = load_u64(buffer, at) & np.uint64(0x0000FFFFFFFFFFFF)
+    want = np.uint64(0x2A | (size - 2) << 8 | 0x0A << 16 | (size - 4) << 24 | 0x0A << 32 | (size - 11) << 40)
+    if heads != want or load_u8(buffer, stop - 5) != 0x15:
+        return np.int64(0), np.int64(-1)
+    return step, np.int64(at + 6)
+
+
+@compiled
+def scan(
+    buffer: Any,
+    end: Any,
+    base: Any,
+    file: Any,
+    cursor: Any,
+    length_crcs: Any,
+    slots: Any,
+    tags: Any,
+    pool: Any,
+    following: Any,
+    rows: Any,
+    places: Any,
+    at: Any,
+    stack: Any,
+) -> Any:
+    """Go through buffer[cursor[0] : end], record by record.
+
+    Args:
+        buffer: uint8[m].
+        end: how much of the buffer is filled.
+        base: the offset in the file of buffer[0].
+        file: the number of the file, for places.
+        cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; moved on.
+        length_crcs: uint32[65536]: the stored checksum of each short length.
+        slots: int32[2**k]: the numbers of tags, by hash; -1: free.
+        tags: int64[t, 4]: each tag's start in the pool, length, hash, class.
+        pool: uint8[p]: the tags, one behind the other.
+        following: int32[t]: which tag followed each tag last; -1: none.
+        rows: ROW[CAPACITY], filled from cursor[1] on.
+        places: PLACE[PLACE_CAPACITY], filled from cursor[2] on.
+        at: int64[6], scratch.
+        stack: int64[2, 8], scratch.
+
+    Returns:
+        MORE, ODD, UNUSUAL or FULL; the position is that of the record that it is about.
+    """
+    while True:
+        pos = cursor[0]
+        if end - pos < 16:
+            return MORE
+        length = load_u64(buffer, pos)
+        if length > _MAX_LENGTH:
+            return ODD
+        want = length_crcs[length] if length < _SHORT else checksum(buffer, pos, pos + 8)
+        if want != load_u32(buffer, pos + 8):
+            return ODD
+        start = pos + 12
+        stop = start + np.int64(length)
+        if stop + 4 > end:
+            return MORE
+        if checksum(buffer, start, stop) != load_u32(buffer, stop):
+            return ODD
+        step, tag_at = _scalar_at(buffer, start, stop)
+        if tag_at > 0 and cursor[1] < CAPACITY:
+            wall_time = load_f64(buffer, start + 1)
+            tag = _tag(buffer, tag_at, stop - 5, cursor[3], slots, tags, pool, following)
+            if tag >= 0 and np.isfinite(wall_time):
+                row = rows[cursor[1]]
+                row["tag"], row["step"], row["wall_time"] = tag, step, wall_time
+                row["value"] = load_f32(buffer, stop - 4)
+                cursor[0] = stop + 4
+                cursor[1] += 1
+                cursor[3] = tag
+                cursor[4] += 1
+                continue
+        event = event_fields(buffer, start, stop)
+        if not event[0]:
+            return UNUSUAL
+        if event[4] > event[3]:
+            status = _summary(buffer, base, file, event, cursor, slots, tags, pool, following, rows, places, at, stack)
+            if status != MORE:
+                return status
+        cursor[0] = stop + 4
+        cursor[4] += 1
+
+
+@compiled
+def group(rows: Any, n: Any, counts: Any, starts: Any, steps: Any, wall_times: Any, values: Any) -> Any:
+    """Sort rows[:n] into columns, tag by tag, each tag's in their order; a counting sort.
+
+    Args:
+        rows: ROW[CAPACITY].
+        n: how many of them.
+        counts: int64[t], filled with the number of rows of each tag.
+        starts: int64[t], scratch.
+        steps: int64[CAPACITY], filled.
+        wall_times: float64[CAPACITY], filled; seconds since the epoch.
+        values: float64[CAPACITY], filled.
+    """
+    counts[:] = 0
+    for i in range(n):
+        counts[rows[i]["tag"]] += 1
+    total = np.int64(0)
+    for tag in range(len(counts)):
+        starts[tag] = total
+        total += counts[tag]
+    for i in range(n):
+        row = rows[i]
+        at = starts[row["tag"]]
+        starts[row["tag"]] = at + 1
+        steps[at], wall_times[at], values[at] = row["step"], row["wall_time"], row["value"]

@@ -1,0 +1,1 @@
+"""What is logged → event files: writers, their buffers and background threads."""

@@ -1,0 +1,81 @@
+"""Large histograms: copied in the call, and counted in the background."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries import kinds
+from summaries.wire.scalars import encode_summary_event
+from summaries.writing.deferred import Deferred
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["LARGE", "LargeHistograms"]
+
+LARGE = 1 << 15  # elements: a smaller histogram takes no longer than putting it off
+
+
+class LargeHistograms:
+    """Makes deferred records, and keeps the memory of those that are done: fresh pages take longer to get than to fill.
+
+    Args:
+        most_bytes: a larger array's memory is not kept.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._spare: deque[NDArray[Any]] = deque(maxlen=2)
+
+    def deferred(
+        self,
+        tag: str,
+        array: NDArray[Any],
+        bins: str | int | Sequence[float],
+        max_bins: int | None,
+        step: int,
+        wall_time: float,
+    ) -> tuple[Deferred, int]:
+        """The record of a histogram of the array as it is now, and the bytes that it holds until it is made.
+
+        Raises:
+            TypeError: `max_bins` is no integer, or the bins are no numbers.
+            ValueError: the bins are none.
+        """
+        kinds.check_bins(bins, max_bins)
+        copy = self._copied(array)
+
+        def make() -> bytes:
+            try:
+                summary = kinds.histogram(tag, copy, bins, max_bins)
+            except Exception as error:
+                error.add_note(
+                    f"histogram {tag!r} of step {step} was to be counted in the background: it is not logged"
+                )
+                raise
+            return encode_summary_event(summary.SerializeToString(), step, wall_time)
+
+        def release() -> None:
+            if copy.nbytes <= self._most_bytes:
+                self._spare.append(copy)
+
+        return Deferred(make, release), copy.nbytes
+
+    def clear(self) -> None:
+        """Let go of the memory that is kept."""
+        self._spare.clear()
+
+    def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
+        try:
+            spare = self._spare.pop()
+        except IndexError:
+            return array.copy()
+        if spare.shape != array.shape or spare.dtype != array.dtype:
+            return array.copy()
+        np.copyto(spare, array)
+        return spare

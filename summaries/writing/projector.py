@@ -1,0 +1,137 @@
+"""Points for TensorBoard's projector, which reads no events but files of its own.
+
+<logdir>/projector_config.pbtxt           lists what there is; TensorBoard looks for it by this name
+<logdir>/<step>/<tag>/tensors.tsv         a row a point
+<logdir>/<step>/<tag>/metadata.tsv        a label a point
+<logdir>/<step>/<tag>/sprite.png          a picture a point, in a square grid
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+
+from summaries.kinds import pictures
+from summaries.storage.files import join, read_file, write_file
+from summaries.values import as_array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+__all__ = ["Projector"]
+
+_CONFIG = "projector_config.pbtxt"
+_listing = threading.Lock()
+_MAX_SPRITE_PIXELS = 8192  # a side; TensorBoard draws no larger one
+
+
+class Projector:
+    """The projector's files below one directory. What the configuration lists already stays listed.
+
+    Args:
+        logdir: the run's directory.
+    """
+
+    def __init__(self, logdir: str) -> None:
+        self._logdir = logdir
+
+    def add(
+        self,
+        mat: Any,
+        metadata: Sequence[Any] | None,
+        label_img: Any,
+        step: int,
+        tag: str,
+        metadata_header: Sequence[str] | None,
+    ) -> None:
+        """Write points [n, d] with their labels and pictures [n, C, H, W], and list them.
+
+        Raises:
+            ValueError: a shape is another, or there are not as many labels or pictures as points.
+        """
+        points = as_array(mat, "mat")
+        if points.ndim != 2:  # noqa: PLR2004
+            raise ValueError(f"mat must have shape [n, d], a row for each point, got {points.shape}")
+        files = {"tensors.tsv": _tsv(points.tolist()).encode()}
+        if metadata is not None:
+            files["metadata.tsv"] = _metadata(metadata, metadata_header, len(points)).encode()
+        size = None
+        if label_img is not None:
+            files["sprite.png"], size = _sprite(label_img, len(points))
+        if metadata_header is not None and metadata is None:
+            raise ValueError(f"metadata_header names the columns of metadata, got {list(metadata_header)} without any")
+        directory = str(step).zfill(5), quote(tag, safe=" ").replace(".", "%2E")
+        for name, data in files.items():
+            write_file(join(self._logdir, *directory, name), data)
+        self._list(f"{tag}:{str(step).zfill(5)}", "/".join(directory), files, size)
+
+    def _list(self, name: str, directory: str, files: dict[str, bytes], size: tuple[int, int] | None) -> None:
+        lines = [
+            "embeddings {",
+            f"  tensor_name: {_quoted(name)}",
+            f"  tensor_path: {_quoted(directory + '/tensors.tsv')}",
+        ]
+        if "metadata.tsv" in files:
+            lines.append(f"  metadata_path: {_quoted(directory + '/metadata.tsv')}")
+        if size is not None:
+            width, height = size
+            lines += ["  sprite {", f"    image_path: {_quoted(directory + '/sprite.png')}"]
+            lines += [f"    single_image_dim: {width}", f"    single_image_dim: {height}", "  }"]
+        entry = "\n".join([*lines, "}", ""])
+        path = join(self._logdir, _CONFIG)
+        with _listing:
+            config = (read_file(path) or b"").decode()  # another writer may have listed its own
+            if entry not in config:
+                write_file(path, (config + entry).encode())
+
+
+def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int) -> str:
+    if isinstance(metadata, str) or not isinstance(metadata, Iterable):
+        raise TypeError(f"metadata must be a list of labels, got {type(metadata).__name__}: {metadata!r}")
+    metadata = list(metadata)
+    if len(metadata) != count:
+        raise ValueError(f"metadata must be one label for each of the {count} points, got {len(metadata)}")
+    if header is None:
+        return _tsv([label] for label in metadata)
+    for label in metadata:
+        if isinstance(label, str) or not isinstance(label, Iterable):
+            raise TypeError(f"with metadata_header, each label must be a list of its columns, got {label!r}")
+    rows = [list(label) for label in metadata]
+    wrong = [len(row) for row in rows if len(row) != len(header)]
+    if wrong:
+        raise ValueError(f"each label must have the {len(header)} columns of metadata_header, got one of {wrong[0]}")
+    return _tsv([header, *rows])
+
+
+def _tsv(rows: Any) -> str:
+    """Tab-separated rows; what would break a cell becomes a space."""
+    clean = str.maketrans("\t\n\r", "   ")
+    return "".join("\t".join(str(cell).translate(clean) for cell in row) + "\n" for row in rows)
+
+
+def _sprite(label_img: Any, count: int) -> tuple[bytes, tuple[int, int]]:
+    """The PNG of all pictures in a square grid, and one picture's (width, height)."""
+    pixels = pictures.as_pixels(label_img, "NCHW", "NHWC", "label_img")
+    if len(pixels) != count:
+        raise ValueError(f"label_img must be one picture for each of the {count} points, got {len(pixels)}")
+    side = math.ceil(math.sqrt(count))
+    height, width = pixels.shape[1:3]
+    if side * max(height, width) > _MAX_SPRITE_PIXELS:
+        raise ValueError(
+            f"label_img must fit into {_MAX_SPRITE_PIXELS} x {_MAX_SPRITE_PIXELS} pixels,"
+            f" got {side} x {side} pictures of {width} x {height}"
+        )
+    square = np.zeros((side * side, *pixels.shape[1:]), np.uint8)
+    square[:count] = pixels
+    return pictures.encode_png(pictures.grid(square, side))[0], (width, height)
+
+
+def _quoted(text: str) -> str:
+    """A string of protobuf's text format."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
