@@ -5,11 +5,12 @@ import os
 
 import numpy as np
 import pytest
+from helpers import ROOT
 
 import optim
 from optim.kernels import compiled
 
-GOLDEN = os.path.join(os.path.dirname(__file__), "..", "..", "golden", "tf1")
+GOLDEN = ROOT / "tests/golden/tf1"
 
 with open(os.path.join(GOLDEN, "cases.json"), encoding="utf-8") as file:
     CASES = json.load(file)["cases"]

@@ -86,7 +86,9 @@ def test_the_scanner_knows_a_tag_by_all_its_bytes():
 CHECKED = """
 import numpy as np
 from summaries.wire.compiled import primitives
-for load, size in ((primitives.load_u8, 1), (primitives.load_u32, 4), (primitives.load_u64, 8), (primitives.load_f32, 4), (primitives.load_f64, 8)):
+loads = ((primitives.load_u8, 1), (primitives.load_u32, 4), (primitives.load_u64, 8), (primitives.load_f32, 4),
+         (primitives.load_f64, 8))
+for load, size in loads:
     load(np.zeros(size, np.uint8), 0)
     try:
         load(np.zeros(size, np.uint8), 1)

@@ -3,11 +3,11 @@
 import io
 import json
 from importlib.resources import files
-from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
+from helpers import ROOT
 
 from summaries import Curve, Finding, Report, RunReport, Severity
 from summaries.auditing.report import text
@@ -16,7 +16,7 @@ from summaries.auditing.report.json import json as as_json
 from summaries.auditing.report.sarif import sarif
 
 HOSTILE = "a\x1b[31m\r\n::error::%0A,<script>alert(1)</script>\x07\ud800"
-SCHEMAS = Path(__file__).parents[2] / "golden/schemas"
+SCHEMAS = ROOT / "tests/golden/schemas"
 
 
 def report(run="lenet/a b", tag="train/loss", message="the loss is nan"):

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from google.protobuf import descriptor_pool
 from google.protobuf.struct_pb2 import Value
+from helpers import ROOT
 
 from summaries.wire import pb
 from summaries.wire.pb import hparams_pb2
 
-ROOT = Path(__file__).parents[3]
 COMPILERS = list(ROOT.glob(f".protoc/*-{sys.implementation.cache_tag}"))
 needs_compiler = pytest.mark.skipif(
     not COMPILERS, reason="`proto/generate.py --check` has not unpacked protoc here yet"

@@ -103,7 +103,7 @@ def test_a_rule_that_fails(runs, monkeypatch):
     monkeypatch.setitem(RULES, "GL301", replace(RULES["GL301"], check=check))
     report = audit("runs/healthy")
     (failure,) = report.failures
-    assert failure.reason.startswith("ZeroDivisionError at test_failures.py:")
+    assert failure.reason.startswith("ZeroDivisionError at test_discovery_failures.py:")
     assert failure.reason.endswith(": division by zero - this is a mistake of gradledger's, not of the run")
 
 
