@@ -30,18 +30,16 @@ from optim.graph.trace import trace_graph, trace_run
 from optim.kernels.compiled import compile_kernels
 from optim.kernels.threads import get_num_threads, set_num_threads
 from optim.moving_average import ExponentialMovingAverage
-from optim.optimizers.adam import AdamWOptimizer, NAdamOptimizer
+from optim.optimizers.adagrad import AdadeltaOptimizer, AdagradOptimizer
+from optim.optimizers.adam import AdamOptimizer, AdamWOptimizer, NAdamOptimizer
 from optim.optimizers.driver import Optimizer
+from optim.optimizers.ftrl import FtrlOptimizer
 from optim.optimizers.gradient_descent import (
-    AdadeltaOptimizer,
-    AdagradOptimizer,
-    AdamOptimizer,
-    FtrlOptimizer,
     GradientDescentOptimizer,
     MomentumOptimizer,
-    RMSPropOptimizer,
 )
 from optim.optimizers.lion import LionOptimizer
+from optim.optimizers.rmsprop import RMSPropOptimizer
 from optim.optimizers.wrappers import (
     clip_gradients_by_norm,
     clip_gradients_by_percentile,

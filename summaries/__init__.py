@@ -47,13 +47,14 @@ from summaries.kinds import (
     video,
     zero_fraction,
 )
-from summaries.kinds.graph import read_graph, write_graph
 from summaries.reading.event_reader import read_events, summary_iterator
+from summaries.reading.graphs import read_graph
 from summaries.reading.run import Run, Runs, read_logdir, read_run
 from summaries.reading.series import Items, Series, Standing
 from summaries.tools.clip_advice import ClipAdvice, clip_advice
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
+from summaries.writing.graphs import write_graph
 from summaries.writing.summary_writer import SummaryWriter
 
 __all__ = [

@@ -5,52 +5,30 @@ Nothing here imports torch or JAX: what they give is recognised by what it can d
 
 from __future__ import annotations
 
-import importlib
 import math
 import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
-    from google.protobuf.message import Message
     from numpy.typing import NDArray
 
 __all__ = [
     "FLOAT32_MAX",
     "MAX_STEP",
     "MIN_STEP",
-    "OurBytes",
     "as_array",
     "as_count",
     "as_float",
     "as_step",
     "check_mapping",
     "check_tag",
-    "message_bytes",
-    "needs",
-    "serialized",
 ]
 
 FLOAT32_MAX = 3.4028234663852886e38
 MIN_STEP = -(2**63)
 MAX_STEP = 2**63 - 1
-
-
-def needs(module: str, extra: str) -> ModuleType:
-    """Import a module that not everybody has.
-
-    Raises:
-        ImportError: it is not installed; the error says which extra brings it.
-    """
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        package = module.partition(".")[0]
-        raise ImportError(f"this needs {package}: pip install 'gradledger[{extra}]'", name=error.name) from error
 
 
 def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[Any]:
@@ -215,45 +193,3 @@ def check_mapping(given: Any, name: str) -> None:
     """
     if not hasattr(given, "items"):
         raise TypeError(f"{name} must be a dictionary, got {type(given).__name__}: {given!r}")
-
-
-class OurBytes(bytes):
-    """The bytes of a message that we have made ourselves: whoever takes them need not look whether they are one."""
-
-    __slots__ = ()
-
-
-def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
-    """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are tried.
-
-    Raises:
-        TypeError: it is a message of another type, or none.
-        ValueError: the bytes are none.
-    """
-    wanted = message_type.DESCRIPTOR.name
-    data = serialized(given, name)
-    kind = getattr(getattr(given, "DESCRIPTOR", None), "name", wanted)
-    if kind != wanted:
-        raise TypeError(f"{name} must be a message of type {wanted}, got one of type {kind}")
-    if data is given and not isinstance(data, OurBytes):
-        try:
-            message_type.FromString(data)
-        except DecodeError as error:
-            raise ValueError(
-                f"{name} must be a message of type {wanted}, got {len(data)} bytes that are none: {error}"
-            ) from None
-    return data
-
-
-def serialized(message: Any, name: str) -> bytes:
-    """The bytes of a protobuf message, whoever's it is; bytes are returned as they are.
-
-    Raises:
-        TypeError: it is neither.
-    """
-    if isinstance(message, bytes):
-        return message
-    try:
-        return bytes(message.SerializeToString())
-    except AttributeError:
-        raise TypeError(f"{name} must be a protobuf message or its bytes, got {type(message).__name__}") from None

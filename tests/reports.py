@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from summaries.auditing.curves import thin
-from summaries.auditing.findings import Curve, Finding, Report, RunReport, Severity
+from summaries.auditing.curves import Curve, thin
+from summaries.auditing.findings import Finding, Report, RunReport, Severity
 
 START = 1.79e9
 HOSTILE_TAG = "<img src=x onerror=window.hacked=1>"

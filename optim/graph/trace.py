@@ -21,8 +21,8 @@ from optim.graph.operations import OPERATIONS
 from optim.recording.boxes import Box, boxes_in, plain, recorded
 from optim.recording.tape import Node, Recording, check_operands, recording
 from summaries.kinds import graph as graphs
-from summaries.kinds.tensor import numeric_tensor
 from summaries.wire.pb import AttrValue, GraphDef, NodeDef, RunMetadata, TensorShapeProto, VersionDef
+from summaries.wire.tensors import numeric_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

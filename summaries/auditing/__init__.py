@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from summaries.auditing.findings import Curve, Failure, Finding, Report, RunReport, Severity
+from summaries.auditing.curves import Curve
+from summaries.auditing.findings import Failure, Finding, Report, RunReport, Severity
 
 if TYPE_CHECKING:
     import os

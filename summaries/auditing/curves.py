@@ -1,4 +1,4 @@
-"""A long series thinned for drawing: few points, and none of its extremes lost. Never used for judging.
+"""Curves: long series thinned for drawing, few points, and none of their extremes lost. Never used for judging.
 
 Pure NumPy (no I/O). The points are cut into stretches of equal length, in the order that they come in, and each
 stretch keeps its least and its largest finite value: what a plot a few hundred pixels wide would show of it. Stretches
@@ -7,6 +7,7 @@ of points rather than of steps, because one odd step (1e12 after a bug) would pu
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,39 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["STRETCHES", "means", "thin"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["STRETCHES", "Curve", "means", "thin"]
 
 STRETCHES = 1000  # two points each: about one a pixel on a wide screen, and still enough when zoomed in fourfold
 _FEWEST_TO_AVERAGE = 20
 _MOST_MEANS = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """One tag's points, thinned for drawing: of each stretch of steps the least and the largest stay.
+
+    Attributes:
+        tag: the tag.
+        role: what the tag was taken for, as "loss" or "global_norm"; "" where no pattern knows it.
+        variable: the variable that it is about; "" where it is about all, or none.
+        step: int64[n], not decreasing.
+        wall_time: float64[n], seconds since the epoch.
+        value: float64[n].
+        points: how many points the tag has in all.
+    """
+
+    tag: str
+    role: str
+    variable: str
+    step: NDArray[np.int64]
+    wall_time: NDArray[np.float64]
+    value: NDArray[np.float64]
+    points: int
 
 
 def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.intp]:

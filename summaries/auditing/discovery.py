@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from summaries.auditing.findings import Failure
 from summaries.auditing.signals.tags import is_validation
 from summaries.reading.run import read_files
-from summaries.storage.files import open_to_read
+from summaries.storage.local import open_to_read
 from summaries.storage.logdir import run_directories
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.curves import STRETCHES, means, thin
+from summaries.auditing.curves import STRETCHES, Curve, means, thin
 from summaries.auditing.discovery import (
     Work,
     baseline_below,
@@ -21,7 +21,7 @@ from summaries.auditing.discovery import (
     reason_of,
     runs_below,
 )
-from summaries.auditing.findings import Curve, Failure, Finding, Report, RunReport
+from summaries.auditing.findings import Failure, Finding, Report, RunReport
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import TagTable

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from summaries.auditing.curves import Curve
 
-__all__ = ["Curve", "Failure", "Finding", "Report", "RunReport", "Severity"]
+
+__all__ = ["Failure", "Finding", "Report", "RunReport", "Severity"]
 
 
 class Severity(IntEnum):
@@ -66,29 +66,6 @@ class Failure:
     run: str
     path: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
-    """One tag's points, thinned for drawing: of each stretch of steps the least and the largest stay.
-
-    Attributes:
-        tag: the tag.
-        role: what the tag was taken for, as "loss" or "global_norm"; "" where no pattern knows it.
-        variable: the variable that it is about; "" where it is about all, or none.
-        step: int64[n], not decreasing.
-        wall_time: float64[n], seconds since the epoch.
-        value: float64[n].
-        points: how many points the tag has in all.
-    """
-
-    tag: str
-    role: str
-    variable: str
-    step: NDArray[np.int64]
-    wall_time: NDArray[np.float64]
-    value: NDArray[np.float64]
-    points: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from summaries.kinds.metadata import plugin_metadata
-from summaries.kinds.tensor import string_tensor
 from summaries.values import check_mapping
 from summaries.wire.pb import Category, Chart, Layout, MarginChartContent, MultilineChartContent, Summary
+from summaries.wire.tensors import string_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from typing import TYPE_CHECKING, Any
 
-from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from summaries.storage.files import join, read_file, write_file
-from summaries.values import needs, serialized
+from summaries.optional import needs
 from summaries.wire.pb import AttrValue, GraphDef, NodeDef, TensorShapeProto, VersionDef
+from summaries.wire.protobuf import serialized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = [
-    "graph_bytes",
-    "is_torch_module",
-    "read_graph",
-    "read_onnx",
-    "trace_callables_by",
-    "trace_torch",
-    "write_graph",
-]
+__all__ = ["graph_bytes", "is_torch_module", "read_onnx", "trace_callables_by", "trace_torch"]
 
 _PRODUCER = 22  # the graph version that TensorBoard's own converters write
 _tracers: list[Callable[[Callable[[], Any]], GraphDef]] = []  # the last one counts
@@ -36,58 +25,6 @@ def trace_callables_by(tracer: Callable[[Callable[[], Any]], GraphDef]) -> None:
     `optim` does this when it is imported, so that a loss can be given as it is, and `summaries` need not know it.
     """
     _tracers.append(tracer)
-
-
-def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
-    """Write a GraphDef to a file of its own, as TF1's function of that name does.
-
-    Args:
-        graph_def: our GraphDef, anybody's with the same wire format, its bytes, something with `as_graph_def()`, or,
-            where `optim` is imported, a loss, whose graph is drawn without its arrays.
-        logdir: the directory; made where it is missing.
-        name: the file's name, usually ending in .pbtxt, or in .pb where it is not text.
-        as_text: protobuf's text format; binary otherwise.
-
-    Returns:
-        The file's path.
-
-    Raises:
-        TypeError: it is no graph.
-        ValueError: the bytes are no GraphDef.
-        OSError: the file cannot be written.
-
-    >>> import tempfile
-    >>> path = write_graph(GraphDef(node=[NodeDef(name="x", op="Placeholder")]), tempfile.mkdtemp(), "graph.pbtxt")
-    >>> read_graph(path).node[0].name
-    'x'
-    """
-    data = graph_bytes(graph_def)
-    if as_text:
-        data = text_format.MessageToString(GraphDef.FromString(data), as_utf8=True).encode()
-    path = join(os.fspath(logdir), name)
-    write_file(path, data)
-    return path
-
-
-def read_graph(path: str | os.PathLike[str]) -> GraphDef:
-    """The GraphDef in a file, text or binary: whichever it is.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it holds no GraphDef.
-    """
-    path = os.fspath(path)
-    data = read_file(path)
-    if data is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    try:
-        return GraphDef.FromString(data)
-    except DecodeError:
-        pass
-    try:
-        return text_format.Parse(data.decode(), GraphDef())
-    except (UnicodeDecodeError, text_format.ParseError) as error:
-        raise ValueError(f"{path} must hold a GraphDef, binary or text, got neither: {error}") from None
 
 
 def graph_bytes(graph: Any) -> bytes:

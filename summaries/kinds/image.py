@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds import pictures
-from summaries.values import as_array, as_float, check_tag, needs
+from summaries.optional import needs
+from summaries.values import as_array, as_float, check_tag
 from summaries.wire.pb import Summary
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from summaries.values import message_bytes
 from summaries.wire.pb import Summary
+from summaries.wire.protobuf import message_bytes
 
 __all__ = ["merge"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds.metadata import plugin_metadata
-from summaries.kinds.tensor import numeric_tensor
 from summaries.values import as_array, check_tag
 from summaries.wire.pb import MeshPluginData, Summary
+from summaries.wire.tensors import numeric_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.values import as_array, needs
+from summaries.optional import needs
+from summaries.values import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

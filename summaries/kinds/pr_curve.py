@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds.metadata import plugin_metadata
-from summaries.kinds.tensor import numeric_tensor
 from summaries.values import as_array, as_count, check_tag
 from summaries.wire.pb import PrCurvePluginData, Summary
+from summaries.wire.tensors import numeric_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

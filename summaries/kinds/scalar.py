@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds.metadata import plugin_metadata
-from summaries.kinds.tensor import numeric_tensor
-from summaries.values import OurBytes, as_array, as_float, check_tag
+from summaries.values import as_array, as_float, check_tag
 from summaries.wire.pb import Summary
+from summaries.wire.protobuf import OurBytes
 from summaries.wire.scalars import scalar_summary
+from summaries.wire.tensors import numeric_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from summaries.kinds.metadata import plugin_metadata
-from summaries.kinds.tensor import string_tensor
 from summaries.values import check_tag
 from summaries.wire.pb import Summary, TextPluginData
+from summaries.wire.tensors import string_tensor
 
 __all__ = ["text"]
 

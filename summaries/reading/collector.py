@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault
 from summaries.reading.event_reader import empty_file, no_event_file
-from summaries.storage.files import open_to_read, read_chunks
+from summaries.storage.local import open_to_read, read_chunks
 from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.columns import (
     CAPACITY,

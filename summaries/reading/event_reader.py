@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UnfinishedTailWarning, raise_fault
 from summaries.reading.follow import follow_files
-from summaries.storage.files import read_chunks
+from summaries.storage.local import read_chunks
 from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.events import decode_event
 from summaries.wire.pb import Event

@@ -10,7 +10,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from summaries.storage.files import is_event_file, open_to_read, read_chunks
+from summaries.storage.local import open_to_read, read_chunks
+from summaries.storage.names import is_event_file
 from summaries.wire.batches import BatchParser
 
 if TYPE_CHECKING:

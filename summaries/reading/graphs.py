@@ -7,23 +7,28 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
-from summaries.storage.files import open_to_read
-from summaries.wire.events import fields
-from summaries.wire.pb import Event, GraphDef, HParamsPluginData, RunMetadata
+from summaries.storage.local import open_to_read
+from summaries.wire.pb import Event, GraphDef, RunMetadata
+from summaries.wire.protobuf import fields
 from summaries.wire.records import HEADER_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from google.protobuf.message import Message
 
     from summaries.reading.collector import Moment
-    from summaries.wire.pb import SummaryMetadata
 
-__all__ = ["graph_of", "hyperparameters", "run_metadata_of"]
+import errno
+import os
+
+from google.protobuf import text_format
+
+from summaries.storage.files import read_file
+
+__all__ = ["graph_of", "read_graph", "run_metadata_of"]
 
 _META_GRAPH_GRAPH_DEF = 2  # the field of a MetaGraphDef that holds its GraphDef
-_SESSION_START_TAG = "_hparams_/session_start_info"
 
 
 def graph_of(moments: Sequence[Moment], files: Sequence[str]) -> GraphDef | None:
@@ -53,23 +58,6 @@ def run_metadata_of(moments: Sequence[Moment], files: Sequence[str]) -> dict[str
     return found
 
 
-def hyperparameters(metadata: Mapping[str, SummaryMetadata]) -> dict[str, bool | float | str]:
-    """What the session start of the hparams dashboard says; nothing where it is missing or unreadable."""
-    if _SESSION_START_TAG not in metadata:
-        return {}
-    data = HParamsPluginData()
-    try:
-        data.ParseFromString(metadata[_SESSION_START_TAG].plugin_data.content)
-    except DecodeError:
-        return {}
-    found: dict[str, bool | float | str] = {}
-    for name, value in data.session_start_info.hparams.items():
-        kind = value.WhichOneof("kind")
-        if kind in ("number_value", "string_value", "bool_value"):
-            found[name] = getattr(value, kind)
-    return found
-
-
 def _event(moment: Moment, files: Sequence[str]) -> Event:
     with open_to_read(files[moment.file]) as file:
         file.seek(moment.offset + HEADER_BYTES)
@@ -88,3 +76,24 @@ def _parse(message: Message, data: bytes, moment: Moment, files: Sequence[str]) 
         path = files[moment.file]
         fault = Fault(FaultKind.UNDECODABLE, reason, moment.offset, moment.length, str(error), want, path=path)
         raise UndecodableError(fault) from None
+
+
+def read_graph(path: str | os.PathLike[str]) -> GraphDef:
+    """The GraphDef in a file, text or binary: whichever it is.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it holds no GraphDef.
+    """
+    path = os.fspath(path)
+    data = read_file(path)
+    if data is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    try:
+        return GraphDef.FromString(data)
+    except DecodeError:
+        pass
+    try:
+        return text_format.Parse(data.decode(), GraphDef())
+    except (UnicodeDecodeError, text_format.ParseError) as error:
+        raise ValueError(f"{path} must hold a GraphDef, binary or text, got neither: {error}") from None

@@ -16,10 +16,11 @@ import numpy as np
 
 from summaries.reading import decoders, tables
 from summaries.reading.collector import Collector, Workspace
-from summaries.reading.graphs import graph_of, hyperparameters, run_metadata_of
+from summaries.reading.graphs import graph_of, run_metadata_of
+from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.series import Items, Series
-from summaries.storage.files import is_event_file
 from summaries.storage.logdir import run_directories
+from summaries.storage.names import is_event_file
 from summaries.wire.columns import KIND_AUDIO, KIND_EMPTY, KIND_HISTOGRAM, KIND_IMAGE
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
 from summaries.reading.decoders import DECODERS
-from summaries.storage.files import open_to_read
+from summaries.storage.local import open_to_read
 from summaries.wire.events import decode_value
 
 if TYPE_CHECKING:

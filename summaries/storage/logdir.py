@@ -6,7 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from summaries.storage.files import is_event_file
+from summaries.storage.names import is_event_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

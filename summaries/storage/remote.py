@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from summaries.values import needs
+from summaries.optional import needs
 
 __all__ = ["RemoteEventFile", "read_file", "write_file"]
 

@@ -9,22 +9,17 @@ stands, so that a value can be read later without its event.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind
 from summaries.wire.pb import Event, Summary
+from summaries.wire.protobuf import fields, rewrite_field
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
-from summaries.wire.scalars import varint
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-__all__ = ["decode_event", "decode_value", "fields", "value_spans"]
+__all__ = ["decode_event", "decode_value", "value_spans"]
 
 _SUMMARY, _VALUE, _TAG = 5, 1, 1  # fields of Event, Summary and Summary.Value
-_VARINT, _FIXED64, _LENGTH_DELIMITED, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
 
 
 def decode_event(data: bytes, offset: int = 0, record: int = 0) -> tuple[Event | None, list[Fault]]:
@@ -96,61 +91,6 @@ def value_spans(data: bytes, count: int) -> list[tuple[int, int]]:
     return spans[len(spans) - count :]
 
 
-def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-    """(number, start, stop) of every length-delimited field of the message data[start:stop].
-
-    Raises:
-        DecodeError: it is no message.
-    """
-    while start < stop:
-        key, start = _read_varint(data, start, stop)
-        if key & 7 == _LENGTH_DELIMITED:
-            length, start = _read_varint(data, start, stop)
-            if length > stop - start:
-                raise DecodeError("a field is longer than its message")
-            yield key >> 3, start, start + length
-            start += length
-        else:
-            start = _behind(data, start, stop, key & 7)
-
-
-def _behind(data: bytes, start: int, stop: int, wire: int) -> int:
-    """Where a field ends that is not read; a group, which no Event has and protobuf passes over, with all in it."""
-    depth = 0
-    while True:
-        if wire == _VARINT:
-            _, start = _read_varint(data, start, stop)
-        elif wire == _FIXED64:
-            start += 8
-        elif wire == _FIXED32:
-            start += 4
-        elif wire == _LENGTH_DELIMITED:
-            length, start = _read_varint(data, start, stop)
-            start += length
-        elif wire == _START_GROUP:
-            depth += 1
-        elif wire == _END_GROUP and depth:
-            depth -= 1
-        else:
-            raise DecodeError(f"wire type {wire} has no place in an event")
-        if not depth:
-            return start
-        key, start = _read_varint(data, start, stop)
-        wire = key & 7
-
-
-def _read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
-    number = shift = 0
-    while start < stop and shift < 70:  # noqa: PLR2004 - ten groups of seven bits
-        byte = data[start]
-        number |= (byte & 0x7F) << shift
-        start += 1
-        if byte < 0x80:  # noqa: PLR2004 - the last byte has no continuation bit
-            return number, start
-        shift += 7
-    raise DecodeError("a number has no end")
-
-
 def _known(event: Event) -> bool:
     return event.WhichOneof("what") is not None or event.HasField("source_metadata")
 
@@ -159,7 +99,7 @@ def _escape_tags(data: bytes) -> tuple[bytes, list[bytes]]:
     """The same Event with every tag made text, and the tags that were none; nothing is raised."""
     bad: list[bytes] = []
     try:
-        return _rewrite(data, _SUMMARY, lambda s: _rewrite(s, _VALUE, lambda v: _escape_value(v, bad))), bad
+        return rewrite_field(data, _SUMMARY, lambda s: rewrite_field(s, _VALUE, lambda v: _escape_value(v, bad))), bad
     except DecodeError:
         return data, []
 
@@ -171,19 +111,4 @@ def _escape_value(data: bytes, bad: list[bytes]) -> bytes:
             bad.append(tag)
         return text
 
-    return _rewrite(data, _TAG, escape)
-
-
-def _rewrite(data: bytes, field: int, change: Callable[[bytes], bytes]) -> bytes:
-    """The message with the contents of one length-delimited field changed, wherever it occurs."""
-    out, done = [], 0
-    for number, start, stop in fields(data, 0, len(data)):
-        if number != field:
-            continue
-        old = data[start:stop]
-        new = change(old)
-        if new != old:
-            head = start - len(varint(len(old)))
-            out += [data[done:head], varint(len(new)), new]
-            done = stop
-    return b"".join((*out, data[done:]))
+    return rewrite_field(data, _TAG, escape)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.wire.crc32c import MASK_DELTA, crc32c
+from summaries.wire.protobuf import varint
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ __all__ = [
     "encode_scalar",
     "encode_summary_event",
     "scalar_summary",
-    "varint",
 ]
 
 SCALAR_BYTES = 64
@@ -47,21 +47,6 @@ _HEADER = Struct("<QI")
 _MIN_BULK = 24  # below so many records of one shape, one by one is faster (measured)
 _MAX_BULK_TAG_BYTES = 1024  # a table of checksums is kept for every distance up to this and a little more
 _MAX_STEP_BYTES = 10
-
-
-def varint(number: int) -> bytes:
-    """Protobuf's base-128 form of an int64; a negative number takes ten bytes, as there.
-
-    >>> varint(300).hex(), len(varint(-1))
-    ('ac02', 10)
-    """
-    number &= 0xFFFFFFFFFFFFFFFF
-    out = bytearray()
-    while number >> 7:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
 
 
 def encode_scalar(tag: str, step: int, wall_time: float, value: float) -> bytes:

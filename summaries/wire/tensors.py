@@ -1,4 +1,4 @@
-"""TensorProto → array. Pure (no I/O).
+"""Arrays ↔ TensorProto. Pure (no I/O).
 
 Values stand raw in `tensor_content`, or typed in one list; a list that is shorter than the shape goes on with its
 last element. bfloat16, for which NumPy has no type, becomes float32, which holds each of its values.
@@ -7,39 +7,50 @@ last element. bfloat16, for which NumPy has no type, becomes float32, which hold
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from summaries.wire import pb
+from summaries.wire.pb import TensorProto, TensorShapeProto
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
-    from summaries.wire.pb import TensorProto
-
-__all__ = ["decode_tensor", "scalar_value"]
+__all__ = ["decode_tensor", "numeric_tensor", "scalar_value", "string_tensor"]
 
 _MAX_BYTES = 2**31 - 1  # protobuf's limit for a message: a tensor that is larger was written by nobody
+_AROUND_BYTES = 1023  # room for what is around the tensor in its message
 
-_TYPES: dict[int, tuple[str, str]] = {
-    pb.DT_FLOAT: ("<f4", "float_val"),
-    pb.DT_DOUBLE: ("<f8", "double_val"),
-    pb.DT_INT8: ("i1", "int_val"),
-    pb.DT_INT16: ("<i2", "int_val"),
-    pb.DT_INT32: ("<i4", "int_val"),
-    pb.DT_INT64: ("<i8", "int64_val"),
-    pb.DT_UINT8: ("u1", "int_val"),
-    pb.DT_UINT16: ("<u2", "int_val"),
-    pb.DT_UINT32: ("<u4", "uint32_val"),
-    pb.DT_UINT64: ("<u8", "uint64_val"),
-    pb.DT_BOOL: ("?", "bool_val"),
-    pb.DT_HALF: ("<f2", "half_val"),
-    pb.DT_BFLOAT16: ("<u2", "half_val"),
-    pb.DT_COMPLEX64: ("<c8", "scomplex_val"),
-    pb.DT_COMPLEX128: ("<c16", "dcomplex_val"),
+
+class _Type(NamedTuple):
+    """What a DataType is in NumPy: the dtype's name, the dtype of `tensor_content`, the list of typed values."""
+
+    name: str
+    content: str
+    field: str
+
+
+_TYPES: dict[pb.DataType, _Type] = {
+    pb.DT_DOUBLE: _Type("float64", "<f8", "double_val"),
+    pb.DT_FLOAT: _Type("float32", "<f4", "float_val"),
+    pb.DT_HALF: _Type("float16", "<f2", "half_val"),
+    pb.DT_BFLOAT16: _Type("bfloat16", "<u2", "half_val"),
+    pb.DT_COMPLEX64: _Type("complex64", "<c8", "scomplex_val"),
+    pb.DT_COMPLEX128: _Type("complex128", "<c16", "dcomplex_val"),
+    pb.DT_INT8: _Type("int8", "i1", "int_val"),
+    pb.DT_INT16: _Type("int16", "<i2", "int_val"),
+    pb.DT_INT32: _Type("int32", "<i4", "int_val"),
+    pb.DT_INT64: _Type("int64", "<i8", "int64_val"),
+    pb.DT_UINT8: _Type("uint8", "u1", "int_val"),
+    pb.DT_UINT16: _Type("uint16", "<u2", "int_val"),
+    pb.DT_UINT32: _Type("uint32", "<u4", "uint32_val"),
+    pb.DT_UINT64: _Type("uint64", "<u8", "uint64_val"),
+    pb.DT_BOOL: _Type("bool", "?", "bool_val"),
 }
-"""By DataType: the NumPy type of `tensor_content`, and the list of typed values."""
+_BY_NAME = {kind.name: number for number, kind in _TYPES.items()}
 
 
 def decode_tensor(tensor: TensorProto) -> NDArray[Any]:
@@ -58,12 +69,12 @@ def decode_tensor(tensor: TensorProto) -> NDArray[Any]:
         return _filled(np.array([*tensor.string_val, None], object)[:-1], shape)
     if tensor.dtype not in _TYPES:
         raise ValueError(f"tensor type {tensor.dtype} has no equal in NumPy")
-    name, field = _TYPES[tensor.dtype]
-    dtype = np.dtype(name)
+    kind = _TYPES[tensor.dtype]
+    dtype = np.dtype(kind.content)
     if tensor.tensor_content:
         flat = np.frombuffer(tensor.tensor_content, dtype)
     else:
-        flat = _typed(getattr(tensor, field), tensor.dtype, dtype)
+        flat = _typed(getattr(tensor, kind.field), tensor.dtype, dtype)
     if tensor.dtype == pb.DT_BFLOAT16:
         flat = (flat.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return _filled(flat, shape)
@@ -103,3 +114,28 @@ def _filled(flat: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if not 0 < len(flat) < count or count * flat.itemsize > _MAX_BYTES:
         raise ValueError(f"a tensor of shape {shape} must have {count} values, got {len(flat)}")
     return np.concatenate((flat, np.full(count - len(flat), flat[-1], flat.dtype))).reshape(shape)
+
+
+def numeric_tensor(array: NDArray[Any]) -> TensorProto:
+    """The TensorProto of an array, its elements in C order and little-endian in tensor_content.
+
+    Raises:
+        TypeError: TensorFlow has no such dtype.
+        ValueError: the array is 2 GB or more.
+    """
+    dtype = _BY_NAME.get(array.dtype.name)
+    if dtype is None:
+        raise TypeError(f"tensor must have one of the dtypes {', '.join(_BY_NAME)}, got {array.dtype}")
+    if array.nbytes >= _MAX_BYTES - _AROUND_BYTES:
+        raise ValueError(f"tensor must take less than 2 GB, got {array.nbytes} bytes")
+    little = array if array.dtype.name == "bfloat16" else array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return TensorProto(dtype=dtype, tensor_shape=_shape(array.shape), tensor_content=little.tobytes())
+
+
+def string_tensor(strings: Sequence[bytes], shape: Iterable[int]) -> TensorProto:
+    """The TensorProto of strings."""
+    return TensorProto(dtype=pb.DT_STRING, tensor_shape=_shape(shape), string_val=strings)
+
+
+def _shape(shape: Iterable[int]) -> TensorShapeProto:
+    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=size) for size in shape])

@@ -30,9 +30,11 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from summaries.kinds.scalar import scalar
-from summaries.storage.files import checked_suffix, create_event_file, is_remote
-from summaries.values import FLOAT32_MAX, as_count, as_float, as_step, check_tag, message_bytes
+from summaries.storage.files import create_event_file
+from summaries.storage.names import checked_suffix, is_remote
+from summaries.values import FLOAT32_MAX, as_count, as_float, as_step, check_tag
 from summaries.wire.pb import Event, SessionLog, SourceMetadata, Summary
+from summaries.wire.protobuf import message_bytes
 from summaries.wire.records import frame
 from summaries.wire.scalars import as_float32, encode_summary_event
 from summaries.writing.flusher import Flusher

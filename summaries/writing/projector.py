@@ -17,7 +17,8 @@ from urllib.parse import quote
 import numpy as np
 
 from summaries.kinds import pictures
-from summaries.storage.files import join, read_file, write_file
+from summaries.storage.files import read_file, write_file
+from summaries.storage.names import join
 from summaries.values import as_array
 
 if TYPE_CHECKING:

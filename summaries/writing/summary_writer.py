@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from summaries import kinds
 from summaries.kinds import graph as graphs
-from summaries.storage.files import join
-from summaries.values import as_array, as_float, as_step, check_mapping, check_tag, message_bytes
+from summaries.storage.names import join
+from summaries.values import as_array, as_float, as_step, check_mapping, check_tag
 from summaries.wire.pb import Event, RunMetadata, SessionLog, TaggedRunMetadata
+from summaries.wire.protobuf import message_bytes
 from summaries.writing import projector
 from summaries.writing.event_file_writer import EventFileWriter, new_flusher
 from summaries.writing.large_histograms import LARGE, LargeHistograms

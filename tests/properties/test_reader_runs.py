@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from summaries import Event, FaultKind, SessionLog, Summary, read_events, read_run
 from summaries.reading.run import Run
 from summaries.wire import pb
+from summaries.wire.protobuf import varint
 from summaries.wire.records import frame
-from summaries.wire.scalars import varint
 
 needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from summaries.auditing.findings import Curve
+    from summaries.auditing.curves import Curve
 
     Kind = Literal["lines", "heat"]
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.findings import Curve, Finding, Report, RunReport
+    from summaries.auditing.curves import Curve
+    from summaries.auditing.findings import Finding, Report, RunReport
 
 __all__ = ["blocks", "index"]
 

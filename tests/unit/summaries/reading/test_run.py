@@ -26,8 +26,8 @@ from summaries import (
 )
 from summaries.wire import pb
 from summaries.wire.pb.event_pb2 import TaggedRunMetadata
+from summaries.wire.protobuf import varint
 from summaries.wire.records import frame
-from summaries.wire.scalars import varint
 
 FAST = [False, pytest.param(True, marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra"))]
 VERSION = Event(wall_time=1.0, file_version="brain.Event:2")

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from summaries.wire.pb import Event, Summary
+from summaries.wire.protobuf import varint
 from summaries.wire.records import frame
-from summaries.wire.scalars import ScalarEncoder, as_float32, encode_scalar, encode_summary_event, varint
+from summaries.wire.scalars import ScalarEncoder, as_float32, encode_scalar, encode_summary_event
 
 BULK = 200  # enough points of one shape for the fast way
 NAN_WITH_PAYLOAD = struct.unpack("<d", struct.pack("<Q", 0xFFF8_1234_5678_9ABC))[0]

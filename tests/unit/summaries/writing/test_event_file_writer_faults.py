@@ -10,7 +10,7 @@ import pytest
 from helpers import event_files, scalars
 
 from summaries import Event, EventFileWriter, Summary, summary_iterator
-from summaries.storage.files import LocalEventFile
+from summaries.storage.local import LocalEventFile
 from summaries.wire.records import frame
 from summaries.writing.deferred import Deferred
 

@@ -6,14 +6,15 @@ import socket
 
 import pytest
 
-from summaries.storage import files
-from summaries.storage.files import LocalEventFile, event_file_name, is_event_file, read_chunks
+from summaries.storage import local, names
+from summaries.storage.local import LocalEventFile, read_chunks
+from summaries.storage.names import event_file_name, is_event_file
 
 
 @pytest.fixture
 def counter(monkeypatch):
     """The names' counter, beginning at 0 again."""
-    monkeypatch.setattr(files, "_counter", itertools.count())
+    monkeypatch.setattr(names, "counter", itertools.count())
 
 
 @pytest.mark.usefixtures("counter")
@@ -51,7 +52,7 @@ def test_a_name_that_is_taken_is_left_alone(tmp_path, monkeypatch):
     """Two containers may have the same host name, pid and second."""
     first = LocalEventFile(str(tmp_path), 5.0)
     first.append(memoryview(b"theirs"), 0)
-    monkeypatch.setattr(files, "_counter", itertools.count())
+    monkeypatch.setattr(names, "counter", itertools.count())
     second = LocalEventFile(str(tmp_path), 5.0)
     assert [path.rpartition(".")[2] for path in (first.path, second.path)] == ["000000", "000001"]
     assert (first.size(), second.size()) == (6, 0)
@@ -138,7 +139,7 @@ def test_sync(file, monkeypatch):
 
 @pytest.mark.parametrize("start", [0, 1, 5, 6, 100])
 def test_read_chunks(tmp_path, monkeypatch, start):
-    monkeypatch.setattr(files, "_CHUNK_BYTES", 2)
+    monkeypatch.setattr(local, "_CHUNK_BYTES", 2)
     (tmp_path / "file").write_bytes(b"bytes!")
     chunks = list(read_chunks(str(tmp_path / "file"), start))
     assert b"".join(chunks) == b"bytes!"[start:]

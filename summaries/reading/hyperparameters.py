@@ -1,0 +1,35 @@
+"""A run's hyperparameters, as the hparams dashboard's session start tells them. Pure (no I/O)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.protobuf.message import DecodeError
+
+from summaries.wire.pb import HParamsPluginData
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from summaries.wire.pb import SummaryMetadata
+
+__all__ = ["hyperparameters"]
+
+_SESSION_START_TAG = "_hparams_/session_start_info"
+
+
+def hyperparameters(metadata: Mapping[str, SummaryMetadata]) -> dict[str, bool | float | str]:
+    """What the session start of the hparams dashboard says; nothing where it is missing or unreadable."""
+    if _SESSION_START_TAG not in metadata:
+        return {}
+    data = HParamsPluginData()
+    try:
+        data.ParseFromString(metadata[_SESSION_START_TAG].plugin_data.content)
+    except DecodeError:
+        return {}
+    found: dict[str, bool | float | str] = {}
+    for name, value in data.session_start_info.hparams.items():
+        kind = value.WhichOneof("kind")
+        if kind in ("number_value", "string_value", "bool_value"):
+            found[name] = getattr(value, kind)
+    return found

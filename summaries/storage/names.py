@@ -1,0 +1,61 @@
+"""Names of event files, and paths, local or with a scheme. Pure (no I/O)."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+from typing import Any
+
+__all__ = ["checked_suffix", "event_file_name", "is_event_file", "is_remote", "join"]
+
+counter = itertools.count()
+
+
+def event_file_name(secs: float, suffix: str = "") -> str:
+    """A name for a new event file: ``events.out.tfevents.<secs>.<host>.<pid>.<counter><suffix>``.
+
+    Args:
+        secs: now, in seconds since the epoch; ten digits, so that a run's files sort by age. So do those of one
+            second, by the counter.
+        suffix: appended as it is; what sorts behind ends up behind.
+    """
+    host = socket.gethostname().replace(os.sep, "_")
+    return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(counter):06d}{suffix}"
+
+
+def checked_suffix(suffix: Any) -> str:
+    """The end of an event file's name.
+
+    Raises:
+        TypeError: it is no string.
+        ValueError: it names a directory.
+    """
+    if not isinstance(suffix, str):
+        raise TypeError(f"filename_suffix must be a string, got {type(suffix).__name__}: {suffix!r}")
+    if "/" in suffix or os.sep in suffix:
+        raise ValueError(f"filename_suffix must be a part of a file's name, without separators, got {suffix!r}")
+    return suffix
+
+
+def is_event_file(name: str) -> bool:
+    """Whether a file of this name is an event file, to TensorBoard and to us.
+
+    >>> is_event_file("runs/a/events.out.tfevents.1795202364.vm"), is_event_file("tfevents/notes.txt")
+    (True, False)
+    """
+    return "tfevents" in os.path.basename(name)
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path names a file system of fsspec's.
+
+    >>> is_remote("s3://bucket/run"), is_remote("runs/a")
+    (True, False)
+    """
+    return "://" in path
+
+
+def join(directory: str, *names: str) -> str:
+    """The path of a file below a directory, remote or not."""
+    return "/".join((directory.rstrip("/"), *names)) if is_remote(directory) else os.path.join(directory, *names)

@@ -1,0 +1,144 @@
+"""Protobuf's own encoding: numbers, fields, and the bytes of anybody's message. Pure (no I/O)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.message import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from google.protobuf.message import Message
+
+__all__ = ["OurBytes", "fields", "message_bytes", "rewrite_field", "serialized", "varint"]
+
+
+class OurBytes(bytes):
+    """The bytes of a message that we have made ourselves: whoever takes them need not look whether they are one."""
+
+    __slots__ = ()
+
+
+def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
+    """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are tried.
+
+    Raises:
+        TypeError: it is a message of another type, or none.
+        ValueError: the bytes are none.
+    """
+    wanted = message_type.DESCRIPTOR.name
+    data = serialized(given, name)
+    kind = getattr(getattr(given, "DESCRIPTOR", None), "name", wanted)
+    if kind != wanted:
+        raise TypeError(f"{name} must be a message of type {wanted}, got one of type {kind}")
+    if data is given and not isinstance(data, OurBytes):
+        try:
+            message_type.FromString(data)
+        except DecodeError as error:
+            raise ValueError(
+                f"{name} must be a message of type {wanted}, got {len(data)} bytes that are none: {error}"
+            ) from None
+    return data
+
+
+def serialized(message: Any, name: str) -> bytes:
+    """The bytes of a protobuf message, whoever's it is; bytes are returned as they are.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(message, bytes):
+        return message
+    try:
+        return bytes(message.SerializeToString())
+    except AttributeError:
+        raise TypeError(f"{name} must be a protobuf message or its bytes, got {type(message).__name__}") from None
+
+
+_VARINT, _FIXED64, _LENGTH_DELIMITED, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
+
+
+def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """(number, start, stop) of every length-delimited field of the message data[start:stop].
+
+    Raises:
+        DecodeError: it is no message.
+    """
+    while start < stop:
+        key, start = _read_varint(data, start, stop)
+        if key & 7 == _LENGTH_DELIMITED:
+            length, start = _read_varint(data, start, stop)
+            if length > stop - start:
+                raise DecodeError("a field is longer than its message")
+            yield key >> 3, start, start + length
+            start += length
+        else:
+            start = _behind(data, start, stop, key & 7)
+
+
+def _behind(data: bytes, start: int, stop: int, wire: int) -> int:
+    """Where a field ends that is not read; a group, which no Event has and protobuf passes over, with all in it."""
+    depth = 0
+    while True:
+        if wire == _VARINT:
+            _, start = _read_varint(data, start, stop)
+        elif wire == _FIXED64:
+            start += 8
+        elif wire == _FIXED32:
+            start += 4
+        elif wire == _LENGTH_DELIMITED:
+            length, start = _read_varint(data, start, stop)
+            start += length
+        elif wire == _START_GROUP:
+            depth += 1
+        elif wire == _END_GROUP and depth:
+            depth -= 1
+        else:
+            raise DecodeError(f"wire type {wire} has no place in an event")
+        if not depth:
+            return start
+        key, start = _read_varint(data, start, stop)
+        wire = key & 7
+
+
+def _read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
+    number = shift = 0
+    while start < stop and shift < 70:  # noqa: PLR2004 - ten groups of seven bits
+        byte = data[start]
+        number |= (byte & 0x7F) << shift
+        start += 1
+        if byte < 0x80:  # noqa: PLR2004 - the last byte has no continuation bit
+            return number, start
+        shift += 7
+    raise DecodeError("a number has no end")
+
+
+def rewrite_field(data: bytes, field: int, change: Callable[[bytes], bytes]) -> bytes:
+    """The message with the contents of one length-delimited field changed, wherever it occurs."""
+    out, done = [], 0
+    for number, start, stop in fields(data, 0, len(data)):
+        if number != field:
+            continue
+        old = data[start:stop]
+        new = change(old)
+        if new != old:
+            head = start - len(varint(len(old)))
+            out += [data[done:head], varint(len(new)), new]
+            done = stop
+    return b"".join((*out, data[done:]))
+
+
+def varint(number: int) -> bytes:
+    """Protobuf's base-128 form of an int64; a negative number takes ten bytes, as there.
+
+    >>> varint(300).hex(), len(varint(-1))
+    ('ac02', 10)
+    """
+    number &= 0xFFFFFFFFFFFFFFFF
+    out = bytearray()
+    while number >> 7:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)

@@ -1,0 +1,48 @@
+"""A graph → a file of its own."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from google.protobuf import text_format
+
+from summaries.kinds.graph import graph_bytes
+from summaries.storage.files import write_file
+from summaries.storage.names import join
+from summaries.wire.pb import GraphDef
+
+__all__ = ["write_graph"]
+
+
+def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
+    """Write a GraphDef to a file of its own, as TF1's function of that name does.
+
+    Args:
+        graph_def: our GraphDef, anybody's with the same wire format, its bytes, something with `as_graph_def()`, or,
+            where `optim` is imported, a loss, whose graph is drawn without its arrays.
+        logdir: the directory; made where it is missing.
+        name: the file's name, usually ending in .pbtxt, or in .pb where it is not text.
+        as_text: protobuf's text format; binary otherwise.
+
+    Returns:
+        The file's path.
+
+    Raises:
+        TypeError: it is no graph.
+        ValueError: the bytes are no GraphDef.
+        OSError: the file cannot be written.
+
+    >>> import tempfile
+    >>> from summaries import GraphDef, read_graph
+    >>> from summaries.wire.pb import NodeDef
+    >>> path = write_graph(GraphDef(node=[NodeDef(name="x", op="Placeholder")]), tempfile.mkdtemp(), "graph.pbtxt")
+    >>> read_graph(path).node[0].name
+    'x'
+    """
+    data = graph_bytes(graph_def)
+    if as_text:
+        data = text_format.MessageToString(GraphDef.FromString(data), as_utf8=True).encode()
+    path = join(os.fspath(logdir), name)
+    write_file(path, data)
+    return path
