@@ -42,7 +42,7 @@ def derivative(function: Callable[..., Any]) -> Entry:
     """The function's entry.
 
     Raises:
-        LookupError: there is none.
+        LookupError: no derivative of the function is known.
     """
     entry = _table().get(function)
     if entry is None:
