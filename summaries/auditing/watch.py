@@ -53,7 +53,7 @@ def watch(
         truncated tail, or that nothing was logged, is told of no run: its writer may be about to go on.
 
     Raises:
-        OSError: the baseline cannot be read, or this kind of path cannot.
+        OSError: the baseline cannot be read, or `path` is an address.
     """
     storage = storage_of(path)
     task = Task(config, discovery.baseline_below(baseline), stretches=1)

@@ -77,7 +77,7 @@ def read_events(
     Raises:
         ValueError: `on_fault` is none of these.
         FileNotFoundError: there is no such file.
-        OSError: it cannot be read.
+        OSError: it cannot be read; or it is a pipe, a socket or a device, or an address with a scheme.
         FormatError: the file is damaged, and `on_fault` is "raise".
 
     Warns:

@@ -233,7 +233,7 @@ def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
 
     Raises:
         FileNotFoundError: there is no such path, or no event file in the directory.
-        OSError: a file cannot be read.
+        OSError: a file cannot be read; or the path is a pipe, a socket or a device, or an address with a scheme.
         ImportError: `fast` is True, and numba is missing.
 
     >>> import tempfile
@@ -261,7 +261,7 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, threa
 
     Raises:
         FileNotFoundError: there is no such directory, or no event file below it.
-        OSError: a file cannot be read.
+        OSError: a file or directory cannot be read; or the path is an address with a scheme.
         ImportError: `fast` is True, and numba is missing.
     """
     runs = run_directories(path)
