@@ -1,0 +1,98 @@
+"""Names of event files, and paths, local or with a scheme."""
+
+import itertools
+import os
+import re
+import socket
+
+import pytest
+
+from summaries.storage import names
+from summaries.storage.names import (
+    checked_suffix,
+    directory_of,
+    event_file_name,
+    is_event_file,
+    is_remote,
+    join,
+    relative,
+)
+
+
+@pytest.fixture
+def counter(monkeypatch):
+    """The names' counter, beginning at 0 again."""
+    monkeypatch.setattr(names, "counter", itertools.count())
+
+
+@pytest.mark.usefixtures("counter")
+@pytest.mark.parametrize(
+    ("secs", "digits"), [(1795202364.9, "1795202364"), (5.0, "0000000005"), (1.5e10, "15000000000")]
+)
+def test_name(secs, digits):
+    place = f"{socket.gethostname()}.{os.getpid()}"
+    assert event_file_name(secs) == f"events.out.tfevents.{digits}.{place}.000000"
+    assert event_file_name(secs, ".v2") == f"events.out.tfevents.{digits}.{place}.000001.v2"
+
+
+@pytest.mark.usefixtures("counter")
+def test_a_host_name_is_no_path(monkeypatch):
+    monkeypatch.setattr(socket, "gethostname", lambda: "a/b")
+    assert event_file_name(0) == f"events.out.tfevents.0000000000.a_b.{os.getpid()}.000000"
+
+
+@pytest.mark.usefixtures("counter")
+def test_names_of_one_second_sort_by_age():
+    made = [event_file_name(5.0, suffix) for suffix in ("", ".resumed") * 8]
+    assert sorted(made) == made
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("events.out.tfevents.1795202364.vm", True),
+        ("events.out.tfevents.1795202364.vm.13796.0.v2", True),
+        ("runs/a/old.tfevents", True),
+        ("tfevents/notes.txt", False),
+        ("events.out", False),
+    ],
+)
+def test_is_event_file(name, expected):
+    assert is_event_file(name) is expected
+
+
+def test_checked_suffix():
+    assert checked_suffix(".v2") == ".v2"
+    message = "filename_suffix must be a part of a file's name, without separators, got 'a/b'"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        checked_suffix("a/b")
+    with pytest.raises(TypeError, match="filename_suffix must be a string, got int: 2"):
+        checked_suffix(2)
+
+
+@pytest.mark.parametrize(
+    ("path", "remote", "directory"),
+    [
+        ("s3://bucket/runs/a/x.tfevents", True, "s3://bucket/runs/a"),
+        ("memory://x.tfevents", True, "memory:/"),
+        (os.path.join("runs", "x.tfevents"), False, "runs"),
+        ("x.tfevents", False, ""),
+        (os.path.join(os.sep, "x.tfevents"), False, os.sep),
+    ],
+)
+def test_directory_of(path, remote, directory):
+    assert is_remote(path) is remote
+    assert directory_of(path) == directory
+
+
+@pytest.mark.parametrize(
+    "root", ["s3://bucket", "s3://bucket/runs", "runs", os.path.join(os.curdir, "runs"), os.curdir]
+)
+@pytest.mark.parametrize("names", [(), ("a",), ("a", "b.c")])
+def test_relative_undoes_join(root, names):
+    assert relative(join(root, *names), root) == ("/".join(names) or ".")
+
+
+def test_relative_to_an_address_that_ends_with_a_slash():
+    assert relative("s3://bucket/runs/a", "s3://bucket/runs/") == "a"
+    assert relative("s3://bucket/runs", "s3://bucket/runs/") == "."
