@@ -250,7 +250,7 @@ class EventFileWriter:
             return
         self._flush_file()
         if owned(self._disk_lock):
-            return  # a signal handler inside a flush, which has warned: the interrupted code can close
+            return  # a signal handler inside of a flush, which has warned: who goes on after it can close
         self._closed = True
         self._limit = _NEVER
         try:
@@ -261,7 +261,7 @@ class EventFileWriter:
         self._flusher.remove(self)
 
     def reopen(self) -> None:
-        """Close the file, and continue in a new one in the same directory."""
+        """Go on in a new file in the same directory. What is open is closed first."""
         if owned(self._disk_lock):
             raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it after that")
         with contextlib.suppress(OSError):  # the old file is gone or cannot grow: waiting events go to the new one
