@@ -1,7 +1,7 @@
 """Clipping: keep gradients within a bound.
 
-All functions take arrays of any library that `arrays.as_array` supports, and IndexedSlices; they return NumPy arrays
-and IndexedSlices. Arrays within their bound are returned unchanged, bit for bit, and not copied.
+All functions take arrays of any library that `arrays.as_array` knows, and IndexedSlices, and give NumPy arrays, and
+IndexedSlices. What is within its bound already comes back as it is, bit for bit, and not copied.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _values(tensor: Tensor, what: str = "tensors", *, integers: bool = False) ->
     if array.dtype.kind == "f" or array.dtype.name == "bfloat16" or (integers and array.dtype.kind in "iu"):
         return array
     if array.dtype.kind not in "biu":
-        raise TypeError(f"{what} must be real numbers, got {reprlib.repr(tensor) if known is None else array.dtype}")
+        raise TypeError(f"{what} must be of real numbers, got {reprlib.repr(tensor) if known is None else array.dtype}")
     return array.astype(np.float64)
 
 

@@ -194,6 +194,6 @@ def _norm_and_nonfinite(
 def _number(name: str, value: Any) -> float:
     """A number, or an array of one element on any device."""
     try:
-        return float(value.item() if hasattr(value, "item") else value + 0)  # + 0 refuses strings
+        return float(value.item() if hasattr(value, "item") else value + 0)  # a string is no number
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None

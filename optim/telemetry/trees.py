@@ -139,7 +139,7 @@ def _children(tree: Any) -> list[tuple[str, Any]] | None:
 
 
 def _array(leaf: Any, what: str, name: str) -> NDArray[Any]:
-    """The leaf as a NumPy array, which shares its memory if possible."""
+    """The leaf, in memory that NumPy can read: its own where that is possible."""
     torch = sys.modules.get("torch")
     array = _from_torch(torch, leaf) if torch is not None and isinstance(leaf, torch.Tensor) else as_array(leaf)
     if array is None:
@@ -154,7 +154,7 @@ def _from_torch(torch: Any, tensor: Any) -> NDArray[Any]:
         tensor = tensor.detach()
     try:
         array: NDArray[Any] = tensor.numpy()
-    except (TypeError, RuntimeError):  # on another device, sparse, conjugated, or bfloat16, which NumPy lacks
+    except (TypeError, RuntimeError):  # on another device, sparse, conjugated, or bfloat16, which NumPy has not
         tensor = tensor.detach().to_dense().cpu().resolve_conj().resolve_neg()
         array = (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()
     return array

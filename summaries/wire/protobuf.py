@@ -21,10 +21,10 @@ class OurBytes(bytes):
 
 
 def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
-    """The bytes of a message of this type: ours, any other of the same name, or bytes, which are parsed as a check.
+    """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are parsed to see.
 
     Raises:
-        TypeError: `given` is a message of another type, or not a message.
+        TypeError: it is a message of another type, or not a message.
         ValueError: the bytes do not parse as one.
     """
     wanted = message_type.DESCRIPTOR.name
@@ -63,7 +63,7 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
     """(number, start, stop) of every length-delimited field of the message data[start:stop].
 
     Raises:
-        DecodeError: the bytes are not a message.
+        DecodeError: it is not a message.
     """
     while start < stop:
         key, start = _read_varint(data, start, stop)

@@ -67,7 +67,7 @@ def test_values_of_integers_stay_integers():
 def test_tensors_are_of_real_numbers(clip, tensor):
     with pytest.raises(TypeError) as raised:
         clip(tensor)
-    assert str(raised.value) == f"tensors must be real numbers, got {tensor.dtype}"
+    assert str(raised.value) == f"tensors must be of real numbers, got {tensor.dtype}"
 
 
 def test_bounds_of_norms_fit_the_norms():
@@ -121,7 +121,7 @@ WRONG = {
     "clip_norm must be a number, got NoneType: None": lambda: optim.clip_by_norm(np.ones(2), None),
     "clip_norm must be a number, got bytes: b'1'": lambda: optim.clip_by_norm(np.ones(2), b"1"),
     "use_norm must be a number, got str: 'a'": lambda: optim.clip_by_global_norm([np.ones(2)], 1.0, "a"),
-    "bounds must be real numbers, got None": lambda: optim.clip_by_value(np.ones(2), None, 2.0),
+    "bounds must be of real numbers, got None": lambda: optim.clip_by_value(np.ones(2), None, 2.0),
     "t_list must be a list of tensors, got dict": lambda: optim.global_norm({"a": np.ones(2)}),
     "tensors must be arrays, got list of parts of different shapes": lambda: optim.global_norm(
         [[np.ones(2), np.ones(3)]]
