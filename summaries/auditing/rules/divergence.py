@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.rules.rule import Hit
+from summaries.auditing.rules.warm_restarts import explained_by_rate
 from summaries.auditing.statistics.course import (
     Course,
     bend,
-    explained_by_rate,
     largest_rise,
     onset,
     without_zeros,

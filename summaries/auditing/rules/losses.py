@@ -12,13 +12,12 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
 from summaries.auditing.rules.divergence import divergence
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.statistics.course import (
     Course,
     bend,
-    explained_by_rate,
     largest_rise,
     level_between,
-    recur_as_restarts,
     scatter_about_trend,
     without_zeros,
 )
