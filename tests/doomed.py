@@ -9,10 +9,10 @@ from summaries.auditing.engine import Task
 class DoomedTask(Task):
     """Audits, and kills the process that it is in when it comes to the run called healthy."""
 
-    def __call__(self, work):
-        if work.name == "healthy":
+    def __call__(self, run):
+        if run.name == "healthy":
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
-        return super().__call__(work)
+        return super().__call__(run)
 
 
 def squared(number):

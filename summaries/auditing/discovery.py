@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from summaries.reading.run import Run
 
-__all__ = ["Work", "baseline_below", "read_what_can_be", "reason_of", "runs_below"]
+__all__ = ["RunFiles", "baseline_below", "read_what_can_be", "reason_of", "runs_below"]
 
 
-class Work(NamedTuple):
+class RunFiles(NamedTuple):
     """One run to audit: its name, its files in reading order, and how many bytes they have.
 
     `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it,
@@ -35,7 +35,7 @@ class Work(NamedTuple):
     failures: tuple[Failure, ...] = ()
 
 
-def runs_below(path: str | os.PathLike[str]) -> list[Work]:
+def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
     """Every run below a directory, by name; or the run that an event file is.
 
     A directory below it that cannot be read is a run without files, and with the failure that tells why.
@@ -57,30 +57,30 @@ def runs_below(path: str | os.PathLike[str]) -> list[Work]:
             if errors:
                 raise errors[0] from None
             raise
-    works = []
+    found = []
     for name, files in runs.items():
         trained = _trained(name, runs)
-        works.append(Work(name, tuple(files), sum(map(_size, files)), tuple(runs.get(trained, ())), trained))
-    return sorted(works + [_unlisted(error, path) for error in errors])
+        found.append(RunFiles(name, tuple(files), sum(map(_size, files)), tuple(runs.get(trained, ())), trained))
+    return sorted(found + [_unlisted(error, path) for error in errors])
 
 
-def baseline_below(path: str | os.PathLike[str] | None) -> list[Work]:
+def baseline_below(path: str | os.PathLike[str] | None) -> list[RunFiles]:
     """The runs to compare with: as `runs_below`, but all of them can be read, or there is no telling; none of None.
 
     Raises:
         OSError: a file or directory cannot be read.
     """
-    works = runs_below(path) if path is not None else []
-    for work in works:
-        for failure in (*work.failures, *filter(None, (_closed(work.name, file) for file in work.files))):
+    runs = runs_below(path) if path is not None else []
+    for run in runs:
+        for failure in (*run.failures, *filter(None, (_closed(run.name, file) for file in run.files))):
             raise OSError(f"cannot compare with {os.fspath(path or '')}: {failure.path}: {failure.reason}")
-    return works
+    return runs
 
 
-def _unlisted(error: OSError, path: str) -> Work:
+def _unlisted(error: OSError, path: str) -> RunFiles:
     directory = os.fsdecode(error.filename)
     name = os.path.relpath(directory, path).replace(os.sep, "/")
-    return Work(name, (), 0, failures=(Failure(name, directory, reason_of(error)),))
+    return RunFiles(name, (), 0, failures=(Failure(name, directory, reason_of(error)),))
 
 
 def _trained(name: str, runs: Mapping[str, Sequence[str]]) -> str:
@@ -130,7 +130,7 @@ def reason_of(error: BaseException) -> str:
         return "out of memory"
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(place.filename)}:{place.lineno}"
-    return f"{type(error).__name__} at {where}: {error} - this is a mistake of gradledger's, not of the run"
+    return f"{type(error).__name__} at {where}: {error} - this is a bug in gradledger, not in the run"
 
 
 def _size(path: str) -> int:

@@ -35,13 +35,13 @@ def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
 
 
 def run_directories(
-    path: str | os.PathLike[str], onerror: Callable[[OSError], object] | None = None
+    path: str | os.PathLike[str], on_error: Callable[[OSError], object] | None = None
 ) -> dict[str, list[str]]:
     """The event files of every run below a directory, by the run's name: its path below it, with slashes, or ".".
 
     Args:
         path: the directory.
-        onerror: called with the error of each directory that cannot be read, whose `filename` it is; the others are
+        on_error: called with the error of each directory that cannot be read, whose `filename` it is; the others are
             read all the same. Where None, the error is raised.
 
     Raises:
@@ -50,7 +50,7 @@ def run_directories(
     """
     if not os.path.isdir(path):
         raise FileNotFoundError(f"no such directory: {path}")
-    walked = _walk(path, onerror or _raise)
+    walked = _walk(path, on_error or _raise)
     runs = {os.path.relpath(os.path.dirname(files[0]), path).replace(os.sep, "/"): files for files in walked}
     if not runs:
         raise _nothing_below(path)
