@@ -14,9 +14,3 @@ def test_import_is_light(module, needed):
     assert set(names.split()) & set(HEAVY) <= needed
 
 
-@pytest.mark.parametrize("module", ["summaries", "optim"])
-def test_public_names(module):
-    program = (
-        f"import {module} as m; print([n for n in m.__all__ if not hasattr(m, n)], m.__all__ == sorted(m.__all__))"
-    )
-    assert run("-c", program) == "[] True\n"
