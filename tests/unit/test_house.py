@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,15 @@ def test_the_exceptions_are_there():
 @pytest.mark.parametrize("path", MODULES)
 def test_a_module_says_what_it_is(path):
     assert ast.get_docstring(parsed(path))
+
+
+def test_the_source_distribution_carries_what_its_tests_need():
+    """Everything at the top but what is made there; `pyproject.toml` is always in it."""
+    target = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    included = set(target["sdist"]["include"])
+    files = {path.name for pattern in ("*.py", "*.md", "Makefile", "LICENSE") for path in ROOT.glob(pattern)}
+    assert included >= files | {path.split("/")[0] for path in (*MODULES, *OTHERS)} | {".ci"}
+    assert [name for name in sorted(included) if not (ROOT / name).exists()] == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -12,5 +12,3 @@ HEAVY = "numba pandas pyarrow matplotlib PIL fsspec tensorboard torch tensorflow
 def test_import_is_light(module, needed):
     names = run("-c", f"import {module}, sys; print(*{{name.partition('.')[0] for name in sys.modules}})")
     assert set(names.split()) & set(HEAVY) <= needed
-
-
