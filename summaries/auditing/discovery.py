@@ -1,4 +1,4 @@
-"""A directory → the runs to audit; a run's files → what of them can be read, and why the rest cannot."""
+"""From a directory to the runs to audit, and from the files of a run to what can be read of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,15 @@ __all__ = ["RunFiles", "baseline_below", "read_what_can_be", "reason_of", "runs_
 
 
 class RunFiles(NamedTuple):
-    """One run to audit: its name, its files in reading order, and how many bytes they have.
+    """The files of one run.
 
-    `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it,
-    and `trained` is that run's name; `failures` tell what of it could not be listed.
+    Attributes:
+        name: the name of the run.
+        files: its files, in reading order.
+        size: how many bytes they have together.
+        training: if this run holds the validation of another one, as Keras and TF1 write it, the files of that one.
+        trained: the name of that other run, or "".
+        failures: what could not be listed.
     """
 
     name: str
@@ -36,12 +41,12 @@ class RunFiles(NamedTuple):
 
 
 def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
-    """Every run below a directory, by name; or the run that an event file is.
+    """Every run below a directory, sorted by name; an event file is a run by itself.
 
-    A directory below it that cannot be read is a run without files, and with the failure that tells why.
+    A directory below it that cannot be read becomes a run without files, with a failure that says why.
 
     Raises:
-        FileNotFoundError: there is no such path, or no event file below it.
+        FileNotFoundError: the path does not exist, or there is no event file below it.
         OSError: nothing below it can be read.
     """
     path = os.fspath(path)
@@ -65,7 +70,7 @@ def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
 
 
 def baseline_below(path: str | os.PathLike[str] | None) -> list[RunFiles]:
-    """The runs to compare with: as `runs_below`, but all of them can be read, or there is no telling; none of None.
+    """The runs to compare with: as `runs_below`, but every file must be readable; an empty list for None.
 
     Raises:
         OSError: a file or directory cannot be read.
@@ -84,9 +89,9 @@ def _unlisted(error: OSError, path: str) -> RunFiles:
 
 
 def _trained(name: str, runs: Mapping[str, Sequence[str]]) -> str:
-    """The run that a run called `…/validation` validates: `…/train` beside it, or the one above it; "" if none is.
+    """The run whose validation a run called `…/validation` holds: `…/train` beside it, or the one above it; else "".
 
-    Of `loss_val` it is `loss_train`, as `add_scalars` names directories.
+    For `loss_val` it is `loss_train`, because `add_scalars` names directories like that.
     """
     above, _, last = name.rpartition("/")
     if not is_validation(last):
@@ -97,7 +102,7 @@ def _trained(name: str, runs: Mapping[str, Sequence[str]]) -> str:
 
 
 def read_what_can_be(name: str, files: Sequence[str]) -> tuple[Run | None, tuple[Failure, ...]]:
-    """The run that those of the files make up that can be read, if any can; and what is wrong with the others."""
+    """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others."""
     left = list(files)
     failures: list[Failure] = []
     while left:
@@ -105,7 +110,7 @@ def read_what_can_be(name: str, files: Sequence[str]) -> tuple[Run | None, tuple
             return read_files(left, sum(map(_size, left))), tuple(failures)
         except OSError as error:
             closed = {path: failure for path in left if (failure := _closed(name, path))}
-            if not closed:  # they can be opened, and then not be read
+            if not closed:  # they can be opened, but not read
                 path = left[0] if len(left) == 1 else ""
                 return None, (*failures, Failure(name, path, reason_of(error)))
             failures += closed.values()
@@ -114,7 +119,7 @@ def read_what_can_be(name: str, files: Sequence[str]) -> tuple[Run | None, tuple
 
 
 def _closed(name: str, path: str) -> Failure | None:
-    """Why a file cannot be opened; None where it can."""
+    """Why a file cannot be opened; None if it can."""
     try:
         open_to_read(path).close()
     except OSError as error:
@@ -134,7 +139,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _size(path: str) -> int:
-    """Of a file, in bytes; 0 of one that cannot be read, of which its reader will tell."""
+    """The size of a file in bytes; 0 if it cannot be read, which its reader will report."""
     try:
         return os.path.getsize(path)
     except OSError:

@@ -23,14 +23,15 @@ __all__ = ["explained_by_rate", "recur_as_restarts"]
 
 
 def explained_by_rate(run: Signals, series: Series, first: int, last: int, until: int | None = None) -> bool:
-    """Whether a learning rate went up again while a series rose: a warm restart.
+    """Whether a warm restart explains a rise: a learning rate went up again at its beginning.
 
     Args:
-        run: has the rates.
-        series: what rose.
-        first: index from which a restart would explain it; it may be negative.
-        last: index up to which.
-        until: index up to which the rise lasted, if it did not come back: no longer than a cycle of the rate.
+        run: the run with the learning rates.
+        series: the series that rose.
+        first: index of the first point at which a restart would explain the rise; may be negative.
+        last: index of the last such point.
+        until: index of the last point of a rise that did not come back; such a rise must not last longer than the
+            cycle of the rate before it. None if the series came back.
     """
     begin, end = int(series.step[max(first, 0)]), int(series.step[min(last, len(series) - 1)])
     lasted = begin if until is None else int(series.step[until])
@@ -42,10 +43,11 @@ def explained_by_rate(run: Signals, series: Series, first: int, last: int, until
 
 
 def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
-    """Whether peaks are such as warm restarts make, or the stages of a curriculum, where no rate is logged to tell.
+    """Whether peaks look like those of warm restarts, or of the stages of a curriculum, if no rate is logged.
 
-    They undo less than half of what was learnt, and begin where cycles do, of one length or each of twice the length
-    before; there the loss goes up every time. Of two cycles, only the one peak tells: it must take its time.
+    Such peaks undo less than half of what was learnt. They begin where cycles do, which all have one length, or each
+    twice the length of the one before, and the loss goes up at every such place. If there are only two cycles, and so
+    one peak, it must also last.
     """
     n = len(values)
     if all(peak.points == 1 for peak in peaks) or not all(_undoes_a_part(values, peak) for peak in peaks):
@@ -71,26 +73,26 @@ def _undoes_a_part(values: Floats, peak: Peak) -> bool:
     if not peak.first:
         return False
     learnt = float(blocks(values[: peak.first], 30).median.max()) - peak.level
-    height = float(np.quantile(values[peak.first : peak.last + 1], 0.9)) - peak.level  # a top would be the noise's
+    height = float(np.quantile(values[peak.first : peak.last + 1], 0.9)) - peak.level  # the maximum would be noise
     return height <= 0.5 * learnt
 
 
 def _goes_up(values: Floats, at: int) -> float:
-    """How much higher a hundredth of the values is than the hundredth before it."""
+    """How much higher the next hundredth of the values is than the hundredth before `at`."""
     width = max(3, len(values) // 100)
     return median(values[at : at + width]) - median(values[max(at - width, 0) : at])
 
 
 def _lasts(values: Floats, peak: Peak) -> int:
-    """For how many points a peak is half as high as at first."""
+    """The number of points at which a peak is at least half as high as at first."""
     above = values[peak.first : peak.last + 1] - peak.level
     return int(np.count_nonzero(above > np.quantile(above, 0.9) / 2))
 
 
 def _restarts(rate: Series) -> Iterator[tuple[int, int]]:
-    """Where a rate that had come down goes up again, and how many steps its cycle before that took.
+    """Each step at which a rate that had come down goes up again, and the length in steps of the cycle before it.
 
-    The points of a warm-up, from the run's beginning, are all higher than any before: it is no restart.
+    A warm-up at the beginning of the run is not a restart, because all its points are higher than any before.
     """
     value, step = rate.value, rate.step
     if not len(value) or value.min() < 0:
@@ -98,6 +100,6 @@ def _restarts(rate: Series) -> Iterator[tuple[int, int]]:
     highest = np.maximum.accumulate(value)[:-1]
     at = np.flatnonzero((value[1:] > 1.5 * value[:-1]) & (value[:-1] < 0.7 * highest)) + 1
     began = int(step[0])
-    for k in at[np.diff(at, prepend=-1) > 1].tolist():  # of a warm-up after a restart, the first point
+    for k in at[np.diff(at, prepend=-1) > 1].tolist():  # of a warm-up after a restart, take the first point
         yield int(step[k]), int(step[k]) - began
         began = int(step[k])

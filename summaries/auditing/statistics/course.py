@@ -30,14 +30,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Course:
-    """Where a series starts, goes and ends.
+    """Where a series starts, how it goes, and where it ends.
 
     Attributes:
-        median: of all.
-        blocks: its course.
+        values: float64[n], the series.
+        median: median of all values.
+        blocks: the series in blocks.
         noise: robust standard deviation of a point about the course.
-        early: the level of the first third, but for its first part: a twentieth of all.
-        late: the level of the last third.
+        early: level of the first third, without the first twentieth of the series.
+        late: level of the last third.
     """
 
     values: Floats
@@ -49,7 +50,7 @@ class Course:
 
     @staticmethod
     def of(values: Floats, count: int = 30) -> Course:
-        """The course of n ≥ 5 finite values, in up to `count` blocks."""
+        """Describe n ≥ 5 finite values, in up to `count` blocks."""
         n = len(values)
         cut = blocks(values, min(count, n // 5))
         noise = max(median(cut.sigma), NORMAL * median(np.abs(np.diff(values))) / math.sqrt(2))
@@ -57,12 +58,12 @@ class Course:
         return Course(values, median(values), cut, noise, early, late)
 
     def error_of_rise(self, best: int, tail: int) -> float:
-        """Standard error of the difference between a block's median and the median of the last `tail` blocks'.
+        """Standard error of the rise from the median of block `best` to the median of the last `tail` blocks.
 
-        From the noise of all, or from that around these two, whichever is less: the one is too large where another
-        part is much noisier, the other where a block has a slope.
+        It comes from the noise of the whole series or the noise around these blocks, whichever is smaller: the first is
+        too large if another part is much noisier, the second if a block has a slope.
         """
-        sigmas = self.blocks.sigma  # one block's alone is too uncertain
+        sigmas = self.blocks.sigma  # that of a single block is too uncertain
         a, b = sigmas[max(best - 1, 0) : best + 2].max(), sigmas[-2:].max()
         noise = min(math.hypot(a, b), math.sqrt(2) * self.noise)
         within = 1.2533 * noise / math.sqrt(self.blocks.length)
@@ -70,10 +71,10 @@ class Course:
 
     @cached_property
     def error_of_thirds(self) -> float:
-        """Standard error of the difference between the late level and the early one.
+        """Standard error of the difference between the late and the early level.
 
-        From the means of ten batches, of six and of thirty: of noise that is correlated, they scatter more than means
-        of as many independent points would.
+        It comes from the means of 6, 10 and 30 batches: if noise is correlated, they scatter more than the means of as
+        many independent points would.
         """
         n = len(self.values)
         counts = [count for count in (6, 10, 30) if n >= 2 * count]
@@ -82,10 +83,14 @@ class Course:
         return noise * math.sqrt(1 / (n // 3 - n // 20) + 1 / (n // 3))
 
     def fell(self, sigmas: float, least: float) -> bool:
-        """Whether the end is lower than the start, by more than chance.
+        """Whether the end is lower than the start by more than chance.
 
-        Of the first points, fewer than a third, the fall must be `least` at least: a network's output biases are learnt
-        there, and averages begin with a few points' noise.
+        If only the first points are higher, fewer than a third, the fall must be at least `least`: networks learn their
+        output biases there, and averages start with the noise of a few points.
+
+        Args:
+            sigmas: how many standard errors the fall must be.
+            least: smallest fall that counts in the first points.
         """
         if self.early - self.late > sigmas * self.error_of_thirds:
             return True
@@ -93,7 +98,7 @@ class Course:
         last = self.noise / math.sqrt(n // 3)
         points = n // 9
         while points:
-            # Of fewer points, there are more to choose from, and their mean is less normal.
+            # The fewer the points, the more there are to choose from, and the less normal their mean is.
             bar = sigmas + 0.5 + 1.5 * (1 - math.log(points) / math.log(n // 3))
             start = _clipped_mean(self.values[:points], self.noise) if points > 1 else self.values[0]
             if start - self.late > max(bar * math.hypot(self.noise / math.sqrt(points), last), least):
@@ -103,7 +108,7 @@ class Course:
 
 
 def without_zeros(series: Series) -> Series:
-    """A loss where it is not zero, if it often is, as a hinge's: zeros do not tell how far the others reach."""
+    """Drop the zeros of a loss that often is zero, such as a hinge loss: they say nothing about the other values."""
     fine = series.value != 0
     if np.count_nonzero(fine) > 0.95 * len(fine):
         return series
@@ -111,12 +116,12 @@ def without_zeros(series: Series) -> Series:
 
 
 def bend(values: Floats) -> float:
-    """Robust standard deviation of points about the line between their neighbours, for independent ones; 0 of < 3."""
+    """Robust standard deviation of independent points about the line between their neighbours; 0 for under 3."""
     return NORMAL * median(np.abs(np.diff(values, 2))) / math.sqrt(6) if len(values) > 2 else 0.0  # noqa: PLR2004
 
 
 def scatter_about_trend(values: Floats, degree: int = 1) -> float:
-    """Standard deviation of n > degree + 1 points about the polynomial through them: the straight line, of degree 1."""
+    """Standard deviation of n > degree + 1 points about the polynomial that fits them best; degree 1 is a line."""
     n = len(values)
     basis, _ = np.linalg.qr(np.vander(np.linspace(-1, 1, n), degree + 1))
     rest = values - basis @ (basis.T @ values)
@@ -124,40 +129,43 @@ def scatter_about_trend(values: Floats, degree: int = 1) -> float:
 
 
 def largest_rise(values: Floats) -> float:
-    """How far n ≥ 1 values rise above an earlier one, at most."""
+    """The largest rise of n ≥ 1 values above an earlier one."""
     return float((values - np.minimum.accumulate(values)).max())
 
 
 def onset(values: Floats, cut: Blocks, best: int, rise: float, scale: float) -> int:
-    """Where a rise behind a best block begins, by index: behind the last block that is still near the best one.
+    """The index at which a rise from the lowest block begins: after the last block that is still near the lowest.
 
     Args:
         values: float64[n].
-        cut: their blocks.
-        best: which block is lowest.
-        rise: how far it goes.
-        scale: beside which a rise by 3 % is none, as the loss had it until then.
+        cut: the blocks of the values.
+        best: index of the lowest block.
+        rise: how far the values rise.
+        scale: the range of the loss until then; a rise by less than 3 % of it does not count.
     """
     above = cut.median[best:] - cut.median[best]
-    error = median(cut.error[max(best - 2, 0) : best + 3])  # there: a loss that explodes is noisier later
+    error = median(cut.error[max(best - 2, 0) : best + 3])  # near there: a loss that explodes is noisier later
     near = above <= min(max(4 * error, 0.03 * min(rise, scale)), 0.5 * rise)
     last = best + int(np.flatnonzero(near)[-1])
     start = int(cut.start[last])
     part = values[start : start + 3 * cut.length]
-    # Between these two levels the sum of what is above their middle is least where the rise begins.
+    # The cumulative sum of the values above the middle of the two levels is lowest where the rise begins.
     step = float(cut.median[min(last + 2, len(cut.median) - 1)] - cut.median[last])
     middle = float(cut.median[last]) + min(step, scale) / 2
     return start + int(np.argmin(np.cumsum(np.append(0.0, part - middle))))
 
 
 def _clipped_mean(values: Floats, noise: float) -> float:
-    """The mean, of values no further than 4 σ from their median: as efficient as the mean, nearly as robust."""
+    """The mean of values clipped to 4 σ around their median: nearly as efficient as the mean, and robust."""
     middle = median(values)
     return float(np.clip(values, middle - 4 * noise, middle + 4 * noise).mean())
 
 
 def level_between(series: Series, start: int, stop: int, low: float, high: float) -> tuple[float, float]:
-    """The median of a series over a part of the steps from `start` to `stop`, and its standard error; NaN if empty."""
+    """The median of a series over a part of the steps from `start` to `stop`, and its standard error; NaN if empty.
+
+    The part is given by shares of that range: 0.0 to 0.2 is its first fifth.
+    """
     a, b = start + low * (stop - start), start + high * (stop - start)
     part = series.value[(series.step >= a) & (series.step <= b)]
     if not len(part):

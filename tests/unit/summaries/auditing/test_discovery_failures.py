@@ -168,7 +168,10 @@ def test_a_process_that_is_killed(runs, monkeypatch, capsys):
     assert main(["audit", "runs", "--jobs", "2", "--format", "json"]) == 2
     value = json.loads(capsys.readouterr().out)
     assert [(failure["run"], failure["reason"]) for failure in value["failures"]] == [
-        ("healthy", "the process that audited it was killed by signal 9, as a system does that runs out of memory"),
+        (
+            "healthy",
+            "the process that audited it was killed by signal 9, as happens when the system runs out of memory",
+        ),
         ("linked", NO_FILE),
     ]
     assert [finding["code"] for finding in value["findings"]] == ["GL304"]
