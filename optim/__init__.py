@@ -5,7 +5,8 @@
       └ trace → GraphDef, RunMetadata
 
 `rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
-`optimizer` checks and drives, `wrappers` compose. A loss is plain NumPy: `recording` and `boxes` write down what it
+`optimizers` has the `Update`, which applies a rule to Variables, the `Optimizer`, which drives steps, and wrappers,
+which transform them and compose. A loss is plain NumPy: `recording` and `boxes` write down what it
 calls, `backward` goes back through that with `derivatives`, `autodiff` is the face; `trace` draws it, with `operations`
 of TensorFlow. `schedules` and `decays` make rates that follow the step. `saver` writes what variables, optimizers and
 averages say of their `state` to `checkpoint` files. `coordinator` and `queue_runner` end the threads that read data, on
@@ -32,6 +33,8 @@ from optim.kernels.threads import get_num_threads, set_num_threads
 from optim.moving_average import ExponentialMovingAverage
 from optim.optimizers.adagrad import AdadeltaOptimizer, AdagradOptimizer
 from optim.optimizers.adam import AdamOptimizer, AdamWOptimizer, NAdamOptimizer
+from optim.optimizers.base import Update
+from optim.optimizers.clipping import clip_gradients_by_norm, clip_gradients_by_percentile, clip_gradients_by_value
 from optim.optimizers.driver import Optimizer
 from optim.optimizers.ftrl import FtrlOptimizer
 from optim.optimizers.gradient_descent import (
@@ -40,17 +43,13 @@ from optim.optimizers.gradient_descent import (
 )
 from optim.optimizers.lion import LionOptimizer
 from optim.optimizers.rmsprop import RMSPropOptimizer
-from optim.optimizers.wrappers import (
-    clip_gradients_by_norm,
-    clip_gradients_by_percentile,
-    clip_gradients_by_value,
-    skip_nonfinite_steps,
-    with_summaries,
-)
+from optim.optimizers.skipping import skip_nonfinite_steps
+from optim.optimizers.summaries import with_summaries
 from optim.queues.coordinator import Coordinator, LooperThread
 from optim.queues.queue import Queue, ShutDown
 from optim.queues.queue_runner import QueueRunner
 from optim.recording.tape import name_scope
+from optim.rules import Rule
 from optim.schedules.decays import (
     cosine_decay,
     cosine_decay_restarts,
@@ -87,11 +86,13 @@ __all__ = [
     "Queue",
     "QueueRunner",
     "RMSPropOptimizer",
+    "Rule",
     "Saver",
     "Schedule",
     "ShutDown",
     "SlotReport",
     "StepReport",
+    "Update",
     "Variable",
     "VariableReport",
     "VariableReports",
