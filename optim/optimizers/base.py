@@ -137,8 +137,8 @@ class Update:
             return tuple([values[name] for name in self.rule.hyperparameters])
         except KeyError as error:
             raise LookupError(
-                f"{self.name!r} must give its formula {error}: as a hyperparameter, or by formula_numbers;"
-                f" got {', '.join(values)}"
+                f"the formula of {self.name!r} takes {error}, which must be a hyperparameter or come from"
+                f" formula_numbers; got {', '.join(values)}"
             ) from None
 
     def finish(self, values: Mapping[str, float]) -> None:
