@@ -4,13 +4,13 @@
       │    anybody's gradients → monitor ───────────────────────↗
       └ trace → GraphDef, RunMetadata
 
-`rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
-`optimizers` has the `Update`, which applies a rule to Variables, the `Optimizer`, which drives steps, and wrappers,
-which transform them and compose. A loss is plain NumPy: `recording` and `boxes` write down what it
-calls, `backward` goes back through that with `derivatives`, `autodiff` is the face; `trace` draws it, with `operations`
-of TensorFlow. `schedules` and `decays` make rates that follow the step. `saver` writes what variables, optimizers and
-averages say of their `state` to `checkpoint` files. `coordinator` and `queue_runner` end the threads that read data, on
-`queues` that can be closed. Only `telemetry` and `trace` know of `summaries`.
+`rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`). In
+`optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform them. A
+loss is plain NumPy: `recording` and `boxes` write down what it calls, `backward` goes back through that with
+`derivatives`, `autodiff` is the face; `trace` draws it, with `operations` of TensorFlow. `schedules` and `decays` make
+rates that follow the step. `saver` writes what variables, optimizers and averages say of their `state` to `checkpoint`
+files. `coordinator` and `queue_runner` end the threads that read data, on `queues` that can be closed. Only `telemetry`
+and `trace` know of `summaries`.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as the process has processors;
 GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below

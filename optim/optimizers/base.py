@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from optim.telemetry.report import StepReport, VariableReports
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
@@ -100,12 +101,14 @@ class Update:
         self.name = name
         self.steps = 0
         self.lock = ProcessLock() if use_locking else None
-        self._hyperparameters = {"learning_rate": learning_rate, **hyperparameters}
-        for key, value in self._hyperparameters.items():
-            if not callable(value):
-                checked = checks.number(key, value, self.bound(key))
-                if isinstance(value, int | float):  # a constant, which need not be checked at each step
-                    self._hyperparameters[key] = checked
+        self._constants: dict[str, float] = {}
+        self._changing: dict[str, Hyperparameter] = {}
+        for key, value in {"learning_rate": learning_rate, **hyperparameters}.items():
+            checked = math.nan if callable(value) else checks.number(key, value, self.bound(key))
+            if isinstance(value, int | float):
+                self._constants[key] = checked
+            else:
+                self._changing[key] = value
         self._initial = dict(initial or {})
         self._labels = dict(labels or {})
         self._slots: dict[str, dict[Variable, Variable]] = {}
@@ -185,10 +188,10 @@ class Update:
         Raises:
             TypeError, ValueError: a Variable or a callable gives something else than a number within `bound`.
         """
-        return {
-            name: value if type(value) is float else checks.number(name, value, self.bound(name))
-            for name, value in self._hyperparameters.items()
-        }
+        values = self._constants.copy()
+        for name, value in self._changing.items():
+            values[name] = checks.number(name, value, self.bound(name))
+        return values
 
     def get_slot(self, variable: Variable, name: str) -> Variable | None:
         """The variable's slot of that name; None if there is none."""
@@ -212,38 +215,54 @@ class Update:
         if step.measured and not step.detailed:
             _ = step.global_norm
         values = step.hyperparameters
-        dtypes = {compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}
+        by_dtype: dict[np.dtype[Any], list[int]] = {}
+        for i, gradient in enumerate(step.gradients):
+            by_dtype.setdefault(gradient.dtype, []).append(i)
+        computed_in = [compute_dtype(dtype) for dtype in by_dtype]
+        dtypes = set(computed_in)
         with np.errstate(all="ignore"):  # a number that is too large or too small says so by its value
             self.check(values, dtypes)
             targets = self._targets_of(step.variables)
             step.gradients = targets.apart(step.gradients)
             self.prepare(values, dtypes)
-            numbers = {dtype: self.formula_numbers(values, dtype) for dtype in dtypes}
+            numbers = [self.formula_numbers(values, dtype) for dtype in computed_in]
             try:
-                stats = self._move(step, targets, numbers)
+                stats = self._move(step, targets, zip(by_dtype.values(), numbers, strict=True))
             finally:  # a step that was interrupted has changed the arrays, or some: it counts
                 step.applied = True
                 self.finish(values)
         return self._report(step, stats)
 
     def _move(
-        self, step: Step, targets: Targets, numbers: Mapping[np.dtype[Any], tuple[float, ...]]
+        self, step: Step, targets: Targets, groups: Iterable[tuple[list[int], tuple[float, ...]]]
     ) -> NDArray[Any] | None:
-        """float64[variables, width]: what was measured, as `codegen` has it; None if the step is not detailed."""
-        stats = np.empty((len(step.variables), stats_width(self.rule))) if step.detailed else None
-        dense: dict[np.dtype[Any], list[int]] = {}
-        for i, gradient in enumerate(step.gradients):
-            if isinstance(gradient, IndexedSlices):
-                row = None if stats is None else stats[i]
-                of_dtype = numbers[compute_dtype(gradient.dtype)]
-                sparse.update_rows(self.rule, gradient, targets.arrays[i], of_dtype, step.clip, row)
-            else:
-                dense.setdefault(gradient.dtype, []).append(i)
-        for dtype, chosen in dense.items():
-            plan, of_dtype = targets.plan(chosen), numbers[compute_dtype(dtype)]
-            measured = plan.run([step.gradients[i] for i in chosen], of_dtype, step.clip, report=step.detailed)  # type: ignore[misc]
-            if stats is not None:
-                stats[chosen] = measured
+        """Run the rule.
+
+        Args:
+            step: the step.
+            targets: what it changes.
+            groups: which gradients are of one dtype, and the formula's numbers for them.
+
+        Returns:
+            float64[variables, width]: what was measured, as `codegen` has it; None if the step is not detailed.
+        """
+        gradients, detailed = step.gradients, step.detailed
+        stats = np.empty((len(gradients), stats_width(self.rule))) if detailed else None
+        for chosen, numbers in groups:
+            dense: list[int] = []
+            arrays: list[NDArray[Any]] = []
+            for i in chosen:
+                gradient = gradients[i]
+                if isinstance(gradient, IndexedSlices):
+                    row = None if stats is None else stats[i]
+                    sparse.update_rows(self.rule, gradient, targets.arrays[i], numbers, step.clip, row)
+                else:
+                    dense.append(i)
+                    arrays.append(gradient)
+            if dense:
+                measured = targets.plan(dense).run(arrays, numbers, step.clip, report=detailed)
+                if stats is not None:
+                    stats[dense] = measured
         return stats
 
     def _report(self, step: Step, stats: NDArray[Any] | None) -> StepReport:

@@ -93,10 +93,10 @@ def with_summaries(
     updates/ratio/w 1.0
     """
     telemetry = Telemetry(writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout)
-    logging = wrapped(optimizer, _Summaries, telemetry)
+    logged = wrapped(optimizer, _Summaries, telemetry)
     if any(isinstance(inside, _Summaries) and inside.writer is writer for inside in optimizer.transformations):
         raise ValueError(f"this optimizer logs to {writer.path} already: log to another writer")
-    return logging
+    return logged
 
 
 class _Summaries(Transformation):
