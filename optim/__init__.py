@@ -8,8 +8,8 @@
   `graph` draws it with TensorFlow's operations.
 - `rules` holds the formula of each optimizer. `kernels` runs any formula over arrays, compiled by numba or in plain
   NumPy, on several threads. `clip` holds the clipping functions.
-- `optimizers` check gradients, drive the kernels and wrap each other. `schedules` make rates that follow the step.
-  `moving_average` averages variables.
+- In `optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform
+  them. `schedules` make rates that follow the step. `moving_average` averages variables.
 - `telemetry` measures a step and logs it. `checkpoints` saves the state of variables, optimizers and averages, and
   restores it. `queues` feeds data from threads, and ends them.
 
@@ -37,6 +37,8 @@ from optim.kernels.threads import get_num_threads, set_num_threads
 from optim.moving_average import ExponentialMovingAverage
 from optim.optimizers.adagrad import AdadeltaOptimizer, AdagradOptimizer
 from optim.optimizers.adam import AdamOptimizer, AdamWOptimizer, NAdamOptimizer
+from optim.optimizers.base import Update
+from optim.optimizers.clipping import clip_gradients_by_norm, clip_gradients_by_percentile, clip_gradients_by_value
 from optim.optimizers.driver import Optimizer
 from optim.optimizers.ftrl import FtrlOptimizer
 from optim.optimizers.gradient_descent import (
@@ -45,17 +47,13 @@ from optim.optimizers.gradient_descent import (
 )
 from optim.optimizers.lion import LionOptimizer
 from optim.optimizers.rmsprop import RMSPropOptimizer
-from optim.optimizers.wrappers import (
-    clip_gradients_by_norm,
-    clip_gradients_by_percentile,
-    clip_gradients_by_value,
-    skip_nonfinite_steps,
-    with_summaries,
-)
+from optim.optimizers.skipping import skip_nonfinite_steps
+from optim.optimizers.summaries import with_summaries
 from optim.queues.coordinator import Coordinator, LooperThread
 from optim.queues.queue import Queue, ShutDown
 from optim.queues.queue_runner import QueueRunner
 from optim.recording.tape import name_scope
+from optim.rules import Rule
 from optim.schedules.decays import (
     cosine_decay,
     cosine_decay_restarts,
@@ -92,11 +90,13 @@ __all__ = [
     "Queue",
     "QueueRunner",
     "RMSPropOptimizer",
+    "Rule",
     "Saver",
     "Schedule",
     "ShutDown",
     "SlotReport",
     "StepReport",
+    "Update",
     "Variable",
     "VariableReport",
     "VariableReports",

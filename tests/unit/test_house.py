@@ -26,7 +26,6 @@ OTHERS = sorted(
 NOT_NAMED_AFTER_A_MODULE = {
     "tests/unit/optim/optimizers/test_as_tf1_at_the_edges.py": "all optimizers, beside TensorFlow's results",
     "tests/unit/optim/optimizers/test_tf1_golden.py": "all optimizers, beside TensorFlow's results",
-    "tests/unit/optim/optimizers/test_base.py": "what every optimizer inherits",
     "tests/unit/optim/test_clipping_functions.py": "the functions of optim/clip.py",
     "tests/unit/summaries/auditing/report/test_reports.py": "hostile names and odd values in every format",
     "tests/unit/summaries/auditing/rules/test_labelled_runs.py": "every rule, against labelled runs",
@@ -37,8 +36,6 @@ NOT_NAMED_AFTER_A_MODULE = {
 MOST_LINES = 400
 AT_MOST = 450
 LONG = {
-    "optim/optimizers/driver.py": "TF1's Optimizer is one class, and its docstrings are long",
-    "optim/optimizers/wrappers.py": "all wrappers, to be split by kind",
     "summaries/writing/event_file_writer.py": "locks, signals and forks have to be read together",
     "summaries/writing/summary_writer.py": "one class with all of TF1's and torch's methods",
     "tests/browser/test_audit_page.py": "one page, one browser session",

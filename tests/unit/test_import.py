@@ -12,3 +12,27 @@ HEAVY = "numba pandas pyarrow matplotlib PIL fsspec tensorboard torch tensorflow
 def test_import_is_light(module, needed):
     names = run("-c", f"import {module}, sys; print(*{{name.partition('.')[0] for name in sys.modules}})")
     assert set(names.split()) & set(HEAVY) <= needed
+
+
+@pytest.mark.parametrize("module", ["summaries", "optim"])
+def test_no_module_hides_a_public_name(module):
+    """`optim.gradients` is the function, whichever of the modules below were imported."""
+    program = f"""
+import importlib, pkgutil, types
+import {module} as package
+before = {{name: getattr(package, name) for name in package.__all__}}
+for found in pkgutil.walk_packages(package.__path__, "{module}."):
+    if found.name.rpartition(".")[2] != "__main__":
+        try:
+            importlib.import_module(found.name)
+        except ImportError as error:  # an extra is not installed
+            assert error.name.partition(".")[0] != "{module}", error
+print([name for name, value in before.items() if getattr(package, name) is not value])
+print([name for name, value in before.items() if isinstance(value, types.ModuleType)])
+"""
+    assert run("-c", program).splitlines() == ["[]", "[]"]
+
+
+def test_gradients_is_the_function():
+    program = "import optim.autodiff.gradients, optim; print(optim.gradients is optim.autodiff.gradients.gradients)"
+    assert run("-c", program) == "True\n"

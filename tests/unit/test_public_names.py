@@ -21,7 +21,7 @@ CLASSES = {
     AdadeltaOptimizer AdagradOptimizer AdamOptimizer AdamWOptimizer AggregationMethod Coordinator
     ExponentialMovingAverage FtrlOptimizer GradientDescentOptimizer GradientMonitor GradientTape IndexedSlices
     LionOptimizer LooperThread MomentumOptimizer NAdamOptimizer Optimizer Queue QueueRunner RMSPropOptimizer
-    Saver Schedule ShutDown SlotReport StepReport Variable VariableReport VariableReports
+    Rule Saver Schedule ShutDown SlotReport StepReport Update Variable VariableReport VariableReports
     """,
 }
 FUNCTIONS = {
@@ -41,7 +41,7 @@ FUNCTIONS = {
 }
 NEW = {
     "summaries": "Audio Config ConfigError Images Verdict verify",
-    "optim": "",
+    "optim": "Rule Update",
 }
 """Names that version 0.1.0.dev0 did not have yet."""
 
