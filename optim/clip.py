@@ -16,7 +16,8 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from optim import checks
 from optim.arrays import as_array
-from optim.kernels import plan
+from optim.kernels import measure
+from optim.kernels.clip import Clip
 from optim.kernels.plain import compute_dtype
 from optim.variable import IndexedSlices
 
@@ -151,7 +152,7 @@ def global_norm(t_list: Sequence[Tensor | None], name: str | None = None) -> flo
     >>> global_norm([np.array([3.0]), None, np.array([[4.0]])])
     5.0
     """
-    return plan.norm([_values(t) for t in _checked(t_list) if t is not None])
+    return measure.norm([_values(t) for t in _checked(t_list) if t is not None])
 
 
 def clip_by_global_norm(
@@ -242,7 +243,7 @@ def _mapped(function: Callable[[NDArray[Any]], NDArray[Any]], tensor: Tensor, *,
 def _scaled(tensor: Tensor | None, scale: float) -> Any:
     if tensor is None or (scale == 1.0 and isinstance(tensor, IndexedSlices)):
         return tensor
-    return _values(tensor) if scale == 1.0 else _mapped(plan.Clip(scale).applied, tensor)
+    return _values(tensor) if scale == 1.0 else _mapped(Clip(scale).applied, tensor)
 
 
 def _bound(bound: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
@@ -277,7 +278,7 @@ def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
 def _norms(array: NDArray[Any], axes: int | Sequence[int] | None) -> NDArray[np.float64]:
     """Norms over the axes, which stay, of length 1; scaled by powers of 2, so that no square is lost."""
     if axes is None:
-        return np.full((1,) * array.ndim, plan.norm([array]))
+        return np.full((1,) * array.ndim, measure.norm([array]))
     reduced = _axes(axes, array.ndim)
     largest = np.maximum(  # without a copy of their absolute values
         np.max(array, axis=reduced, keepdims=True, initial=0), -np.min(array, axis=reduced, keepdims=True, initial=0)

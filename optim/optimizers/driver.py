@@ -16,9 +16,9 @@ import numpy as np
 from optim import checks
 from optim.autodiff.gradients import gradients_of_loss
 from optim.checkpoints.state import Entry, check_listed
-from optim.kernels.codegen import stats_width
+from optim.kernels.measure import norm_from_squares
 from optim.kernels.plain import compute_dtype
-from optim.kernels.plan import norm_from_squares
+from optim.kernels.stats import SQUARES, stats_width
 from optim.kernels.threads import ProcessLock
 from optim.optimizers import sparse
 from optim.optimizers.gradient_checks import checked_pairs
@@ -309,8 +309,8 @@ class Optimizer:
         """A wrapper outside did not hand a step on."""
 
     def _update(self, step: Step, values: dict[str, float], targets: Targets) -> NDArray[Any] | None:
-        """float64[variables, width]: what was measured, as `codegen` has it; None where it was not asked for."""
-        stats = np.empty((len(step.variables), stats_width(self.rule))) if step.detailed else None
+        """float64[variables, width]: the report, in the columns of `stats`; None where nobody asked for it."""
+        stats = np.empty((len(step.variables), stats_width(len(self.rule.slots)))) if step.detailed else None
         dense: dict[np.dtype[Any], list[int]] = {}
         for i, gradient in enumerate(step.gradients):
             if isinstance(gradient, IndexedSlices):
@@ -392,7 +392,7 @@ class Optimizer:
             return step.report(rate)
         if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
             # The norm comes out of the update. Rows of the same index, though, count each for itself in the norm.
-            step.know_norm(norm_from_squares(stats[:, 0].tolist(), step.arrays))
+            step.know_norm(norm_from_squares(stats[:, SQUARES].tolist(), step.arrays))
         names = [variable.name for variable in step.variables]
         sizes = [variable.value.size for variable in step.variables]
         return step.report(rate, VariableReports(names, sizes, self.rule.slots, stats))

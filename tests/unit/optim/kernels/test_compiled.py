@@ -10,7 +10,7 @@ import pytest
 from helpers import run, run_script
 
 from optim import rules
-from optim.kernels import compiled, plan, threads
+from optim.kernels import cache, compiled, plan, threads
 from optim.kernels.codegen import kernel_source
 from optim.rules import Rule
 
@@ -63,7 +63,7 @@ def test_plain_kernels_need_no_numba(tmp_path):
 
 @needs_numba
 def test_compiling_is_announced(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
+    monkeypatch.setattr(cache, "_directories", [str(tmp_path)])
     monkeypatch.setattr(compiled, "_made", {})
     with caplog.at_level(logging.WARNING, "optim"):
         assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
@@ -135,13 +135,13 @@ def test_a_directory_that_others_may_write_to_is_not_used(tmp_path, monkeypatch,
     open_to_all.mkdir()
     open_to_all.chmod(0o777)
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(open_to_all))
-    monkeypatch.setattr(compiled, "_directories", [])
+    monkeypatch.setattr(cache, "_directories", [])
     with caplog.at_level(logging.WARNING, "optim"):
-        used = compiled._directory()
+        used = cache._directory()
     assert used != str(open_to_all)
-    compiled._remove(used, 0)
+    cache._remove(used, 0)
     assert os.path.isdir(used)
-    compiled._remove(used, os.getpid())
+    cache._remove(used, os.getpid())
     assert not os.path.exists(used)
     assert f"kernels cannot be kept in {open_to_all}" in caplog.text
 
@@ -173,7 +173,7 @@ def test_what_the_environment_says_wrongly_is_told(monkeypatch, caplog):
 @needs_numba
 @pytest.mark.parametrize(("suffix", "damage"), [(".nbi", b"?"), (".nbc", b"?"), (".nbi", b""), (".py", b"")])
 def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, damage):
-    monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
+    monkeypatch.setattr(cache, "_directories", [str(tmp_path)])
     monkeypatch.setattr(compiled, "_made", {})
     assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
     (kernel,) = tmp_path.glob("*.py")
