@@ -1,6 +1,6 @@
 """Clipping: keep gradients within a bound.
 
-All functions take arrays of any library that `arrays.as_array` knows, and IndexedSlices, and give NumPy arrays, and
+All functions take arrays of any library that `arrays` knows, and IndexedSlices, and give NumPy arrays, and
 IndexedSlices. What is within its bound already comes back as it is, bit for bit, and not copied.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from optim import checks
-from optim.arrays import as_array
+from optim.arrays import array_like
 from optim.kernels import measure
 from optim.kernels.clip import Clip
 from optim.kernels.plain import compute_dtype
@@ -222,15 +222,15 @@ def _values(tensor: Tensor, what: str = "tensors", *, integers: bool = False) ->
     Raises:
         TypeError: they are no real numbers.
     """
-    known = as_array(tensor.values if isinstance(tensor, IndexedSlices) else tensor)
     try:
-        array = np.asarray(tensor) if known is None else known
+        array = array_like(tensor.values if isinstance(tensor, IndexedSlices) else tensor, what)
     except ValueError:
         raise TypeError(f"{what} must be arrays, got {type(tensor).__name__} of parts of several shapes") from None
     if array.dtype.kind == "f" or array.dtype.name == "bfloat16" or (integers and array.dtype.kind in "iu"):
         return array
     if array.dtype.kind not in "biu":
-        raise TypeError(f"{what} must be of real numbers, got {reprlib.repr(tensor) if known is None else array.dtype}")
+        got = array.dtype if hasattr(tensor, "dtype") else reprlib.repr(tensor)
+        raise TypeError(f"{what} must be of real numbers, got {got}")
     return array.astype(np.float64)
 
 
@@ -267,7 +267,7 @@ def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
     try:
         if clip_norm is None or isinstance(clip_norm, str | bytes):
             raise TypeError  # noqa: TRY301 - NumPy would read them
-        bound = np.asarray(clip_norm, np.float64)
+        bound = np.asarray(array_like(clip_norm, "clip_norm"), np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"clip_norm must be a number, got {type(clip_norm).__name__}: {clip_norm!r}") from None
     if not np.all(bound > 0):

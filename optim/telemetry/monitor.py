@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks
+from optim.arrays import whole
 from optim.kernels.measure import count_nonfinite, measure, norm_from_squares, sums_of_squares
 from optim.kernels.measure import norm as norm_of
 from optim.kernels.stats import (
@@ -193,6 +194,7 @@ def _norm_and_nonfinite(
 
 def _number(name: str, value: Any) -> float:
     """A number, or an array of one element on any device."""
+    value = whole(value, name)
     try:
         return float(value.item() if hasattr(value, "item") else value + 0)  # a string is no number
     except (TypeError, ValueError, RuntimeError):
