@@ -35,6 +35,8 @@ def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> N
     >>> as_array(array.array("f", [1.0, 2.0]))
     array([1., 2.], dtype=float32)
     """
+    if type(tensor) is np.ndarray:
+        return tensor
     if isinstance(tensor, np.ndarray):
         return _unmasked(tensor, name)
     if hasattr(tensor, "detach") and hasattr(tensor, "cpu"):
@@ -80,7 +82,7 @@ def whole(tensor: Any, name: str) -> Any:
 
 def _unmasked(array: NDArray[Any], name: str) -> NDArray[Any]:
     masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first needed
-    if masked is not None and type(array) is not np.ndarray and masked.is_masked(array):
+    if masked is not None and masked.is_masked(array):
         raise TypeError(f"{name} must not be masked: compressed() leaves out what is, filled() puts a number there")
     return np.asarray(array)  # of a np.matrix, a view that has any number of dimensions
 

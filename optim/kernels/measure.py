@@ -12,7 +12,7 @@ from optim.kernels.engine import engine, is_ready
 from optim.kernels.stats import ARRAY_WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -47,8 +47,11 @@ def norm_from_squares(squares: Sequence[float], arrays: Sequence[NDArray[Any]]) 
 
 def sums_of_squares(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     """float64[arrays]: the sum of the squares of each array's elements."""
+    servers = _servers(arrays)
+    if len(servers) == 1:
+        return servers[0][0].squares(arrays)
     squares = np.empty(len(arrays))
-    for server, chosen in _servers(arrays):
+    for server, chosen in servers:
         squares[chosen] = server.squares([arrays[i] for i in chosen])
     return squares
 
@@ -68,9 +71,12 @@ def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     return measured
 
 
-def _servers(arrays: Sequence[NDArray[Any]]) -> Iterable[tuple[Engine, list[int]]]:
+def _servers(arrays: Sequence[NDArray[Any]]) -> list[tuple[Engine, list[int]]]:
     """Which engine serves which of the arrays."""
+    served = engine()
+    if served is plain.ENGINE:  # which serves any arrays
+        return [(served, list(range(len(arrays))))]
     by_dtype: dict[np.dtype[Any] | None, list[int]] = {}
     for i, array in enumerate(arrays):
         by_dtype.setdefault(array.dtype if is_ready(array) else None, []).append(i)
-    return [(plain.ENGINE if dtype is None else engine(), chosen) for dtype, chosen in by_dtype.items()]
+    return [(plain.ENGINE if dtype is None else served, chosen) for dtype, chosen in by_dtype.items()]

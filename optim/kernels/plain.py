@@ -70,7 +70,7 @@ class Engine:
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays]: the sum of the squares of each array's elements."""
         with np.errstate(all="ignore"):
-            return np.array([sum(_squares(block) for block in _read(array)) for array in arrays], np.float64)
+            return np.array([sum([_squares(block) for block in _read(array)]) for array in arrays], np.float64)
 
     def measure(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""

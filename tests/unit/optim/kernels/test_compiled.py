@@ -120,7 +120,8 @@ def test_what_a_signal_handler_raises_is_no_fault_of_numbas(tmp_path):
 
 
 @needs_numba
-def test_a_formula_without_source_is_run_by_numpy(caplog):
+def test_a_formula_without_source_is_run_by_numpy(monkeypatch, caplog):
+    monkeypatch.setattr(compiled, "_wanted", ["compiled"])
     rule = Rule(eval("lambda g, v: (v - g,)"), (), "typed at a prompt")  # noqa: S307 - that is what has no source
     w = np.ones(3)
     with caplog.at_level(logging.WARNING, "optim"):
