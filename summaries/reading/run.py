@@ -9,19 +9,22 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib.util import find_spec
+from itertools import pairwise
 from threading import local
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summaries.reading import decoders, tables
-from summaries.reading.collector import Collector, Workspace
+from summaries.reading.collector import Collector
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
+from summaries.reading.restarts import SessionStarts
+from summaries.reading.rows import Workspace
 from summaries.reading.series import Items, Series
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import is_event_file
-from summaries.wire.columns import KIND_AUDIO, KIND_EMPTY, KIND_HISTOGRAM, KIND_IMAGE
+from summaries.wire.columns import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, Epochs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from summaries.errors import Fault
-    from summaries.reading.collector import SessionStart
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
 __all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
@@ -72,17 +74,17 @@ class Run:
             tag.name: tag.metadata for tag in collector.tags.values() if tag.metadata is not None
         }
         self.session_logs: tuple[tuple[int, float, SessionLog], ...] = tuple(collector.session_logs)
-        self._moments = collector.moments
-        self._starts = collector.starts
-        self._file_counts = collector.file_counts
+        self._non_summary_events = collector.non_summary_events
+        self._starts = SessionStarts(collector.starts)
+        self._file_marks = collector.file_marks
         self.versions: tuple[str, ...] = tuple(collector.versions)
         self.records: tuple[int, ...] = tuple(collector.records)
         self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
-        self._places = collector.places
-        columns = collector.points.columns()
+        self._places = collector.rows.settled_places
+        self._points = collector.rows.points
         self.scalars: dict[str, Series] = {
-            tag: Series(tag, *block, _restarts(collector.starts, number))
-            for number, (tag, block) in enumerate(zip(self.tags, columns, strict=False))
+            tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
+            for number, (tag, block) in enumerate(zip(self.tags, self._points.columns(), strict=False))
             if len(block.step)
         }
 
@@ -92,8 +94,8 @@ class Run:
 
     def file_starts(self, tag: str) -> list[int]:
         """For each file, how many of a tag's scalars stand in the files before it."""
-        number = self._numbers[tag]
-        return [counts[number] if number < len(counts) else 0 for counts in self._file_counts]
+        epochs = self._points.epochs(self._numbers[tag])
+        return [epochs.before(mark) for mark in self._file_marks]
 
     @property
     def histograms(self) -> Mapping[str, Items]:
@@ -136,18 +138,19 @@ class Run:
         if not self._places:
             return found
         places = np.concatenate(self._places)
-        self._places = [places]
         keys = places["tag"].astype(np.int64) << 8 | places["kind"]
-        for key in np.unique(keys).tolist():
-            kind = key & 0xFF
-            if kind == KIND_EMPTY:
-                continue
-            tag = self.tags[key >> 8]
-            bucket, decoder = self._bucket(tag, kind)
-            own = places[keys == key]
-            starts = [(_before(own, start), start.step) for start in self._starts]
-            step, wall_time = own["step"].copy(), own["wall_time"].copy()
-            found[bucket][tag] = Items(tag, step, wall_time, own, self.files, decoder, starts)
+        order = np.argsort(keys, kind="stable")
+        self._places = [places := places[order]]
+        steps, wall_times = places["step"].copy(), places["wall_time"].copy()
+        firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        for first, last in pairwise([*firsts.tolist(), len(places)]):
+            own = places[first:last]
+            tag = self.tags[own[0]["tag"]]
+            bucket, decoder = self._bucket(tag, int(own[0]["kind"]))
+            restarts = self._starts.restarts(Epochs.of(own["epoch"]))
+            found[bucket][tag] = Items(
+                tag, steps[first:last], wall_times[first:last], own, self.files, decoder, restarts
+            )
         return found
 
     def _bucket(self, tag: str, kind: int) -> tuple[str, int]:
@@ -173,7 +176,7 @@ class Run:
             OSError: its file is gone.
             FormatError: what stands there is no graph.
         """
-        return graph_of(self._moments, self.files)
+        return graph_of(self._non_summary_events, self.files)
 
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
@@ -183,7 +186,7 @@ class Run:
             OSError: a file is gone.
             FormatError: what stands there is no such message.
         """
-        return run_metadata_of(self._moments, self.files)
+        return run_metadata_of(self._non_summary_events, self.files)
 
     def to_arrow(self) -> pa.Table:
         """One long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
@@ -332,13 +335,3 @@ def _run_files(path: str) -> list[str]:
     if not files:
         raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) in {path}")
     return files
-
-
-def _restarts(starts: list[SessionStart], tag: int) -> list[tuple[int, int]]:
-    return [(start.counts[tag] if tag < len(start.counts) else 0, start.step) for start in starts]
-
-
-def _before(places: Any, start: SessionStart) -> int:
-    """How many of a tag's places stand before a session start."""
-    earlier = (places["file"] < start.file) | ((places["file"] == start.file) & (places["offset"] < start.offset))
-    return int(np.count_nonzero(earlier))

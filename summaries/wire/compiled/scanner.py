@@ -88,8 +88,11 @@ class Scanner:
         return status
 
 
-def sorted_rows(rows: NDArray[np.void], tags: int, out: Block) -> tuple[Block, NDArray[np.int64]]:
+def sorted_rows(
+    rows: NDArray[np.void], tags: int, out: Block
+) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
     """The same as `columns.sorted_rows`, compiled; the points are put into `out`, which has room for them."""
     counts = np.empty(tags, np.int64)
     scan.group(rows, len(rows), counts, np.empty(tags, np.int64), *out)
-    return out, counts
+    present = np.flatnonzero(counts)
+    return out, present, counts[present]
