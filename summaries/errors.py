@@ -44,26 +44,26 @@ class FaultKind(StrEnum):
     """Nothing but zero bytes where a record should be: seen after a power loss and on network disks."""
 
     UNDECODABLE = "undecodable"
-    """Both checksums match, and the data is no Event all the same."""
+    """Both checksums match, but the data is not an Event."""
 
     NO_EVENT_FILE = "no event file"
     """From the first byte to the last, no record: this is some other file."""
 
     UNDECODABLE_TEXT = "undecodable text"
-    """A tag is no UTF-8. The event is kept; in its tag, bytes that are no text stand as ``\\xff``."""
+    """A tag is not UTF-8. The event is kept; in its tag, bytes that are not text are escaped as ``\\xff``."""
 
     NEGATIVE_STEP = "negative step"
     """The event is kept as it is."""
 
     NON_FINITE_WALL_TIME = "non-finite wall time"
-    """Not a moment: NaN or infinite. The event is kept as it is."""
+    """NaN or infinite. The event is kept as it is."""
 
     EMPTY_FILE = "empty file"
     """Not one byte: its writer has only just begun, or never got further."""
 
     @property
-    def loses(self) -> bool:
-        """Whether bytes were lost to this: no for a note on an event that was read and given as it is."""
+    def is_data_loss(self) -> bool:
+        """Whether data was lost: False for a note on an event that was read and given as it is."""
         return self not in _NOTES
 
 
@@ -138,7 +138,7 @@ class ZeroFilledError(FormatError):
 
 
 class UndecodableError(FormatError):
-    """A record's data is whole, and is no Event."""
+    """A record's data is whole, but is not an Event."""
 
 
 class NoEventFileError(FormatError):
@@ -146,7 +146,7 @@ class NoEventFileError(FormatError):
 
 
 class UndecodableTextError(FormatError):
-    """A tag is no UTF-8."""
+    """A tag is not UTF-8."""
 
 
 class NegativeStepError(FormatError):

@@ -1,7 +1,7 @@
 """The files of one run → columns, faults, and the places of everything that is not a scalar.
 
-Strategy: `_record` reads one record with protobuf, and defines what the bytes mean. `Rows` reads files; with the compiled
-scanner, `ScannedRows` takes the rows and places that it knows, and only the records that are left come here.
+Strategy: `_record` reads one record with protobuf, and defines what the bytes mean. `Rows` reads files. With the
+compiled scanner, `ScannedRows` takes the rows and places that it knows, and only the records that are left come here.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from summaries.wire.columns import (
     KIND_IMAGE,
     KIND_OBSOLETE,
     KIND_TENSOR,
+    PLACE_CAPACITY,
 )
 from summaries.wire.events import decode_event, value_spans
 from summaries.wire.pb import DATA_CLASS_SCALAR, Event, SessionLog, SummaryMetadata
@@ -88,6 +89,7 @@ class Collector:
 
     def __init__(self, workspace: Workspace, *, fast: bool) -> None:
         self.rows = _rows(workspace, fast)
+        self._add_row = self.rows.rows.append
         self.files: list[str] = []
         self.tags: dict[str, Tag] = {}
         self.non_summary_events: list[NonSummaryEvent] = []
@@ -125,13 +127,27 @@ class Collector:
         self.rows.flush_if_full()
 
     def _record(self, data: bytes, offset: int, number: int) -> None:
-        """One record: what it means, whoever read it."""
+        """Take a record; what most records are, one simple_value of a known tag, by the shortest way."""
         try:
-            event: Event | None = Event.FromString(data)
+            event = Event.FromString(data)
         except DecodeError:
-            event = None
-        if event is not None and self._is_usual(event):
+            self._unusual(None, data, offset, number)
             return
+        step, wall_time, values = event.step, event.wall_time, event.summary.value
+        if step >= 0 and 0.0 < wall_time < math.inf and len(values) == 1:
+            value = values[0]
+            tag = self.tags.get(value.tag)
+            if (
+                tag is not None
+                and value.WhichOneof("value") == "simple_value"
+                and (tag.metadata is not None or not value.HasField("metadata"))
+            ):
+                self._add_row((step, wall_time, value.simple_value, tag.number))
+                return
+        self._unusual(event, data, offset, number)
+
+    def _unusual(self, event: Event | None, data: bytes, offset: int, number: int) -> None:
+        """Take a record of any kind: its event, or None if protobuf refuses it, is what the data parses as."""
         if event is None or event.step < 0 or not math.isfinite(event.wall_time) or not (event.wall_time or event.step):
             event, faults = decode_event(data, offset, number)
             self.faults += faults
@@ -147,23 +163,7 @@ class Collector:
                 self.versions[-1] = event.file_version
         elif what is not None:
             file = len(self.files) - 1
-            self.non_summary_events.append(
-                NonSummaryEvent(what, event.step, event.wall_time, file, offset, len(data))
-            )
-
-    def _is_usual(self, event: Event) -> bool:
-        """Take what most events are, one simple_value of a known tag, by the shortest way; False: it is not that."""
-        step, wall_time, values = event.step, event.wall_time, event.summary.value
-        if step < 0 or not 0.0 < wall_time < math.inf or len(values) != 1:
-            return False
-        value = values[0]
-        tag = self.tags.get(value.tag)
-        if tag is None or value.WhichOneof("value") != "simple_value":
-            return False
-        if tag.metadata is None and value.HasField("metadata"):
-            return False
-        self.rows.rows.append((step, wall_time, value.simple_value, tag.number))
-        return True
+            self.non_summary_events.append(NonSummaryEvent(what, event.step, event.wall_time, file, offset, len(data)))
 
     def _summary(self, event: Event, data: bytes, offset: int) -> None:
         step, wall_time, values = event.step, event.wall_time, event.summary.value
@@ -184,13 +184,14 @@ class Collector:
             else:
                 scalar = None
             if scalar is not None:
-                rows.rows.append((step, wall_time, scalar, tag.number))
+                self._add_row((step, wall_time, scalar, tag.number))
             else:
                 spans = spans or value_spans(data, len(values))
                 start, length = spans[i]
                 place = offset + HEADER_BYTES + start
                 rows.places.append((step, wall_time, place, length, tag.number, file, _KINDS[what], 0))
-            rows.flush_if_full()
+            if i % PLACE_CAPACITY == 0:
+                rows.flush_if_full()
 
     def _new_tag(self, name: str) -> Tag:
         tag = self.tags[name] = Tag(len(self.tags), name)

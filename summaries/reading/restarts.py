@@ -33,6 +33,9 @@ class SessionStarts:
         for i in range(len(self._steps) - 2, -1, -1):
             self._lowest[i] = min(self._lowest[i], self._lowest[i + 1])
 
+    def __len__(self) -> int:
+        return len(self._marks)
+
     def restarts(self, epochs: Epochs) -> list[tuple[int, int]]:
         """(how many of a tag's points came before, the step that the run came back to), in order.
 

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from importlib.util import find_spec
 from itertools import pairwise
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -147,7 +147,7 @@ class Run:
             own = places[first:last]
             tag = self.tags[own[0]["tag"]]
             bucket, decoder = self._bucket(tag, int(own[0]["kind"]))
-            restarts = self._starts.restarts(Epochs.of(own["epoch"]))
+            restarts = self._starts.restarts(Epochs.of(own["epoch"])) if len(self._starts) else []
             found[bucket][tag] = Items(
                 tag, steps[first:last], wall_times[first:last], own, self.files, decoder, restarts
             )

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from summaries.reading.rows import Rows
 from summaries.storage.local import open_to_read
 from summaries.wire.batches import Batch, BatchParser
@@ -21,6 +19,7 @@ from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 if TYPE_CHECKING:
     from io import FileIO
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from summaries.reading.rows import Take, Workspace
@@ -41,6 +40,7 @@ class ScannedRows(Rows):
         super().__init__()
         self._space = workspace
         self._scanner = compiled.Scanner()
+        self._found = scan.Found(workspace.rows, workspace.places)
         self._cursor = self._scanner.cursor
         self._tags = 0
 
@@ -80,9 +80,7 @@ class ScannedRows(Rows):
         cursor[0] = cursor[4] = 0
         while True:
             self._settle_lists()
-            status = self._scanner.scan(
-                window.buffer, window.have, window.base, file, self._space.rows, self._space.places
-            )
+            status = self._scanner.scan(window.buffer, window.have, window.base, file, self._found)
             if status == scan.FULL:
                 stuck = not cursor[1:3].any()  # one event has more than there is room for
                 self.flush()

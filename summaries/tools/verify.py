@@ -32,7 +32,7 @@ class Verdict:
     @property
     def damaged(self) -> bool:
         """Whether there is a fault that a file still being written would not have."""
-        return any(fault.kind.loses and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+        return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
 
 
 def verify(path: str | os.PathLike[str]) -> Verdict:

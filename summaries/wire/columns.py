@@ -6,6 +6,7 @@ import mmap
 import sys
 from array import array
 from bisect import bisect_right
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ PLACE = np.dtype(
         ("epoch", "<i4"),
     ]
 )
-"""Where a Summary.Value that is not a scalar stands: offset and length in bytes in file number `file`; and its epoch."""
+"""Where a Summary.Value that is not a scalar stands: offset and length in bytes in file number `file`; its epoch."""
 
 CAPACITY = 1 << 15  # rows that are collected before they are sorted by tag
 PLACE_CAPACITY = 1 << 12
@@ -101,10 +102,8 @@ class Epochs:
     def of(cls, column: NDArray[np.int32]) -> Epochs:
         """From the epoch of each point, in order."""
         epochs = cls()
-        firsts = np.flatnonzero(np.diff(column, prepend=-1))
-        epochs.numbers.extend(column[firsts].tolist())
-        epochs.firsts.extend(firsts.tolist())
-        epochs.length = len(column)
+        for number, points in groupby(column.tolist()):
+            epochs.add(number, sum(1 for _ in points))
         return epochs
 
     def add(self, epoch: int, count: int) -> None:
@@ -247,7 +246,7 @@ _RESIZABLE = sys.platform == "linux"  # macOS and Windows cannot resize a map th
 
 
 def sorted_rows(rows: NDArray[np.void]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
-    """ROW[n] sorted by tag, each tag's in their order; int64[t]: the tags that have rows, int64[t]: how many of each."""
+    """ROW[n] sorted by tag, each tag's in their order; int64[t]: its tags; int64[t]: how many rows each has."""
     numbers = rows["tag"]
     narrow = numbers.astype(np.uint16) if int(numbers.max(initial=0)) < 1 << 16 else numbers
     order = np.argsort(narrow, kind="stable")

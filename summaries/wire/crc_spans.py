@@ -73,7 +73,7 @@ def shifted(crcs: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.
 
 def _apply(shift: NDArray[np.uint32], crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """The linear map of `shift` (uint32[4, 256]: what each byte of a checksum becomes), over checksums of any shape."""
-    found = shift[0, crcs & 0xFF]
+    found: NDArray[np.uint32] = shift[0, crcs & 0xFF]
     for i in (1, 2, 3):
         found = found ^ shift[i, crcs >> np.uint32(8 * i) & 0xFF]
     return found

@@ -21,11 +21,11 @@ class OurBytes(bytes):
 
 
 def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
-    """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are tried.
+    """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are parsed to see.
 
     Raises:
-        TypeError: it is a message of another type, or none.
-        ValueError: the bytes are none.
+        TypeError: it is a message of another type, or not a message.
+        ValueError: the bytes do not parse as one.
     """
     wanted = message_type.DESCRIPTOR.name
     data = serialized(given, name)
@@ -37,7 +37,7 @@ def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
             message_type.FromString(data)
         except DecodeError as error:
             raise ValueError(
-                f"{name} must be a message of type {wanted}, got {len(data)} bytes that are none: {error}"
+                f"{name} must be a message of type {wanted}, got {len(data)} bytes that do not parse as one: {error}"
             ) from None
     return data
 
@@ -63,9 +63,15 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
     """(number, start, stop) of every length-delimited field of the message data[start:stop].
 
     Raises:
-        DecodeError: it is no message.
+        DecodeError: it is not a message.
     """
     while start < stop:
+        key = data[start]
+        if key & 0x87 == _LENGTH_DELIMITED and start + 1 < stop and data[start + 1] <= min(0x7F, stop - start - 2):
+            # key and length of one byte each, as most fields have them
+            first, start = start + 2, start + 2 + data[start + 1]
+            yield key >> 3, first, start
+            continue
         key, start = _read_varint(data, start, stop)
         if key & 7 == _LENGTH_DELIMITED:
             length, start = _read_varint(data, start, stop)

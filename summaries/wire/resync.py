@@ -103,7 +103,9 @@ class Headers:
         footers = claims[:, 1] - _FOOTER_BYTES
         crcs = self._checksums.of(buffer, claims[:, 0] + _HEADER_BYTES, footers)
         stored = np.ndarray((len(buffer) - 3,), "<u4", buffer, strides=(1,))[footers]
-        self._block.close([claim for claim, whole in zip(due, (_mask(crcs) == stored).tolist(), strict=True) if not whole])
+        self._block.close(
+            [claim for claim, whole in zip(due, (_mask(crcs) == stored).tolist(), strict=True) if not whole]
+        )
 
 
 class _Block:

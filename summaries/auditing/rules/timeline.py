@@ -133,7 +133,7 @@ def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int
 
 @RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, tolerance_secs=at_least(0, 0.128))
 def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The clock went back, or a wall time is no moment."""
+    """The clock went back, or a wall time is not finite."""
     worst = _worst([(signal, _clock_drops(run, signal, limit["tolerance_secs"])) for signal in run.all.values()])
     if worst is not None:
         signal, at, tags = worst
@@ -158,7 +158,7 @@ def _no_moments(run: Signals) -> Iterator[Hit]:
         signal, at, tags = worst
         got, steps = str(signal.series.wall_time[at[0]]), signal.series.step[at]
         yield Hit(
-            f"{signal.tag}: the wall time of step {steps[0]} is no moment, but {got}{_and_so(len(at) - 1, 'point')}"
+            f"{signal.tag}: the wall time of step {steps[0]} is not finite: {got}{_and_so(len(at) - 1, 'point')}"
             f"{_in_tags(tags)}",
             signal.tag,
             (int(steps.min()), int(steps.max())),
@@ -168,7 +168,7 @@ def _no_moments(run: Signals) -> Iterator[Hit]:
     elif faults:  # of events without scalars
         first = faults[0]
         yield Hit(
-            f"{first.path}: the wall time of record {first.record} is no moment, but {first.got}"
+            f"{first.path}: the wall time of record {first.record} is not finite: {first.got}"
             f"{_and_so(len(faults) - 1, 'record')}",
             evidence={"got": first.got, "file": first.path, "record": first.record},
             count=len(faults),

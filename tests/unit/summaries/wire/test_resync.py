@@ -5,7 +5,7 @@ import pytest
 from strategies import sound_header
 
 from summaries.wire.records import frame
-from summaries.wire.resync import Claim, Headers, is_zero
+from summaries.wire.resync import Headers, is_zero
 
 LIMIT = 2**31 - 1
 BLOCK = 1 << 15  # where the search goes on to its next block
