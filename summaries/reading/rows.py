@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
     Take = Callable[[Batch | Fault], None]
 
-__all__ = ["Rows", "Workspace"]
+__all__ = ["FEW_ROWS", "Rows", "Workspace"]
 
 _BUFFER_BYTES = 1 << 20
-_FEW_ROWS = 16  # up to here, sorting takes longer than adding one row after the other
+FEW_ROWS = 16
+"""Up to here, sorting takes longer than adding one row after the other."""
 
 
 class Workspace:
@@ -97,7 +98,7 @@ class Rows:
 
     def flush(self) -> None:
         """Move rows and places to where they stay."""
-        if len(self.rows) <= _FEW_ROWS:
+        if len(self.rows) <= FEW_ROWS:
             for step, wall_time, value, tag in self.rows:
                 self.points.append(tag, step, wall_time, value)
         else:

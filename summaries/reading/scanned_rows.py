@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from summaries.reading.rows import Rows
+from summaries.reading.rows import FEW_ROWS, Rows
 from summaries.storage.local import open_to_read
 from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.columns import CAPACITY, PLACE_CAPACITY, sorted_rows
@@ -61,8 +61,10 @@ class ScannedRows(Rows):
     def flush(self) -> None:
         """Move rows and places to where they stay: first the scanner's, which are older than those in the lists."""
         n_rows, n_places = self._cursor[1:3].tolist()
-        if n_rows:
+        if n_rows > FEW_ROWS:
             self._add(self._space.rows[:n_rows])
+        elif n_rows:
+            self.rows[:0] = self._space.rows[:n_rows].tolist()
         if n_places:
             self._settle_places(self._space.places[:n_places].copy())
         self._cursor[1:3] = 0
@@ -99,6 +101,8 @@ class ScannedRows(Rows):
 
     def _settle_lists(self) -> None:
         """Move what the caller has put into the lists behind what the scanner has found, so that it can go on."""
+        if not self.rows and not self.places:
+            return
         n_rows, n_places = self._cursor[1:3].tolist()
         more_rows, more_places = n_rows + len(self.rows), n_places + len(self.places)
         if more_rows > CAPACITY or more_places > PLACE_CAPACITY:
@@ -114,13 +118,13 @@ class ScannedRows(Rows):
 
     def _hand_over_record(self, window: _Window, take: Take) -> None:
         """Give the caller the record at the cursor, which is whole."""
-        pos = int(self._cursor[0])
-        length = int.from_bytes(window.buffer[pos : pos + 8].tobytes(), "little")
-        stop = pos + HEADER_BYTES + length
-        data = window.buffer[pos + HEADER_BYTES : stop].tobytes()
-        take(Batch(int(self._cursor[4]), [window.base + pos], [data]))
+        pos, _, _, _, number = self._cursor.tolist()
+        view = window.buffer.data
+        start = pos + HEADER_BYTES
+        stop = start + int.from_bytes(view[pos : pos + 8], "little")
+        take(Batch(number, [window.base + pos], [bytes(view[start:stop])]))
         self._cursor[0] = stop + FOOTER_BYTES
-        self._cursor[4] += 1
+        self._cursor[4] = number + 1
 
     def _read_plainly(self, file: FileIO, offset: int, take: Take) -> tuple[int, bool]:
         """Read plainly until no fault has come for a while; returns the offset reached, and whether the file ends."""

@@ -153,21 +153,17 @@ def standing(
         keep_repeats: of points with the same step, of which no later one has a lower step, let all stand instead of
             the last only.
     """
-    highest = np.iinfo(np.int64).max
-    by_session = np.full(len(step) + 1, highest)
-    last_restart = 0  # how many points have a session start behind them
-    for before, start in restarts:
-        if before:
-            by_session[before - 1] = min(by_session[before - 1], start)
-            last_restart = max(last_restart, before)
-    by_write = np.full(len(step) + 1, highest)
-    by_write[: max(len(step) - 1, 0)] = step[1:]
-    session_limit = np.minimum.accumulate(by_session[::-1])[::-1][:-1]
-    write_limit = np.minimum.accumulate(by_write[::-1])[::-1][:-1]
-    written_again = write_limit < step if keep_repeats else write_limit <= step
-    restarted = session_limit <= step
-    # Without a later point or session start, the limit is the highest step, which a point may have.
-    written_again[-1:] = False
-    restarted[last_restart:] = False
-    codes = np.where(written_again, np.uint8(Standing.WRITTEN_AGAIN), np.uint8(Standing.STANDS))
-    return np.where(restarted, np.uint8(Standing.SESSION_RESTARTED), codes)
+    codes = np.full(len(step), np.uint8(Standing.STANDS))
+    if len(step) > 1:
+        lowest_later = np.minimum.accumulate(step[:0:-1])[::-1]
+        superseded = lowest_later < step[:-1] if keep_repeats else lowest_later <= step[:-1]
+        codes[:-1][superseded] = Standing.WRITTEN_AGAIN
+    last = max((before for before, _ in restarts), default=0)
+    if last:
+        come_back_to = np.full(last, np.iinfo(np.int64).max)
+        for before, start in restarts:
+            if before:
+                come_back_to[before - 1] = min(come_back_to[before - 1], start)
+        lowest_start = np.minimum.accumulate(come_back_to[::-1])[::-1]
+        codes[:last][lowest_start <= step[:last]] = Standing.SESSION_RESTARTED
+    return codes

@@ -37,7 +37,7 @@ from summaries.wire.compiled.primitives import (
     varint,
 )
 
-__all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "Found", "Scratch", "TagTable", "enter", "group", "scan"]
+__all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "Found", "Scratch", "TagTable", "enter", "enter_again", "group", "scan"]
 
 MORE, ODD, UNUSUAL, FULL = range(4)
 """Why the scanner stopped: bytes end inside a record · no sound record · a record for protobuf · no room for rows."""
@@ -110,14 +110,26 @@ def _hash(buffer: Any, start: Any, stop: Any) -> Any:
 @compiled
 def enter(number: Any, start: Any, stop: Any, tags: Any) -> Any:
     """Put the tag at [start, stop) of the pool into the table under its number; its class stays as it is."""
-    slots, entries = tags.slots, tags.entries
+    entries = tags.entries
     digest = _hash(tags.pool, start, stop)
+    entries[number, 0], entries[number, 1], entries[number, 2] = start, stop - start, np.int64(digest)
+    _occupy(number, digest, tags.slots)
+
+
+@compiled
+def enter_again(count: Any, tags: Any) -> Any:
+    """Put the first `count` tags, which were entered before, into slots that are all free."""
+    for number in range(count):
+        _occupy(number, np.uint64(tags.entries[number, 2]), tags.slots)
+
+
+@compiled
+def _occupy(number: Any, digest: Any, slots: Any) -> Any:
     limit = np.uint64(len(slots) - 1)
     slot = digest & limit
     while slots[slot] >= 0:
         slot = (slot + np.uint64(1)) & limit
     slots[slot] = number
-    entries[number, 0], entries[number, 1], entries[number, 2] = start, stop - start, np.int64(digest)
 
 
 @compiled

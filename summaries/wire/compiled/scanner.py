@@ -60,9 +60,7 @@ class Scanner:
             entries=np.concatenate((entries, np.zeros_like(entries))),
             following=np.concatenate((following, np.full_like(following, -1))),
         )
-        for number in range(self._count):
-            start, length = entries[number, :2].tolist()
-            scan.enter(number, start, start + length, self._tags)
+        scan.enter_again(self._count, self._tags)
 
     def set_class(self, number: int, tag_class: int) -> None:
         """Say what a tag's first metadata makes of it: one of `columns.CLASS_…`."""
