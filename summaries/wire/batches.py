@@ -134,11 +134,6 @@ class BatchParser:
         """Whether the last fault, if there was one, is a while ago."""
         return self._plain is None
 
-    @property
-    def unsettled(self) -> bytes:
-        """The bytes behind `settled` that were fed."""
-        return self._plain.rest() if self._plain else self._rest
-
     def feed(self, data: bytes) -> Iterator[Batch | Fault]:
         """Take the next bytes; give what they settle."""
         if self._plain is not None:

@@ -137,11 +137,6 @@ class RecordParser:
         """The bytes that were fed and are part of no record and no fault yet."""
         return b"".join((self._buffer[self._pos :], *self._fed))
 
-    @property
-    def searching(self) -> bool:
-        """Whether the parser is in a stretch without records, whose fault is still to come."""
-        return self._lost is not None
-
     def close(self) -> None:
         """Say that no more bytes will come: what is unfinished now stays so. `items` then gives the last faults."""
         self._closed = True
