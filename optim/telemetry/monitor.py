@@ -104,7 +104,8 @@ class GradientMonitor:
             gradients: name → array, and what is nested is named "outer/inner": mappings, lists, named tuples, or any
                 pytree of JAX's. Or a torch module, or its `named_parameters()`: then the gradients are what the
                 parameters have as `grad`, and the weights are the parameters. Arrays are NumPy's, torch's on any
-                device, JAX's, or any with `__array__` or `__dlpack__`. None is passed over.
+                device, JAX's, or any with `__array__` or `__dlpack__`. None is passed over. Of a sharded DTensor pass
+                its full_tensor(); or its to_local(), and the `global_norm` of all ranks.
             weights: arrays of the same names; others are passed over.
             clip_norm: the bound on the global norm, where the loop clips by it.
             learning_rate: the rate in force.
