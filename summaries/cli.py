@@ -17,6 +17,7 @@ from summaries.auditing.signals.tags import TagTable
 from summaries.reading.run import read_run
 from summaries.storage.logdir import event_files, run_directories
 from summaries.tools import clip_advice, export, verify
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -87,7 +88,7 @@ def _verify(paths: list[str]) -> int:
         try:
             for path in event_files([given]):
                 verdict = verify(path)
-                print(f"{path}: {_count(verdict.events, 'event')}, {_count(len(verdict.faults), 'fault')}")
+                print(f"{path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
                 for fault in verdict.faults:
                     print(f"  {fault}")
                 damaged |= verdict.damaged
@@ -97,10 +98,6 @@ def _verify(paths: list[str]) -> int:
             print(f"gradledger: {error}", file=sys.stderr)
             failed = True
     return 2 if failed else int(damaged)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _export(logdir: str, target: str, *, partitioned: bool) -> int:
@@ -123,7 +120,7 @@ def _export(logdir: str, target: str, *, partitioned: bool) -> int:
 
     with _progress(1 if os.path.isfile(logdir) else len(run_directories(logdir))) as advance:
         points = write(logdir, target, on_run)
-    print(f"{target}: {points} points")
+    print(f"{target}: {counted(points, 'point')}")
     return 1 if damaged else 0
 
 
