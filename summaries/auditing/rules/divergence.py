@@ -94,7 +94,7 @@ def _told(series: Series, since: int, best: float, end: float) -> tuple[str, flo
     lowest = int(np.argmin(cut.median[: 1 + np.searchsorted(cut.start, since)]))  # from there on it may peak
     level = np.append(cut.median[lowest:], end)
     highest = float(level.max())
-    falls = highest - end > 0.1 * (highest - best)
+    falls = highest - end > max(0.1 * (highest - best), 3 * bend(level))  # by more than its noise
     peak = highest if falls else end
     reached = int(np.argmax(level >= best + 0.9 * (peak - best)))
     first = int(cut.start[lowest + reached]) if reached < len(level) - 1 else n - _FEW
@@ -190,11 +190,12 @@ def _above_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | Non
     longest = max(n // 8, 2)
     rest = np.log(value[2 * longest :: max(n // 10_000, 1)])  # so many tell its level
     late = rest[-(len(rest) // 2) :]
-    end, noise = median(late), max(sigma(late), bend(late))
+    end = median(late)
     sums = np.cumsum(np.append(0.0, np.log(value[:longest])))
-    for high, times in ((rest, _TIMES), (late, _TIMES_LATE)):  # where it must be high
+    # Where it must be high, by how much, and its noise: late in a run that never learns, the level still moves.
+    for high, times, noise in ((rest, _TIMES, max(sigma(late), bend(late))), (late, _TIMES_LATE, bend(late))):
         top, low = float(blocks(high, 8).median.max()), float(np.quantile(high, 0.1))
-        length = 2
+        length = 2 if high is rest else max(longest // 2, 2)
         while length <= longest:
             mean = (sums[length:] - sums[:-length]) / length
             best = int(np.argmin(mean))
