@@ -1,7 +1,7 @@
 """Teach a recurrent network to read handwritten digits two pixels at a time, with and without gradient clipping.
 
     python examples/sequential_digits.py            about 20 s
-    python examples/sequential_digits.py --quick    about 2 s
+    python examples/sequential_digits.py --quick    about 3 s
 
 Each 8x8 picture becomes a sequence of 32 steps, in reading order, and the gradient is carried back through 32 products
 with one recurrent matrix (Pascanu et al. 2013, https://arxiv.org/abs/1211.5063). Both runs start from the same weights,
