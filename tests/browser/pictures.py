@@ -1,16 +1,18 @@
 """Take README's pictures and figures anew, from one fresh run of the demo: `make pictures`."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import urllib.request
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from browser.dashboard import ARGUMENTS, Dashboard, serve
+from browser.dashboard import ARGUMENTS, TIMEOUT, Dashboard, serve, until
 from helpers import ROOT
 
 from summaries import read_run
@@ -55,6 +57,7 @@ def main():
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         _take_audit(browser)
         with serve(LOGDIR, "python", dict.fromkeys(RUNS, "test/accuracy")) as address:
+            _wait_until_all_is_loaded(address)
             _take_time_series(browser, address)
             _take_custom_scalars(browser, address)
         browser.close()
@@ -74,6 +77,18 @@ def _make_runs():
     audit = [sys.executable, "-m", "summaries", "audit", LOGDIR, "--format", "html", "--output", "audit.html"]
     status = subprocess.run(audit, check=False, env=environment).returncode
     assert status == 1, f"the audit must find an error in the unclipped run, got exit status {status}"
+
+
+def _wait_until_all_is_loaded(address):
+    """`serve` waits for every tag; a picture needs every point, too."""
+    last = {name: int(read_run(LOGDIR / name).scalars["train/loss"].step[-1]) for name in RUNS}
+
+    def loaded(name):
+        query = f"run={name}&tag=train%2Floss"
+        with urllib.request.urlopen(f"{address}/data/plugin/scalars/scalars?{query}", timeout=TIMEOUT) as answer:  # noqa: S310 - our own server
+            return json.load(answer)[-1][1] == last[name]
+
+    assert until(lambda: all(map(loaded, RUNS))), f"TensorBoard did not load all points of {LOGDIR}"
 
 
 def _page(browser, width, height):
