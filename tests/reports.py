@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from summaries.auditing.curves import Curve, thin
+from summaries.auditing.curves import Curve, averages, thin
 from summaries.auditing.findings import Finding, Report, RunReport, Severity
 
 START = 1.79e9
@@ -20,7 +20,7 @@ def curve(tag, role, value, variable="", every=1, start=START):
     value = np.asarray(value, np.float64)
     step = np.arange(len(value), dtype=np.int64) * every
     kept = thin(value)
-    return Curve(tag, role, variable, step[kept], start + 0.25 * step[kept], value[kept], len(value))
+    return Curve(tag, role, variable, step[kept], start + 0.25 * step[kept], value[kept], len(value), averages(value))
 
 
 def run(name, findings=(), curves=()):
