@@ -108,6 +108,21 @@ def test_a_disk_that_is_full_again_and_again(logdir, disk, complete, rooms):
     assert content(writer) == complete[0]
 
 
+@pytest.mark.parametrize("room", [0, 1, 30])
+def test_one_flush_after_a_failed_write_leaves_nothing_behind(logdir, disk, complete, room):
+    """What was logged after the write that failed is written by the same flush that finishes it."""
+    writer = open_writer(logdir)
+    log(writer, 0, 4)
+    disk.room = room
+    with pytest.raises(OSError, match="No space left"):
+        writer.flush()
+    disk.room = None
+    log(writer, 4, 6)
+    assert writer_flushed(writer) == complete[0]
+    writer.close()
+    assert content(writer) == complete[0]
+
+
 @pytest.mark.parametrize("log_one", ["scalar", "summary"])
 def test_an_error_in_the_background_is_raised_by_the_next_call(logdir, disk, log_one):
     with open_writer(logdir) as writer:
