@@ -17,6 +17,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -214,23 +215,27 @@ def rounds(tree: Path, module: str) -> list[list[str]]:
     return [[module, *named], near, wide]
 
 
-def run_tests(tree: Path, tests: list[str], limit: float | None) -> bool:
-    """Whether these tests pass, within so many seconds; where there are none, they do."""
+def run_tests(tree: Path, tests: list[str], limit: float | None = None) -> str | None:
+    """What pytest says where these tests fail, or take longer than so many seconds; None where they pass."""
     if not tests:
-        return True
+        return None
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    process = subprocess.Popen(
-        command, cwd=tree, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        return process.wait(limit) in _PASSED
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, 9)
-            process.wait()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        process = subprocess.Popen(
+            command, cwd=tree, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            if process.wait(limit) in _PASSED:
+                return None
+        except subprocess.TimeoutExpired:
+            return "they take too long"
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)  # with what the tests have started
+                process.wait()
+        output.seek(0)
+        return output.read()
 
 
 def time_limit(tree: Path, module: str) -> float:
@@ -241,8 +246,9 @@ def time_limit(tree: Path, module: str) -> float:
 @cache
 def seconds(tree: Path, *tests: str) -> float:
     begun = time.monotonic()
-    if not run_tests(tree, list(tests), None):
-        raise SystemExit(f"these tests fail before anything is changed: {' '.join(tests)}")
+    failure = run_tests(tree, list(tests))
+    if failure is not None:
+        raise SystemExit(f"{failure}\nThese tests fail before anything is changed: {' '.join(tests)}")
     return time.monotonic() - begun
 
 
@@ -251,7 +257,7 @@ def outcome_of(tree: Path, mutant: Mutant, limit: float) -> str:
     original = path.read_text(encoding="utf-8")
     path.write_text(mutant.code, encoding="utf-8")
     try:
-        passed = all(run_tests(tree, tests, limit) for tests in rounds(tree, mutant.path))
+        passed = all(run_tests(tree, tests, limit) is None for tests in rounds(tree, mutant.path))
     finally:
         path.write_text(original, encoding="utf-8")
     return "SURVIVED" if passed else "killed"
