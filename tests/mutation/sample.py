@@ -101,6 +101,7 @@ class Mutant(NamedTuple):
 
 def main() -> int:
     """Sample, test, and print the table."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it; some tests send it
     arguments = parse_arguments()
     random_numbers = random.Random(arguments.seed)
     modules = [module for module in module_paths() if re.search(arguments.modules, module)]
@@ -239,7 +240,7 @@ def run_tests(tree: Path, tests: list[str], limit: float | None = None) -> str |
 
 
 def time_limit(tree: Path, module: str) -> float:
-    """How long a module's tests may take, in seconds: they pass on what is not changed, or there is nothing to see."""
+    """How long a round of a module's tests may take, in seconds, given what they take while nothing is changed."""
     return 30 + 3 * max(seconds(tree, *tests) for tests in rounds(tree, module))
 
 
