@@ -140,3 +140,38 @@ def test_bins_are_joined_to_at_most_so_many():
         proto = histo(values, max_bins=most)
         assert sum(proto.bucket) == 1000
         assert len(proto.bucket) <= most + 1  # and the empty one on the left
+
+
+@pytest.mark.parametrize("count", range(1, 13))
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 8, 12])
+def test_joined_bins_are_as_numpy_counts_them(count, most):
+    """Of any number of bins, and also where the last of those that are joined are fewer."""
+    values = np.arange(12 * count) / 12  # twelve in each bin
+    edges = np.arange(count + 1.0)
+    proto = histo(values, edges, most)
+    joined = np.append(edges[: -1 : -(-count // most)], edges[-1])
+    assert list(proto.bucket_limit) == joined.tolist()
+    assert list(proto.bucket) == [0, *np.histogram(values, joined)[0]]
+
+
+def test_edges_that_do_not_reach_far_enough_are_added_to():
+    proto = histo(np.array([-5.0, 0.5, 1.5, 9.0]), [0.0, 1.0, 2.0])
+    assert (list(proto.bucket_limit), list(proto.bucket)) == ([-5.0, 0.0, 1.0, 2.0, 9.0], [0, 1, 1, 1, 1])
+
+
+def test_empty_bins_at_the_ends_are_left_out():
+    proto = histo(np.array([2.5, 4.5]), np.arange(8.0))
+    assert (list(proto.bucket_limit), list(proto.bucket)) == ([2.0, 3.0, 4.0, 5.0], [0, 1, 0, 1])
+
+
+def test_bins_of_one_value_lie_around_it():
+    proto = histo(np.full(3, 7.0), 2)
+    assert (list(proto.bucket_limit), list(proto.bucket)) == ([7.0, 7.5], [0, 3])
+
+
+def test_sums():
+    values = np.array([1.0, -2.0, 4.0])
+    proto = histo(values)
+    assert (proto.num, proto.sum, proto.sum_squares, proto.min, proto.max) == (3, 3.0, 21.0, -2.0, 4.0)
+    wide = histo(np.float32([3e38, -3e38]))
+    assert (wide.sum, wide.sum_squares) == (0.0, pytest.approx(2 * float(np.float32(3e38)) ** 2))
