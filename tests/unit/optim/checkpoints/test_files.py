@@ -37,6 +37,14 @@ def test_max_to_keep(tmp_path, v):
     assert latest_checkpoint(tmp_path) == paths[-1]
 
 
+def test_five_are_kept_where_nothing_is_said(tmp_path, v):
+    saver = Saver([v])
+    for step in range(7):
+        save(v, saver, tmp_path / "m", step)
+    assert [os.path.basename(path) for path in saver.last_checkpoints] == [f"m-{i}.safetensors" for i in range(2, 7)]
+    assert len(names(tmp_path)) == 6
+
+
 @pytest.mark.parametrize("keep", [0, None])
 def test_all_are_kept(tmp_path, v, keep):
     saver = Saver([v], max_to_keep=keep)

@@ -49,6 +49,38 @@ def test_by_hand(name):
     assert decay(0.1, 15, *args, **kwargs) == pytest.approx(AT_15[name], rel=1e-12)
 
 
+# The same with nothing given that may be left out: what TF1 takes then.
+DEFAULTS = {
+    "exponential": (optim.exponential_decay, (10, 0.5), 0.1 * 0.5**1.5),
+    "natural_exp": (optim.natural_exp_decay, (10, 0.5), 0.1 * math.exp(-0.75)),
+    "inverse_time": (optim.inverse_time_decay, (10, 0.5), 0.1 / 1.75),
+    "polynomial": (optim.polynomial_decay, (30,), (0.1 - 0.0001) * 0.5 + 0.0001),
+    "polynomial, at its end": (optim.polynomial_decay, (10,), 0.0001),
+    "cosine": (optim.cosine_decay, (20,), 0.1 * 0.5 * (1 + math.cos(math.pi * 0.75))),
+    "restarts, of twice the length and the same height": (
+        optim.cosine_decay_restarts,
+        (10,),
+        0.1 * 0.5 * (1 + math.cos(math.pi * 0.25)),
+    ),
+    "linear_cosine": (optim.linear_cosine_decay, (20,), 0.1 * (0.25 * 0.5 * (1 + math.cos(math.pi * 0.75)) + 0.001)),
+    "warm-up": (optim.linear_warmup, (20,), 0.1 * 0.75),
+}
+
+
+@pytest.mark.parametrize(("decay", "args", "want"), DEFAULTS.values(), ids=DEFAULTS)
+def test_what_may_be_left_out(decay, args, want):
+    assert decay(0.1, 15, *args) == pytest.approx(want, rel=1e-12)
+
+
+def test_noise_fades_as_it_should_where_nothing_is_given():
+    """A variance of 1 / (1 + step) ** 0.55, on a line from 1 to 0 times half a cosine."""
+    for step in (0, 8):
+        line = [optim.noisy_linear_cosine_decay(1.0, step, 1000, beta=5.0, seed=seed) - 5 for seed in range(4000)]
+        assert np.std(line) == pytest.approx((1 + step) ** -0.275, rel=0.05)
+    exact = optim.noisy_linear_cosine_decay(1.0, 15, 20, 0.0)
+    assert exact == optim.linear_cosine_decay(1.0, 15, 20)
+
+
 @pytest.mark.parametrize(("decay", "args", "kwargs"), DECAYS.values(), ids=DECAYS)
 def test_a_schedule_is_the_number_at_every_step(decay, args, kwargs):
     step = counter()
@@ -103,6 +135,7 @@ BAD = {
     "t_mul must be at least 1 and finite, got 0.5": lambda: optim.cosine_decay_restarts(0.1, 1, 10, 0.5),
     "global_step must be at least 0 and finite, got -1": lambda: optim.cosine_decay(0.1, -1, 10),
     "values must be one more than boundaries, 3, got 2": lambda: optim.piecewise_constant(1, [1, 2], [1.0, 2.0]),
+    "boundaries must increase, got [1, 1]": lambda: optim.piecewise_constant(1, [1, 1], [1.0, 2.0, 3.0]),
     "boundaries must increase, got [2, 1]": lambda: optim.piecewise_constant(1, [2, 1], [1.0, 2.0, 3.0]),
     "schedules must be one more than boundaries, 2, got 1": lambda: optim.join_schedules([0.1], [5], 0),
     "start_factor must be from 0 to 1, got 2.0": lambda: optim.linear_warmup(0.1, 1, 10, 2),

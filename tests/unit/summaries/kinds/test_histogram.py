@@ -175,3 +175,15 @@ def test_sums():
     assert (proto.num, proto.sum, proto.sum_squares, proto.min, proto.max) == (3, 3.0, 21.0, -2.0, 4.0)
     wide = histo(np.float32([3e38, -3e38]))
     assert (wide.sum, wide.sum_squares) == (0.0, pytest.approx(2 * float(np.float32(3e38)) ** 2))
+
+
+def test_a_rule_sees_a_far_outlier_at_a_hundred_times_the_middle_half():
+    values = np.append(np.linspace(0, 1, 999), 200.0)
+    low, high = np.percentile(values, [25, 75])
+    seen = np.append(values[:-1], high + 100 * (high - low))
+    width = np.diff(np.histogram_bin_edges(seen, "sturges"))[0]
+    proto = histo(values, "sturges")
+    count = int(np.ceil(200 / width))
+    assert proto.bucket_limit[1] == pytest.approx(200 / count)
+    nearby = np.append(values[:-1], 3.0)  # within reach: as NumPy sees it
+    assert histo(nearby, "sturges").bucket_limit[1] == pytest.approx(np.histogram_bin_edges(nearby, "sturges")[1])
