@@ -107,3 +107,16 @@ def test_stretches_that_last(seed):
     assert peak.points == peak.last + 1 - peak.first
     assert values[peak.top] == values[peak.first : peak.last + 1].max()
     assert found.reach % 100 == 0
+
+
+def test_what_stands_out_both_ways_on_a_grid_is_an_epochs_last_batch():
+    """A small batch at each epoch's end has a loss far above or far below the others'."""
+    rng = np.random.default_rng(0)
+    values = noise(0, 1000, 0.01)
+    last = np.arange(99, 1000, 100)
+    values[last] += rng.choice([-0.5, 0.5], len(last))
+    values[last[5]], values[last[6]] = 1.6, 0.4
+    assert Excursions.of(values, 8.0, 0.1).returned == []
+    values = noise(0, 1000, 0.01)
+    values[[200, 417, 655, 901]] += [0.5, 0.6, 0.5, 0.6]  # one way, and on no grid
+    assert spans(Excursions.of(values, 8.0, 0.1)) == [(200, 200), (417, 417), (655, 655), (901, 901)]
