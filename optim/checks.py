@@ -1,4 +1,4 @@
-"""What a hyperparameter may be."""
+"""Checks of hyperparameters: types and ranges."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Bound:
-    """A range that a number has to be in, and how an error says so.
+    """A range that a number must be in, and its description in errors.
 
     >>> positive("clip_norm", 1)
     1.0
@@ -40,7 +40,7 @@ class Bound:
         """The value, as a float.
 
         Raises:
-            ValueError: it is not in the range.
+            ValueError: the value is out of range.
         """
         if not self._holds(value):
             raise ValueError(f"{name} must be {self._text}, got {value}")
@@ -56,7 +56,7 @@ below_one = Bound("at least 0 and below 1", lambda x: 0 <= x < 1)
 up_to_one = Bound("from 0 to 1", lambda x: 0 <= x <= 1)
 not_above_zero = Bound("at most 0 and finite", lambda x: -math.inf < x <= 0)
 
-# By the names that the optimizers' arguments have. A learning rate of 0 is where many schedules end.
+# By the names of the optimizers' arguments. A learning rate of 0 is allowed, since many schedules end there.
 HYPERPARAMETERS = {
     "learning_rate": at_least_zero,
     "momentum": at_least_zero,
@@ -77,7 +77,7 @@ def integer(name: str, value: Any) -> int:
     """The value, as an int.
 
     Raises:
-        TypeError: it is no integer.
+        TypeError: the value is not an integer.
     """
     try:
         return operator.index(value)
@@ -86,22 +86,22 @@ def integer(name: str, value: Any) -> int:
 
 
 def number(name: str, value: Any, bound: Bound) -> float:
-    """The hyperparameter's value now: a number, a Variable, or what a callable of no arguments returns.
+    """The current value of a hyperparameter: a number, a Variable, or a callable without arguments that returns one.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it is out of bounds.
+        TypeError: the value is not a number.
+        ValueError: the value is out of bounds.
     """
     now = value() if callable(value) else value
     return bound(name, _float(name, now, ", a Variable or a callable that returns one"))
 
 
 def constant(name: str, value: Any, bound: Bound) -> float:
-    """A number that stays as it is.
+    """The value of a constant number, as a float.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it is out of bounds.
+        TypeError: the value is not a number.
+        ValueError: the value is out of bounds.
     """
     return bound(name, _float(name, value))
 
@@ -109,9 +109,9 @@ def constant(name: str, value: Any, bound: Bound) -> float:
 def _float(name: str, value: Any, or_what: str = "") -> float:
     try:
         if isinstance(value, str | bytes):
-            raise TypeError  # noqa: TRY301 - float would read them
+            raise TypeError  # noqa: TRY301 - float would convert them
         return float(value)
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer beyond the range of floats
         return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number{or_what}, got {type(value).__name__}: {value!r}") from None

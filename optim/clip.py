@@ -46,15 +46,15 @@ def clip_by_value(t: Tensor, clip_value_min: ArrayLike, clip_value_max: ArrayLik
 
     Args:
         t: array, any shape, floating or integer dtype; or IndexedSlices, whose values are clipped. Not modified.
-        clip_value_min: the least a, a number or an array that broadcasts to the shape of `t`, in its dtype.
-        clip_value_max: the most b, likewise.
-        name: accepted for TF1's sake; unused.
+        clip_value_min: the minimum a, a number or an array that broadcasts to the shape of `t`, in its dtype.
+        clip_value_max: the maximum b, likewise.
+        name: accepted for compatibility with TF1; unused.
 
     Returns:
         Array (or IndexedSlices) of the shape and dtype of `t`.
 
     Raises:
-        TypeError: `t` or a bound is no real numbers; or a bound no whole one, where `t` is.
+        TypeError: `t` or a bound is not real; or `t` is integer and a bound is not.
         ValueError: a bound does not broadcast to the shape of `t`.
 
     >>> clip_by_value(np.array([-3.0, 0.5, np.nan]), -1.0, 1.0)
@@ -77,19 +77,19 @@ def clip_by_norm(
 
     .. math:: t \cdot c / \max(\lVert t \rVert_2, c)
 
-    As in TF1, where the norm is infinite finite elements become 0 and infinite ones NaN; where it is NaN, all do.
+    As in TF1, if the norm is infinite, finite elements become 0 and infinite ones NaN; if it is NaN, all become NaN.
 
     Args:
         t: array, any shape, floating dtype; or IndexedSlices, whose values are clipped. Not modified.
         clip_norm: the bound c, in the units of `t`; positive; a number, or an array that broadcasts to the norms.
-        axes: axes to reduce over, so that each of the others has its norm; None reduces over all of them.
-        name: accepted for TF1's sake; unused.
+        axes: axes to reduce over: each index along the others has its own norm; None reduces over all axes.
+        name: accepted for compatibility with TF1; unused.
 
     Returns:
         Array (or IndexedSlices) of the shape and dtype of `t`.
 
     Raises:
-        TypeError: `t` or `clip_norm` is no real numbers, or `axes` no integers.
+        TypeError: `t` or `clip_norm` is not real, or `axes` are not integers.
         ValueError: `clip_norm` is not positive, or does not broadcast to the norms; `t` has no such axes.
 
     >>> clip_by_norm(np.array([3.0, 4.0]), 1.0)
@@ -116,13 +116,13 @@ def clip_by_average_norm(t: Tensor, clip_norm: ArrayLike, name: str | None = Non
     Args:
         t: array, any shape, floating dtype; or IndexedSlices, whose values are clipped. Not modified.
         clip_norm: the bound c, in the units of `t`; positive.
-        name: accepted for TF1's sake; unused.
+        name: accepted for compatibility with TF1; unused.
 
     Returns:
         Array (or IndexedSlices) of the shape and dtype of `t`.
 
     Raises:
-        TypeError: `t` or `clip_norm` is no real numbers.
+        TypeError: `t` or `clip_norm` is not real.
         ValueError: `clip_norm` is not positive, or is more than one number.
 
     >>> clip_by_average_norm(np.array([3.0, 4.0]), 1.0)
@@ -138,15 +138,15 @@ def global_norm(t_list: Sequence[Tensor | None], name: str | None = None) -> flo
     .. math:: \sqrt{\sum_i \lVert t_i \rVert_2^2}
 
     Args:
-        t_list: arrays of any shapes, floating dtypes; IndexedSlices, whose values count, duplicates each for itself;
-            None, which is skipped.
-        name: accepted for TF1's sake; unused.
+        t_list: arrays of any shapes, floating dtypes; IndexedSlices, whose values count, duplicates separately; None,
+            which is skipped.
+        name: accepted for compatibility with TF1; unused.
 
     Returns:
-        The norm, as a float; 0.0 where there is nothing. It neither overflows nor underflows where float64 can hold it.
+        The norm, as a float; 0.0 for no elements. It does not overflow or underflow if float64 can represent it.
 
     Raises:
-        TypeError: `t_list` is a single tensor, or no sequence; or one is no real numbers.
+        TypeError: `t_list` is a single tensor, or not a sequence; or a tensor is not real.
 
     >>> global_norm([np.array([3.0]), None, np.array([[4.0]])])
     5.0
@@ -164,22 +164,21 @@ def clip_by_global_norm(
 
     .. math:: t_i \cdot c / \max(\lVert t \rVert_2, c)
 
-    At or below the bound the arrays come back as they are, bit for bit. Where the norm is not finite, every element
-    becomes NaN, as in TF1. Clipping again changes nothing but, where rounding has left the norm above the bound, the
-    last bit.
+    At or below the bound, the arrays are returned unchanged, bit for bit. If the norm is not finite, every element
+    becomes NaN, as in TF1. Clipping again changes at most the last bit, if rounding has left the norm above the bound.
 
     Args:
         t_list: as in `global_norm`. Not modified.
         clip_norm: the bound c, in the units of the tensors; positive.
-        use_norm: the global norm, where it is known already.
-        name: accepted for TF1's sake; unused.
+        use_norm: the global norm, if it is already known.
+        name: accepted for compatibility with TF1; unused.
 
     Returns:
         The list of tensors, of the same shapes and dtypes, None kept; and the global norm before clipping.
 
     Raises:
         ValueError: `clip_norm` is not positive.
-        TypeError: `t_list` is a single tensor, or no sequence; one is no real numbers; `clip_norm` is no number.
+        TypeError: `t_list` is a single tensor, or not a sequence; a tensor is not real; `clip_norm` is not a number.
 
     >>> clip_by_global_norm([np.array([3.0]), None, np.array([4.0])], 1.0)
     ([array([0.6]), None, array([0.8])], 5.0)
@@ -192,11 +191,11 @@ def clip_by_global_norm(
     return [_scaled(t, scale) for t in tensors], norm
 
 
-_not_negative = checks.Bound("at least 0", lambda norm: not norm < 0)  # NaN is one
+_not_negative = checks.Bound("at least 0", lambda norm: not norm < 0)  # NaN is accepted
 
 
 def clip_scale(norm: float, clip_norm: float) -> float:
-    """What to multiply by, so that the norm is at most `clip_norm`: 1.0 below it, NaN where the norm is not finite.
+    """The factor that makes the norm at most `clip_norm`: 1.0 up to that bound, NaN if the norm is not finite.
 
     Raises:
         ValueError: `clip_norm` is not positive.
@@ -208,7 +207,7 @@ def clip_scale(norm: float, clip_norm: float) -> float:
 
 
 def _checked(t_list: Sequence[Tensor | None]) -> list[Any]:
-    # Whatever is an array, or says its shape, is one tensor, and not a list of its rows.
+    # An array, or anything else with a shape, is a single tensor, not a list of its rows.
     single = isinstance(t_list, IndexedSlices | str | bytes) or hasattr(t_list, "shape")
     if single or isinstance(t_list, Mapping) or not hasattr(t_list, "__iter__"):
         raise TypeError(f"t_list must be a list of tensors, got {type(t_list).__name__}")
@@ -216,16 +215,16 @@ def _checked(t_list: Sequence[Tensor | None]) -> list[Any]:
 
 
 def _values(tensor: Tensor, what: str = "tensors", *, integers: bool = False) -> NDArray[Any]:
-    """The elements, as floating numbers; or as integers, where they may be and are.
+    """The elements as floating-point numbers; integers stay integers if `integers` is set.
 
     Raises:
-        TypeError: they are no real numbers.
+        TypeError: they are not real numbers.
     """
     known = as_array(tensor.values if isinstance(tensor, IndexedSlices) else tensor)
     try:
         array = np.asarray(tensor) if known is None else known
     except ValueError:
-        raise TypeError(f"{what} must be arrays, got {type(tensor).__name__} of parts of several shapes") from None
+        raise TypeError(f"{what} must be arrays, got {type(tensor).__name__} of parts of different shapes") from None
     if array.dtype.kind == "f" or array.dtype.name == "bfloat16" or (integers and array.dtype.kind in "iu"):
         return array
     if array.dtype.kind not in "biu":
@@ -255,7 +254,7 @@ def _bound(bound: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether an array of this shape broadcasts to the target, which stays as it is."""
+    """Whether an array of this shape broadcasts to the target shape without enlarging it."""
     try:
         return np.broadcast_shapes(shape, target) == target
     except ValueError:
@@ -265,7 +264,7 @@ def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
     try:
         if clip_norm is None or isinstance(clip_norm, str | bytes):
-            raise TypeError  # noqa: TRY301 - NumPy would read them
+            raise TypeError  # noqa: TRY301 - NumPy would convert them
         bound = np.asarray(clip_norm, np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"clip_norm must be a number, got {type(clip_norm).__name__}: {clip_norm!r}") from None
@@ -275,17 +274,17 @@ def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
 
 
 def _norms(array: NDArray[Any], axes: int | Sequence[int] | None) -> NDArray[np.float64]:
-    """Norms over the axes, which stay, of length 1; scaled by powers of 2, so that no square is lost."""
+    """Norms over the axes, which are kept at length 1; scaled by powers of 2, so that no square is lost."""
     if axes is None:
         return np.full((1,) * array.ndim, plan.norm([array]))
     reduced = _axes(axes, array.ndim)
-    largest = np.maximum(  # without a copy of their absolute values
+    largest = np.maximum(  # without a copy of the absolute values
         np.max(array, axis=reduced, keepdims=True, initial=0), -np.min(array, axis=reduced, keepdims=True, initial=0)
     ).astype(np.float64)
     unit = np.where((largest > 0) & np.isfinite(largest), np.exp2(np.floor(np.log2(largest))), 1.0)
     scaled = np.divide(array, unit, dtype=np.float64, out=np.empty(array.shape))
     norms = unit * np.sqrt(np.sum(np.square(scaled, out=scaled), axis=reduced, keepdims=True, dtype=np.float64))
-    return np.asarray(norms)  # without dimensions, NumPy makes it a number
+    return np.asarray(norms)  # NumPy returns a scalar if there are no dimensions
 
 
 def _axes(axes: int | Sequence[int], dimensions: int) -> tuple[int, ...]:
@@ -297,13 +296,13 @@ def _axes(axes: int | Sequence[int], dimensions: int) -> tuple[int, ...]:
 
 
 def _kept(array: NDArray[Any], norms: NDArray[np.float64], bound: NDArray[np.float64]) -> NDArray[Any]:
-    """The array itself where each norm is within its bound; each part scaled to it, or as it is."""
+    """The array itself if every norm is within its bound; otherwise a copy in which larger parts are scaled down."""
     if not _broadcasts(bound.shape, norms.shape):
         raise ValueError(f"clip_norm must broadcast to the norms' shape {norms.shape}, got {bound.shape}")
     if np.all(norms <= bound):
         return array
     scale = np.where(norms <= bound, 1.0, bound / norms)
-    wide = compute_dtype(array.dtype)  # the scale may be smaller than what a narrower dtype holds
+    wide = compute_dtype(array.dtype)  # the scale may be too small for a narrower dtype
     kept = np.multiply(array, scale.astype(wide), dtype=wide, out=np.empty(array.shape, wide))
     kept_in_its_dtype: NDArray[Any] = kept.astype(array.dtype, copy=False)
     return kept_in_its_dtype

@@ -1,4 +1,4 @@
-"""ExponentialMovingAverage: what weights were lately, smoothed; often better to evaluate with than the last ones."""
+"""ExponentialMovingAverage: smoothed weights, which often evaluate better than the latest ones."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["ExponentialMovingAverage"]
 
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
-_KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}  # to look at a dtype's name takes longer
+_KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}  # faster than looking at a dtype's name
 
 
-# To a kernel, the variable stands where an optimizer's gradient does, and the shadow where its variable does.
+# To a kernel, the variable takes the place of an optimizer's gradient, and the shadow that of its variable.
 def _moving_average(value: Any, shadow: Any, decay: Any) -> tuple[Any]:
     return (shadow - (1 - decay) * (shadow - value),)
 
@@ -42,20 +42,20 @@ _DEBIASED = Rule(
 
 
 class ExponentialMovingAverage:
-    r"""Keeps a shadow of variables, which follows them smoothly.
+    r"""Keeps shadows of variables, which follow them smoothly.
 
     .. math:: shadow \leftarrow shadow - (1 - d)(shadow - v), \quad d = \min(decay, (1 + n) / (10 + n))
 
-    where n is `num_updates`; without it d is `decay`. One pass over memory updates a shadow, compiled where numba is
-    there.
+    where n is `num_updates`; without it d is `decay`. One pass over memory updates a shadow, compiled if numba is
+    installed.
 
     Args:
-        decay: how much of the shadow is kept, from 0 to 1; close to 1, such as 0.999.
-        num_updates: n, by which the average follows faster in the beginning: a number, a Variable such as the global
+        decay: the fraction of the shadow that is kept, from 0 to 1; usually close to 1, such as 0.999.
+        num_updates: n, which makes the average follow faster in the beginning: a number, a Variable such as the global
             step, or a callable.
-        zero_debias: whether the average of a plain array, whose shadow starts at 0, is divided by the weight that its
-            values have in it, :math:`1 - d^t` after t updates.
-        name: the end of the shadows' names.
+        zero_debias: whether the average of a plain array, whose shadow starts at 0, is divided by the total weight of
+            its values, :math:`1 - d^t` after t updates.
+        name: the suffix of the shadows' names.
 
     Raises:
         ValueError: `decay` is out of bounds, or the name is empty.
@@ -83,27 +83,27 @@ class ExponentialMovingAverage:
         self._num_updates = num_updates
         self._zero_debias = zero_debias
         self._shadows: dict[Variable, Variable] = {}
-        self._of_arrays: dict[int, _ArrayShadow] = {}  # by the array's id, as long as it lives
+        self._of_arrays: dict[int, _ArrayShadow] = {}  # by the array's id, during its lifetime
         self._plans: dict[np.dtype[Any], tuple[Plan, list[NDArray[Any]]]] = {}
         self._updates = 0
-        self._decay_in_force()  # num_updates is checked
+        self._decay_in_force()  # checks num_updates
 
     def apply(self, var_list: Iterable[Variable | NDArray[Any]]) -> None:
-        """Move the shadows on: once after each step.
+        """Update the shadows; call it once after each step.
 
         Args:
-            var_list: what to average. A Variable's shadow starts at its value. A NumPy array's starts at 0; the array
-                is known by its identity, so give the same array, with other contents, each time.
+            var_list: the Variables and arrays to average. A Variable's shadow starts at its value. A NumPy array's
+                starts at 0; an array is identified by its id, so pass the same array with new contents each time.
 
         Raises:
-            TypeError: one is neither, or is not float16, bfloat16, float32 or float64. Nothing was changed.
-            ValueError: one is given twice, or its shape or dtype has changed. Nothing was changed.
+            TypeError: an item is neither, or is not float16, bfloat16, float32 or float64. Nothing was changed.
+            ValueError: an item is given twice, or its shape or dtype has changed. Nothing was changed.
         """
         given = list(var_list)
         for item in given:
             self._check(item)
         if len({id(item) for item in given}) < len(given):
-            raise ValueError("var_list must name each variable once, got one twice")
+            raise ValueError("var_list must contain each variable once, got one twice")
         decay = self._decay_in_force()
         by_dtype: dict[np.dtype[Any], list[Variable]] = {}
         for item in given:
@@ -117,25 +117,25 @@ class ExponentialMovingAverage:
         self._updates += 1
 
     def average(self, var: Variable | NDArray[Any]) -> Variable | None:
-        """The shadow of a variable or an array; None where apply has not seen it."""
+        """The shadow of a variable or an array; None if apply has not seen it."""
         if isinstance(var, Variable):
             return self._shadows.get(var)
         of_array = self._of_arrays.get(id(var))
         return None if of_array is None else of_array.shadow
 
     def average_name(self, var: Variable) -> str:
-        """What the variable's shadow is called, whether there is one or not."""
+        """The name of the variable's shadow, whether it exists or not."""
         return f"{var.name}/{self.name}"
 
     def variables_to_restore(self, moving_avg_variables: Iterable[Variable] | None = None) -> dict[str, Variable]:
         """Name → Variable, for a Saver that loads the averages into the variables themselves.
 
         Args:
-            moving_avg_variables: the variables. Those that are trainable or have a shadow are to get their shadow's
-                value, the rest, such as the global step, their own. By default, all that have a shadow.
+            moving_avg_variables: the variables; by default, all with a shadow. Variables that are trainable or have a
+                shadow will get their shadow's value; others, such as the global step, their own.
 
         Raises:
-            ValueError: two have one name.
+            ValueError: two of them have the same name.
 
         >>> w, step = Variable([0.0], name="w"), Variable(0, trainable=False, name="step")
         >>> list(ExponentialMovingAverage(0.9).variables_to_restore([w, step]))
@@ -145,17 +145,17 @@ class ExponentialMovingAverage:
         averaged = {variable for variable in given if variable.trainable or variable in self._shadows}
         named = {self.average_name(variable) if variable in averaged else variable.name: variable for variable in given}
         if len(named) < len(set(given)):
-            raise ValueError(f"variables must have names of their own, got {sorted(v.name for v in given)}")
+            raise ValueError(f"variables must have different names, got {sorted(v.name for v in given)}")
         return named
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
-        """What a Saver saves or restores: the variables' shadows, and how often they were updated."""
+        """The entries that a Saver saves or restores: the variables' shadows, and the number of updates."""
         check_listed(f"the moving average {self.name!r}", self._shadows, variables)
         names = {variable: self.average_name(variable) for variable in variables}
         kept = [v for v, name in names.items() if (v in self._shadows if stored is None else name in stored)]
         yield Entry.of_count(f"{self.name}/updates", self._updates, partial(self._begin_again, kept))
         for variable in kept:
-            shadow = self._shadows.get(variable, variable)  # a shadow to be made looks like its variable
+            shadow = self._shadows.get(variable, variable)  # a new shadow has its variable's shape and dtype
             yield Entry(names[variable], shadow.value, partial(self._restore, variable))
 
     def _begin_again(self, kept: Collection[Variable], updates: int) -> None:
@@ -196,7 +196,7 @@ class ExponentialMovingAverage:
         return self._of_arrays[key]
 
     def _plan(self, dtype: np.dtype[Any], shadows: list[NDArray[Any]]) -> Plan:
-        """The plan for these shadows: the last one, where they are the same."""
+        """The plan for these shadows; the last plan is reused if they are the same."""
         plan, arrays = self._plans.get(dtype, (None, []))
         if plan is None or list(map(id, arrays)) != list(map(id, shadows)):
             plan = Plan(_PLAIN, [(shadow,) for shadow in shadows])

@@ -1,12 +1,12 @@
 """Each optimizer's update as one elementwise formula, written as in its paper.
 
 A formula takes the gradient g, the variable v, the slots and the step's hyperparameters, and returns the new variable
-and the new slots. It says nothing of arrays, blocks, threads or clipping: `kernels` runs it, on NumPy arrays as it
-stands, or as one element's arithmetic that numba compiles. So a new optimizer is a formula here, and a class in
-`optimizers` that names its hyperparameters.
+and the new slots. It does not deal with arrays, blocks, threads or clipping: `kernels` runs it as it is on NumPy
+arrays, or compiles it with numba for one element. So a new optimizer is a formula here, and a class in `optimizers`
+that names its hyperparameters.
 
-A formula may use arithmetic, numbers, names of its own, `np.sqrt`, `np.abs`, `np.sign` and `np.where`, and nothing
-from outside of it. `np.where` becomes a choice when compiled, and numbers take the arrays' dtype.
+A formula may use arithmetic, numbers, local names, `np.sqrt`, `np.abs`, `np.sign` and `np.where`, and nothing else.
+`np.where` becomes a branch when compiled, and numbers take the arrays' dtype.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Rule:
     Attributes:
         formula: (g, v, *slots, *hyperparameters) → (v, *slots), with elementwise arithmetic only.
         slots: the slots' names, in the formula's order.
-        reference: where the formula is from.
-        moves_at_rest: whether an element moves whose gradient is 0, so that a sparse gradient moves every row.
-        sparse: the rule for sparse gradients, where TF1 writes the same update in other words, which an infinity in a
-            slot can tell apart: b·m + (1-b)·g stays infinite, m + (1-b)·(g-m) becomes NaN.
-        is_linear: whether it is v - learning_rate·g: TF1 then takes rows of the same index one after the other; for all
-            others it sums them first, and that sum may be infinite where what v moves by is not.
+        reference: the formula's source.
+        moves_at_rest: whether an element with gradient 0 moves, so that a sparse gradient moves every row.
+        sparse: the rule for sparse gradients, if TF1 computes the same update differently for them, which shows if a
+            slot is infinite: b·m + (1-b)·g stays infinite, m + (1-b)·(g-m) becomes NaN.
+        is_linear: whether it is v - learning_rate·g: TF1 then applies rows with the same index one after the other; for
+            all others it sums them first, and the sum may be infinite although the change of v is not.
     """
 
     formula: Callable[..., tuple[Any, ...]]
@@ -63,12 +63,12 @@ class Rule:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """All that the formula takes, in its order: "g", "v", slots, hyperparameters."""
+        """The formula's arguments, in order: "g", "v", slots, hyperparameters."""
         return tuple(inspect.signature(self.formula).parameters)
 
     @property
     def hyperparameters(self) -> tuple[str, ...]:
-        """The names of what it takes behind the slots."""
+        """The names of the arguments after the slots."""
         return self.parameters[2 + len(self.slots) :]
 
     @property
@@ -107,7 +107,7 @@ def _adam(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
-    # alpha below: then nothing overflows on the way, however small epsilon is, and NumPy needs one scratch block only
+    # alpha in the divisor: nothing overflows, however small epsilon is, and NumPy needs only one scratch block
     return v - m / ((np.sqrt(s) + epsilon) * (1 / alpha)), m, s
 
 
@@ -115,7 +115,7 @@ def _adam_sparse(
     g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = beta1 * m + (1 - beta1) * g
-    s = beta2 * s + g * (g * (1 - beta2))  # as TF1's graphs compute it for gradients that are no constants
+    s = beta2 * s + g * (g * (1 - beta2))  # as TF1's graphs compute it for gradients that are not constants
     return v - alpha * m / (np.sqrt(s) + epsilon), m, s
 
 
@@ -217,7 +217,7 @@ def _rmsprop_centered_sparse(
 
 
 def _rule(formula: Callable[..., Any], slots: tuple[str, ...], reference: str, **options: Any) -> Rule:
-    """The rule; and where there is one, the rule for sparse gradients in it."""
+    """The rule, with its rule for sparse gradients if there is one."""
     sparse = options.pop("sparse", None)
     return Rule(formula, slots, reference, **options, sparse=sparse and Rule(sparse, slots, reference, **options))
 

@@ -1,4 +1,4 @@
-"""Variable: an array that training changes in place. IndexedSlices: a gradient that names the rows it is about."""
+"""Variable: an array that training changes in place. IndexedSlices: a gradient of some rows of an array."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ __all__ = ["IndexedSlices", "Variable", "global_step", "next_global_step"]
 class Variable(ArrayInterface):
     """A named array that optimizers update in place.
 
-    In NumPy expressions it is used like an array. Inside of a loss whose gradients are asked for, these expressions are
-    recorded, and what would lose the gradient, such as np.asarray(variable), is an error.
+    In NumPy expressions it behaves like an array. Inside a loss whose gradients are computed, these expressions are
+    recorded, and operations that would lose the gradient, such as np.asarray(variable), raise an error.
 
     Args:
         initial_value: array-like, any shape; copied.
-        trainable: whether an optimizer that is given no list of variables trains it.
-        name: what summaries and checkpoints call it.
+        trainable: whether an optimizer trains it by default, without a list of variables.
+        name: its name in summaries and checkpoints.
         dtype: the array's dtype; by default the initial value's, and float32 for Python floats, as in TensorFlow.
 
     Attributes:
         value: the live array. It stays the same object through every update. A loss that uses it, rather than the
             Variable, treats it as a constant.
-        version: how often it was assigned to or updated.
+        version: the number of assignments and updates.
 
     >>> w = Variable([1.0, 2.0], name="w")
     >>> np.asarray(w) * 2
@@ -64,8 +64,8 @@ class Variable(ArrayInterface):
         """A Variable whose value is `array` itself, so that training changes your array.
 
         Raises:
-            TypeError: it is no NumPy array.
-            ValueError: it is read-only.
+            TypeError: `array` is not a NumPy array.
+            ValueError: `array` is read-only.
 
         >>> weights = np.zeros(2)
         >>> Variable.wrap(weights, name="w").assign([1.0, 2.0])
@@ -75,7 +75,7 @@ class Variable(ArrayInterface):
         if not isinstance(array, np.ndarray):
             raise TypeError(f"Variable.wrap needs a NumPy array, got {type(array).__name__}")
         if not array.flags.writeable:
-            raise ValueError("Variable.wrap needs an array that can be written to, got a read-only one")
+            raise ValueError("Variable.wrap needs a writable array, got a read-only one")
         variable = cls.__new__(cls)
         variable._become(array, trainable, name)  # noqa: SLF001 - the class's own
         return variable
@@ -90,7 +90,7 @@ class Variable(ArrayInterface):
         """Write `value` into the array.
 
         Raises:
-            ValueError: its shape is another.
+            ValueError: its shape differs.
         """
         new = _as_array(value)
         if new.shape != self.shape:
@@ -115,7 +115,7 @@ class Variable(ArrayInterface):
         return call_ufunc(ufunc, method, inputs, kwargs)
 
     def _recorded(self) -> Any:
-        """What stands for it in the thread's recording, if there is one."""
+        """The Variable's Box if the thread records, else its value."""
         active = current()
         return self.value if active is None else self._read(active)
 
@@ -147,23 +147,23 @@ class Variable(ArrayInterface):
 
 
 class IndexedSlices:
-    """Some rows of an array, the rest of which is zero: the gradient of a table from which rows were picked.
+    """Some rows of an array that is zero elsewhere: the gradient of a table from which rows were picked.
 
     Args:
         values: array [n, ...]: the rows.
-        indices: integers [n]: where each belongs; one that stands twice means the sum of both rows.
-        dense_shape: the whole array's shape, where known.
+        indices: integers [n]: the position of each row; rows with the same index are summed.
+        dense_shape: the whole array's shape, if known.
 
     Raises:
-        ValueError: there are not as many indices as rows.
-        TypeError: the indices are no integers, or the shape is none.
+        ValueError: the numbers of indices and rows differ.
+        TypeError: the indices are not integers, or the shape is not a tuple.
     """
 
     def __init__(self, values: ArrayLike, indices: ArrayLike, dense_shape: tuple[int, ...] | None = None) -> None:
         self.values = _as_array(values)
         self.indices = _as_array(indices)
         if not self.indices.size and isinstance(indices, list | tuple):
-            self.indices = self.indices.astype(np.int64)  # NumPy takes an empty list for floats
+            self.indices = self.indices.astype(np.int64)  # NumPy makes an empty list floats
         self.dense_shape = dense_shape
         if dense_shape is not None and not hasattr(dense_shape, "__len__"):
             raise TypeError(f"dense_shape must be a tuple of integers, got {dense_shape!r}")
@@ -179,7 +179,7 @@ class IndexedSlices:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if self.dense_shape is None:
-            raise ValueError("IndexedSlices without a dense_shape cannot be made a whole array")
+            raise ValueError("IndexedSlices without a dense_shape cannot be converted to an array")
         whole = np.zeros(self.dense_shape, self.dtype)
         np.add.at(whole, self.indices, self.values)
         return whole if dtype is None else whole.astype(dtype)
@@ -197,7 +197,7 @@ def global_step(variable: Variable) -> int:
     """The number of steps that a global-step Variable has counted.
 
     Raises:
-        TypeError: it is no integer Variable of one element.
+        TypeError: `variable` is not an integer Variable of one element.
 
     >>> global_step(Variable(3, trainable=False, name="global_step"))
     3
@@ -209,11 +209,11 @@ def global_step(variable: Variable) -> int:
 
 
 def next_global_step(variable: Variable) -> int:
-    """The number of the step to come, which the Variable can hold.
+    """The number of the next step, which the Variable can hold.
 
     Raises:
-        TypeError: it is no integer Variable of one element.
-        ValueError: it is read-only, or counts no further.
+        TypeError: `variable` is not an integer Variable of one element.
+        ValueError: `variable` is read-only, or its dtype cannot hold the number.
     """
     if not isinstance(variable, Variable):
         raise TypeError(f"global_step must be a Variable, got {type(variable).__name__}: {variable!r}")

@@ -1,11 +1,11 @@
 """Turn `proto/*.proto` into the Python of `summaries/wire/pb/`.
 
-    python proto/generate.py           write what has changed
-    python proto/generate.py --check   write nothing; list what is stale, and exit 1 if anything is
-    python proto/generate.py --digest  the same without the compiler: by the digests of the last writing
+    python proto/generate.py           write the files that have changed
+    python proto/generate.py --check   write nothing; list stale files, and exit 1 if there are any
+    python proto/generate.py --digest  the same without the compiler, by the recorded digests
 
-The compiler is protoc, as bundled in grpcio-tools at the one version below. That package asks for protobuf <7
-and for grpcio; protoc needs neither. So it is no dependency of ours: its wheel alone is unpacked, once, into
+The compiler is protoc, as bundled in grpcio-tools at the one version below. That package requires protobuf <7
+and grpcio; protoc needs neither. So it is not a dependency of ours: its wheel alone is unpacked, once, into
 `.protoc/`, and from then on nothing here needs a network. A digest can be forged; a fresh compilation cannot.
 """
 
@@ -21,10 +21,10 @@ import tempfile
 from pathlib import Path
 
 GRPCIO_TOOLS = "1.80.0"
-GENCODE = "6.31.1"  # what its protoc writes; protobuf runtimes from this one to 7.x accept it
+GENCODE = "6.31.1"  # the version of its generated code; protobuf runtimes from this one to 7.x accept it
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = "summaries/wire/pb"  # where the code goes, and where protoc believes the sources to be
+PACKAGE = "summaries/wire/pb"  # the output's place, and the sources' as far as protoc knows
 DIGESTS = "proto/digests.txt"
 TOOLS = ROOT / ".protoc" / f"grpcio_tools-{GRPCIO_TOOLS}-{sys.implementation.cache_tag}"
 
@@ -49,42 +49,42 @@ def main() -> int:
 
 
 def report(stale: list[str]) -> int:
-    """Print what is stale and what to do about it; return the exit status."""
+    """Print the stale files and how to update them; return the exit status."""
     for path in stale:
         print(f"stale: {path}")
     if stale:
-        print("to bring them up to date: python proto/generate.py")
+        print("to update them: python proto/generate.py")
     return 1 if stale else 0
 
 
 def generate() -> dict[str, str]:
-    """Return path → text of every file that the sources make, the digests among them."""
+    """Return path → text of every generated file, including the digests."""
     if not TOOLS.is_dir():
         install()
     with tempfile.TemporaryDirectory() as out:
         compile_into(out)
         made = {path.relative_to(out).as_posix(): read(path) for path in Path(out).rglob("*_pb2.py*")}
     version = f"# Protobuf Python Version: {GENCODE}\n"
-    odd = [path for path, text in made.items() if path.endswith(".py") and version not in text]
-    if odd:
-        sys.exit(f"the generated code's version must be {GENCODE}, got another in {odd[0]}")
+    wrong = [path for path, text in made.items() if path.endswith(".py") and version not in text]
+    if wrong:
+        sys.exit(f"the generated code's version must be {GENCODE}, got another in {wrong[0]}")
     return made | {DIGESTS: digests(sources() | made)}
 
 
 def differing(wanted: dict[str, str]) -> list[str]:
-    """Return the paths whose file is absent, different, or left over from a source that is gone."""
+    """Return the paths whose file is absent, different, or left over from a deleted source."""
     found = on_disk(f"{PACKAGE}/*_pb2.py*") | on_disk(DIGESTS)
     return sorted(path for path in wanted.keys() | found.keys() if wanted.get(path) != found.get(path))
 
 
 def changed_since(recorded: str) -> list[str]:
-    """Return the paths of sources and generated files that are not as `recorded` by `digests`."""
+    """Return the paths of sources and generated files that differ from the digests in `recorded`."""
     now = digests(sources() | on_disk(f"{PACKAGE}/*_pb2.py*"))
     return sorted({line.split(maxsplit=1)[-1] for line in set(now.splitlines()) ^ set(recorded.splitlines())})
 
 
 def digests(files: dict[str, str]) -> str:
-    """Return the text of the digest file, which `sha256sum --check` reads too."""
+    """Return the text of the digest file, in the format of `sha256sum --check`."""
     lines = [f"{hashlib.sha256(files[path].encode()).hexdigest()}  {path}\n" for path in sorted(files)]
     return f"# by grpcio-tools {GRPCIO_TOOLS}\n" + "".join(lines)
 
@@ -105,7 +105,7 @@ def read(path: Path) -> str:
 
 
 def write(path: str, text: str | None) -> None:
-    """Write one file, or delete it if `text` is None, and say so."""
+    """Write one file, or delete it if `text` is None, and print which."""
     if text is None:
         (ROOT / path).unlink()
         print(f"deleted {path}")
@@ -126,7 +126,7 @@ def compile_into(out: str) -> None:
 
 
 def install() -> None:
-    """Unpack the wheel that holds protoc, and nothing that it depends on."""
+    """Unpack the wheel that holds protoc, without its dependencies."""
     pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else ["uv", "pip"]
     TOOLS.parent.mkdir(exist_ok=True)
     (TOOLS.parent / ".gitignore").write_text("*\n")
@@ -137,7 +137,7 @@ def install() -> None:
 
 
 def run(command: list[str], env: dict[str, str] | None = None) -> None:
-    """Run a command; if it fails, end with its exit status. What it had to say is on the screen already."""
+    """Run a command; if it fails, exit with its status. Its output is already on the screen."""
     status = subprocess.run(command, env=env, check=False).returncode
     if status:
         sys.exit(status)

@@ -1,4 +1,4 @@
-"""`python -m summaries` is `gradledger`."""
+"""`python -m summaries` runs `gradledger`."""
 
 import sys
 

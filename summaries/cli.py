@@ -15,7 +15,7 @@ from summaries.auditing import command as auditing
 from summaries.auditing.report.text import printable
 from summaries.auditing.signals.tags import TagTable
 from summaries.reading.run import read_run
-from summaries.storage.logdir import event_files, run_directories
+from summaries.storage.logdir import event_files
 from summaries.tools import clip_advice, export, verify
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ def _verify(paths: list[str]) -> int:
     damaged = failed = False
     for given in paths:
         try:
-            for path in event_files([given]):
-                verdict = verify(path)
-                print(f"{path}: {_count(verdict.events, 'event')}, {_count(len(verdict.faults), 'fault')}")
+            for file in event_files([given]):
+                verdict = verify(file.path)
+                print(f"{file.path}: {_count(verdict.events, 'event')}, {_count(len(verdict.faults), 'fault')}")
                 for fault in verdict.faults:
                     print(f"  {fault}")
                 damaged |= verdict.damaged
@@ -121,8 +121,9 @@ def _export(logdir: str, target: str, *, partitioned: bool) -> int:
             print(f"gradledger: {fault}", file=sys.stderr)
         advance(name)
 
-    with _progress(1 if os.path.isfile(logdir) else len(run_directories(logdir))) as advance:
-        points = write(logdir, target, on_run)
+    runs = export.RunsBelow(logdir)
+    with _progress(len(runs)) as advance:
+        points = write(runs, target, on_run)
     print(f"{target}: {points} points")
     return 1 if damaged else 0
 

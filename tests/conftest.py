@@ -1,4 +1,4 @@
-"""Fixtures for every test. What tests call by name is in `helpers` and `strategies`."""
+"""Fixtures for every test. Functions that tests call are in `helpers` and `strategies`."""
 
 import os
 
@@ -11,13 +11,13 @@ settings.load_profile("no deadline")
 
 @pytest.fixture
 def logdir(tmp_path):
-    """Where a writer may write; it does not exist yet."""
+    """A directory for a writer, which does not exist yet."""
     return tmp_path / "run"
 
 
 @pytest.fixture
 def refuse_to_list(monkeypatch):
-    """name → from now on directories whose path ends so cannot be listed."""
+    """name → None: from then on, directories whose path ends in this name cannot be listed."""
     real = os.scandir
 
     def refuse(name):

@@ -1,4 +1,4 @@
-"""Tasks for worker processes that kill these, in a module of its own, so that the processes can import it."""
+"""Tasks that kill their worker process, in a module of their own so that the process can import them."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from summaries.auditing.engine import Task
 
 
 class DoomedTask(Task):
-    """Audits, and kills the process that it is in when it comes to the run called healthy."""
+    """Audits, but kills its process at the run named healthy."""
 
     def __call__(self, work):
         if work.name == "healthy":
@@ -16,7 +16,7 @@ class DoomedTask(Task):
 
 
 def squared(number):
-    """The square; the process is killed by 3, ends with 7, and raises at 5."""
+    """The square; 3 kills the process, 7 ends it, and 5 raises."""
     if number == 3:
         os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
     if number == 7:

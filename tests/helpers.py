@@ -1,4 +1,4 @@
-"""What several tests do: feed a parser, read a file back, run a program."""
+"""Helpers for several tests: feed a parser, read a file back, run a program."""
 
 import subprocess
 import sys
@@ -12,13 +12,13 @@ ROOT = Path(__file__).parents[1]
 
 
 def chunks_of(data, size):
-    """The data, cut every `size` bytes; whole, where `size` is None."""
+    """The data in chunks of `size` bytes; in one chunk if `size` is None."""
     size = size or len(data) or 1
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
 def parse(chunks, **options):
-    """Every record and fault of a stream that comes in these chunks and then ends."""
+    """Every record and fault of a stream that arrives in these chunks and then ends."""
     parser = RecordParser(**options)
     items = []
     for chunk in chunks:
@@ -29,7 +29,7 @@ def parse(chunks, **options):
 
 
 def scalars(path):
-    """Every (step, tag, value) of an event file, in order; its events are a version and then nothing but scalars."""
+    """Every (step, tag, value) of an event file, in order; the file holds a version and then only scalars."""
     version, *events = summary_iterator(path)
     assert version.file_version == "brain.Event:2"
     return [(event.step, value.tag, value.simple_value) for event in events for value in event.summary.value]
@@ -41,14 +41,14 @@ def event_files(directory):
 
 
 def polls():
-    """Turns of waiting for what another thread or process does; their end is a failure, not a measurement."""
+    """Rounds of waiting for another thread or process; running out of them is a failure, not a measurement."""
     for _ in range(1200):
         yield
         time.sleep(0.05)
 
 
 def run(*arguments, status=0, **options):
-    """Run a Python program to its end; what it printed."""
+    """Run a Python program to its end; return its output."""
     done = subprocess.run(
         [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=ROOT, **options
     )
@@ -57,7 +57,7 @@ def run(*arguments, status=0, **options):
 
 
 def run_script(directory, text, *arguments, **options):
-    """Run a program of this text, kept in a file, because multiprocessing imports it again; what it printed."""
+    """Run a program with this text, from a file because multiprocessing imports it again; return its output."""
     script = directory / "script.py"
     script.write_text(text, encoding="utf-8")
     return run(script, *arguments, **options)

@@ -1,4 +1,4 @@
-"""Runs with a fault in their values, each found by the code that names it: see `labelled_runs`."""
+"""Runs with a fault in their values, each labelled with the code that must find it: see `labelled_runs`."""
 
 import numpy as np
 from labelled_healthy import cosine, linear_to_zero, norms, telemetry, validation_follows
@@ -24,14 +24,14 @@ def validation_nan(rng, n, noise):
 
 
 def spike(rng, n, noise):
-    """One batch."""
+    """In one batch."""
     loss, at = noisy(rng, decay(n), noise), int(rng.uniform(0.3, 0.9) * n)
     loss[at] = decay(n)[at] * (5 + 15 * noise)
     return {"train/loss": columns(loss)}
 
 
 def spike_with_tail(rng, n, noise):
-    """It takes a while to come back."""
+    """It takes a while to recover."""
     loss = decay(n)
     at = int(rng.uniform(0.3, 0.8) * n)
     tail = np.arange(n - at)
@@ -59,7 +59,7 @@ def rises_a_little(rng, n, noise):
 
 
 def runs_away(rng, n, noise):
-    """Exponential growth, from somewhere in the run on."""
+    """Exponential growth, from some point of the run on."""
     at = int(rng.uniform(0.4, 0.8) * n)
     loss = decay(n)
     loss[at:] *= np.exp(np.arange(n - at) * rng.uniform(3, 12) / (n - at))
@@ -67,7 +67,7 @@ def runs_away(rng, n, noise):
 
 
 def collapses(rng, n, noise):
-    """At once back to guessing."""
+    """Suddenly back to guessing."""
     loss = decay(n, 2.3, 0.3)
     loss[int(rng.uniform(0.3, 0.8) * n) :] = 2.3
     return {"loss": columns(noisy(rng, loss, noise))}
@@ -144,13 +144,13 @@ def vanished_throughout(rng, n, noise):
 
 
 def norm_climbs_twentyfold(rng, n, noise):
-    """Over the last half, and with no point beyond."""
+    """Over the last half, without outliers."""
     norm = np.exp(3 * np.clip(2 * np.arange(n) / n - 1, 0, 1)) * np.where(np.arange(n) < n // 2, 0.9, 1.0)
     return {"train/grad_norm": columns(lognormal(rng, norm, 0.05 + noise / 2))}
 
 
 def norm_jumps_often(rng, n, noise):
-    """A hundredfold in one of a hundred steps, from a third of the run on; before, it settles."""
+    """About two hundredfold in one of a hundred steps, from a third of the run on; before that, it settles."""
     norm = lognormal(rng, 1 + 3 * np.exp(-np.arange(n) / (0.02 * n)), 0.1 + noise / 2)
     at = rng.choice(np.arange(n // 3, n - 3), max(3, n // 100), replace=False)
     norm[at] *= lognormal(rng, np.full(len(at), 200.0), 0.3)
@@ -191,7 +191,7 @@ def dead_gradient(rng, n, noise):
 
 
 def dies(rng, n, noise):
-    """A unit whose input is negative for good, from half of the run on."""
+    """A unit whose input stays negative from the middle of the run on."""
     run = telemetry(rng, n, noise)
     run["gradients/norm/layer1/kernel"][1][n // 2 :] = 0
     run["gradients/zero_fraction/layer1/kernel"][1][n // 2 :] = 1
@@ -224,7 +224,7 @@ def ratio_too_low(rng, n, noise):
 
 
 def ratio_falls_with_the_rate(rng, n, noise):
-    """Far too high throughout, but for the end, where the schedule has come down."""
+    """Far too high throughout, except at the end, where the schedule has fallen."""
     run = telemetry(rng, n, noise)
     schedule = 0.5 * (1 + np.cos(np.pi * np.arange(n) / n))
     run["updates/ratio/layer1/kernel"] = columns(lognormal(rng, 0.6 * schedule + 1e-6, noise))

@@ -1,4 +1,4 @@
-"""Healthy runs of many kinds, which the audit is to leave alone: see `labelled_runs`."""
+"""Healthy runs of many kinds, in which the audit must find nothing: see `labelled_runs`."""
 
 import numpy as np
 from labelled_runs import columns, decay, lognormal, noisy
@@ -33,7 +33,7 @@ def additive_noise(rng, n, noise):
 
 
 def to_zero(rng, n, noise):
-    """Interpolation: the loss goes to nothing, and single batches stand out of it."""
+    """Interpolation: the loss goes to zero, and single batches stand out."""
     level = 2.3 * np.exp(-8 * np.arange(n) / n)
     return {"loss": columns(lognormal(rng, level, 0.1 + 2 * noise))}
 
@@ -73,7 +73,7 @@ def short(rng, n, noise):
 
 
 def fine_tuning(rng, n, noise):
-    """A small improvement, that can be seen."""
+    """A small but visible improvement."""
     return {"loss": columns(noisy(rng, decay(n, 0.9, 0.7, 0.4), noise / 4))}
 
 
@@ -105,7 +105,7 @@ def linear_to_zero(rng, n, noise):
 
 
 def warm_restarts(rng, n, noise):
-    """SGDR: the rate goes back up four times, and the loss with it a little."""
+    """SGDR: the rate goes back up four times, and so does the loss, a little."""
     phase = (np.arange(n) * 4 / n) % 1
     loss = decay(n) + 0.25 * np.exp(-phase / 0.1) * (np.arange(n) * 4 >= n)
     return {
@@ -154,7 +154,7 @@ def validation_follows(rng, n, noise):
 
 
 def validation_plateaus(rng, n, noise):
-    """The training loss goes on falling; the validation loss stays where it is."""
+    """The training loss keeps falling; the validation loss stays level."""
     k = max(n // 20, 8)
     return {
         "loss": columns(noisy(rng, decay(n, 2.5, 0.05, 0.3), noise)),
@@ -163,7 +163,7 @@ def validation_plateaus(rng, n, noise):
 
 
 def norms(rng, n, noise):
-    """High at first, heavy-tailed, falling; clipped at 1 in some of the steps."""
+    """High at first, heavy-tailed, falling; clipped at 1 in some steps."""
     norm = lognormal(rng, 0.4 + 5 * np.exp(-np.arange(n) / (0.03 * n)), 0.3 + noise)
     clipped = norm > 1
     return {
@@ -178,7 +178,7 @@ def norms(rng, n, noise):
 
 
 def norm_warms_up(rng, n, noise):
-    """From next to nothing in the first steps, as after a zero-initialized head; then slowly up."""
+    """Almost zero in the first steps, as with a zero-initialized head; then slowly up."""
     t = np.arange(n)
     level = (1 - 0.98 * np.exp(-t / (0.01 * n))) * (1 + 2 * t / n)
     return {
@@ -196,7 +196,7 @@ def norm_falls_with_loss(rng, n, noise):
 
 
 def half_precision(rng, n, noise):
-    """The scale of the loss is tried out: now and then it overflows."""
+    """The loss scale is being tuned: now and then it overflows."""
     norm = lognormal(rng, np.ones(n), 0.3)
     norm[rng.integers(n // 2, size=max(1, n // 200))] = np.inf
     return {
@@ -207,7 +207,7 @@ def half_precision(rng, n, noise):
 
 
 def wandering(rng, n, rho):
-    """Noise of standard deviation 1 whose neighbours are correlated by rho."""
+    """Noise of standard deviation 1; neighbours have correlation rho."""
     noise = rng.standard_normal(n) * np.sqrt(1 - rho**2)
     for i in range(1, n):
         noise[i] += rho * noise[i - 1]
@@ -225,7 +225,7 @@ def validation_wanders(rng, n, noise):
 
 
 def validation_is_flat_and_smoothed(rng, n, noise):
-    """It never learns; what is logged is a moving average."""
+    """The validation loss never improves; a moving average of it is logged."""
     k = max(n // 10, 10)
     average = np.convolve(rng.standard_normal(k + 19), np.full(20, 1 / 20), "valid")
     return {
@@ -241,7 +241,7 @@ def smoothed(rng, n, noise):
 
 
 def unlogged_restarts(rng, n, noise):
-    """Warm restarts, and no rate that tells of them."""
+    """Warm restarts without a logged rate that shows them."""
     phase = (np.arange(n) * 4 / n) % 1
     return {"loss": columns(noisy(rng, decay(n) + 0.25 * np.exp(-phase / 0.1) * (np.arange(n) * 4 >= n), noise))}
 
@@ -266,7 +266,7 @@ def adversaries(rng, n, noise):
 
 
 def scale_is_found(rng, n, noise):
-    """The loss's scale starts too high: the first steps overflow, one later on, and the last so far."""
+    """The loss scale starts too high: the first steps overflow, one in the middle, and the last one."""
     norm = lognormal(rng, np.ones(n), 0.3)
     first = int(rng.integers(1, 17))
     norm[:first], norm[n // 2], norm[-1] = np.inf, np.nan, np.inf
@@ -293,7 +293,7 @@ VARIABLES = ("embedding", "layer1/kernel", "layer1/bias", "layer2/kernel", "laye
 
 
 def telemetry(rng, n, noise):
-    """Everything that optim's telemetry writes of five variables trained by Adam."""
+    """Everything that optim's telemetry writes for five variables trained by Adam."""
     t = np.arange(n)
     rate = 1e-3 * np.minimum((t + 1) / (0.05 * n), 0.5 * (1 + np.cos(np.pi * t / n)))
     run = {"train/loss": columns(noisy(rng, decay(n), noise)), "train/learning_rate": columns(rate)}
@@ -319,7 +319,7 @@ def telemetry(rng, n, noise):
 
 
 def biases_about_zero(rng, n, noise):
-    """What a bias would be is as good as zero: its updates are a third of it, and a hundredth of its kernel."""
+    """A bias that is practically zero: its updates are a third of it, and a hundredth of its kernel."""
     run = telemetry(rng, n, noise)
     weight = lognormal(rng, np.full(n, 0.03), 0.3)
     run["weights/norm/layer1/bias"] = columns(weight)
@@ -329,7 +329,7 @@ def biases_about_zero(rng, n, noise):
 
 
 def experts(rng, n, noise):
-    """Some are chosen in one of ten steps, and have no gradient in the others."""
+    """Some experts are chosen in one of ten steps, and have no gradient in the others."""
     run = telemetry(rng, n, noise)
     for name in VARIABLES[1:4]:
         norm = run[f"gradients/norm/{name}"][1]
@@ -340,7 +340,7 @@ def experts(rng, n, noise):
 
 
 def all_done(rng, n, noise):
-    """A hinge loss: from some step on no example has a gradient any more."""
+    """A hinge loss: from some step on, no example has a gradient."""
     run = telemetry(rng, n, noise)
     for name in VARIABLES:
         run[f"gradients/norm/{name}"][1][int(0.7 * n) :] = 0

@@ -1,7 +1,7 @@
-"""Labelled losses, validations and norms at the edge of what can be told: small falls, correlated noise, rare jumps.
+"""Labelled losses, validations and norms that are barely detectable: small falls, correlated noise, rare jumps.
 
-Every maker takes a random generator and how many points there are. A healthy one gives {tag: (steps, values)}; a faulty
-one that, and between which steps its fault begins.
+Every maker takes a random generator and the number of points. A healthy one returns {tag: (steps, values)}; a faulty
+one also the two steps between which its fault begins.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ FEW = 50
 
 
 def smoothed(values, memory):
-    """A running average that is corrected for its start, as Adam's moments are."""
+    """A running average with bias correction, like Adam's moments."""
     rest, average, out = 1 - 1 / memory, 0.0, []
     for i, value in enumerate(values.tolist()):
         average = rest * average + (1 - rest) * value
@@ -29,44 +29,44 @@ def train(n):
 
 
 def goes_on_by_five_percent(rng, n):
-    """Pre-training is continued: it falls, and one has to look closely."""
+    """Continued pre-training: the loss falls, but only just visibly."""
     return {"train/loss": columns(noisy(rng, 1.9 * (1 - 0.05 * np.arange(n) / n), 0.04))}
 
 
 def fine_tuned_by_ten_percent(rng, n):
-    """Half of it in the first tenth."""
+    """Half of the fall is in the first tenth."""
     t = np.arange(n) / n
     level = 1.1 * (0.9 + 0.05 * np.exp(-30 * t) + 0.05 * (1 - t))
     return {"loss": columns(lognormal(rng, level, rng.choice([0.05, 0.1, 0.2])))}
 
 
 def hard_examples(rng, n):
-    """A classifier that is nearly perfect: one batch in thirty has an example that is not."""
+    """A nearly perfect classifier: one batch in thirty has a hard example."""
     loss = 2.3 * np.exp(-15 * np.arange(n) / n) + 1e-3 * lognormal(rng, np.ones(n), 0.5)
     return {"train/loss": columns(loss + (rng.random(n) < 0.03) * 10 ** rng.uniform(-2, -1, n))}
 
 
 def last_batches_are_small(rng, n):
-    """Those of each epoch, of a few examples: far above the level, or far below it."""
+    """Each epoch's last batch has few examples: its loss is far above the level, or far below it."""
     loss = noisy(rng, decay(n, 2.3, 0.5), 0.02)
     loss[9 :: n // 10] *= np.resize([2.5, 0.4], len(loss[9 :: n // 10]))
     return {"train/loss": columns(loss)}
 
 
 def norm_spikes_when_clipped(rng, n):
-    """As of a recurrent network whose gradients are clipped."""
+    """As in a recurrent network with clipped gradients."""
     norm = recurrent_norm(rng, n)[0]["train/grad_norm"][1]
     return {"train/grad_norm": columns(norm), "gradients/clip_norm": columns(np.ones(n))}
 
 
 def validation_with_three_rises(rng, n):
-    """Six epochs, the last ones a little higher each time."""
+    """Six epochs; the last three rise a little each time."""
     validation = np.array([1.2, 0.9, 0.7, 0.72, 0.73, 0.75]) * (1 + 0.01 * rng.standard_normal(6))
     return {"train/loss": columns(noisy(rng, train(n), 0.05)), "eval/loss": columns(validation, evaluated(n, 6))}
 
 
 def overflows_lower_the_scale(rng, n):
-    """The loss of such a step is NaN, and the step is skipped."""
+    """The loss of an overflowing step is NaN, and the step is skipped."""
     loss, scale = noisy(rng, decay(n), 0.05), np.full(n, 65536.0)
     at = np.sort(rng.choice(np.arange(2, n - 2, 4), 2, replace=False))
     loss[at] = np.nan
@@ -76,7 +76,7 @@ def overflows_lower_the_scale(rng, n):
 
 
 def jumps_and_comes_back(rng, n):
-    """Harder data at a fifth: half of the jump is won back by the end, and it goes on."""
+    """Harder data after a fifth of the run: most of the jump is recovered by the end."""
     t = np.arange(n) / n
     loss = 1 + np.exp(-t * 20) + np.where(t > 0.2, 0.5 - 0.4 * (t - 0.2) / 0.8, 0.0)
     return {"loss": columns(noisy(rng, loss, 0.02))}
@@ -122,7 +122,7 @@ def creeps_up_by_a_tenth(rng, n):
 
 
 def spike_in_noise(rng, n):
-    """Three points, twelve times a noise of 15 %, and less."""
+    """Three points at 8 to 14 times a noise of 15 %."""
     at = int(rng.uniform(0.3, 0.8) * n)
     loss = noisy(rng, decay(n, 2.3, 0.8, 0.1), 0.15)
     loss[at : at + 3] += 0.15 * decay(n, 2.3, 0.8, 0.1)[at] * np.array([14.0, 11.0, 8.0])
@@ -137,7 +137,7 @@ def spike_of_a_few_points(rng, n):
 
 
 def spike_in_a_fall(rng, n):
-    """Half of the initial loss, on top of one that falls fast, evenly, or as 1 / t."""
+    """Half of the initial loss, on top of a loss that falls fast, evenly, or as 1 / t."""
     t, at = np.arange(n) / n, int(rng.uniform(0.3, 0.9) * n)
     shapes = [2 * np.exp(-5 * t) + 0.5, 2 - 1.5 * t, 2 / (1 + 10 * t) + 0.2]
     loss = noisy(rng, shapes[rng.integers(3)], 0.01)
@@ -153,7 +153,7 @@ def spike_of_a_validation(rng, n):
 
 
 def explodes(rng, n):
-    """To ten orders of magnitude above, evenly in the logarithm."""
+    """By ten orders of magnitude, evenly in the logarithm."""
     at = int(rng.choice([0.3, 0.6, 0.9]) * n)
     loss = noisy(rng, decay(n), 0.03)
     loss[at:] *= 10 ** (10 * np.arange(n - at) / (n - at))
@@ -161,7 +161,7 @@ def explodes(rng, n):
 
 
 def jumps_early_and_stays(rng, n):
-    """At a fifth; from there on it falls a little, and not to where it was."""
+    """After a fifth of the run; it then falls a little, but not back to its old level."""
     at = n // 5
     loss = decay(n, 2.3, 0.6, 0.15)
     loss[at:] = loss[at] + 0.6 + 0.4 * np.exp(-np.arange(n - at) / (0.1 * n))
@@ -183,7 +183,7 @@ def creeps_up(rng, n):
 
 
 def blows_up_at_once(rng, n):
-    """Within ten steps, to 18 orders of magnitude above: there it stays, and is noisy."""
+    """By 18 orders of magnitude within ten steps; there it stays, with noise."""
     level = 9.0 * 10 ** np.minimum(1.8 * np.arange(n), 18)
     return {"train/loss": columns(lognormal(rng, level, 0.5))}, 0, 10
 
@@ -221,7 +221,7 @@ def overfits_in_six_epochs(rng, n):
 
 
 def overfitted(rng, n, rise):
-    """Twenty-five validations, whose rise begins at two fifths and goes to what is given, of what it is from 0 to 1."""
+    """Twenty-five validations that rise from two fifths of the run on; `rise` maps the time since then, 0 to 1."""
     t = np.arange(25) / 25
     level = 0.6 * (1 + rise(np.clip((t - 0.4) / 0.6, 0, 1))) + 1.6 * np.exp(-t * 15)
     validation = columns(noisy(rng, level, 0.01), evaluated(n, 25))
@@ -265,7 +265,7 @@ def one_norm_of_a_hundred(rng, n):
 
 
 def clips_by_percent(rng, n):
-    """As fairseq and metaseq log it."""
+    """As logged by fairseq and metaseq."""
     run = {
         "gnorm": columns(lognormal(rng, np.full(n, 3.0), 0.2)),
         "clip": columns(np.where(rng.random(n) < 0.98, 100, 0)),
@@ -293,4 +293,4 @@ SEEN_IN_FEW = {
     overfits_exponentially, overfits_to_a_plateau, overfits_as_a_parabola, validation_explodes,
     training_has_ended_its_fall,
 }  # fmt: skip
-"""Faults that are found in `FEW` points, too."""
+"""Faults that are also found in `FEW` points."""

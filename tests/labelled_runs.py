@@ -1,9 +1,9 @@
-"""What training runs with known faults, and healthy ones, are made of: shapes of curves, and runs and files of columns.
+"""Building blocks for labelled training runs, healthy and faulty: curve shapes, and columns as runs and files.
 
-What the audit's rules are held to is in `labelled_healthy` and `labelled_faults`; of losses in detail in
-`labelled_losses`, of times, restarts and rates in `labelled_timelines`. Every maker there takes a random generator, how
-many points there are and how strong the noise is (its standard deviation over the level), and gives {tag: (steps,
-values)}. `as_run` makes a Run of such columns, as a reader would; `write` a file.
+The runs that test the audit's rules are in `labelled_healthy` and `labelled_faults`; those for losses in detail in
+`labelled_losses`, for times, restarts and rates in `labelled_timelines`. Every maker takes a random generator, the
+number of points and the strength of the noise (its standard deviation over the level), and returns {tag: (steps,
+values)}. `as_run` makes a Run of these columns, as a reader would; `write` writes them to a file.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from summaries.writing.summary_writer import SummaryWriter
 
 START = 1_700_000_000.0
 SIZES = [(100, 0.0), (100, 0.05), (400, 0.02), (400, 0.15), (2000, 0.1), (2000, 0.25)]
-"""Points and noise. With a hundred points and a quarter of the level as noise, one in ten faults cannot be told."""
+"""Points and noise. With 100 points and noise at a quarter of the level, one fault in ten cannot be detected."""
 
 
 def columns(values, step=None):
@@ -24,12 +24,12 @@ def columns(values, step=None):
 
 
 def decay(n, start=2.5, end=0.4, share=0.15):
-    """An exponential fall whose time constant is this share of the run."""
+    """An exponential fall whose time constant is this fraction of the run."""
     return end + (start - end) * np.exp(-np.arange(n) / (share * n))
 
 
 def noisy(rng, level, noise):
-    """Noise in proportion to the level, as a batch's loss has."""
+    """The level with proportional noise, like a batch's loss."""
     return level * (1 + noise * rng.standard_normal(len(level)))
 
 
@@ -38,13 +38,13 @@ def lognormal(rng, level, sigma):
 
 
 def wall_times(rng, steps, secs=1.0):
-    """When each step was logged: a step takes about `secs` seconds, now and then a little longer."""
+    """The time at which each step was logged: a step takes about `secs` seconds, sometimes a little longer."""
     per_step = secs * np.exp(0.2 * rng.standard_normal(int(np.max(steps)) + 1))
     return START + np.cumsum(per_step)[steps]
 
 
 def as_run(rng, run):
-    """A Run with these columns, as it would be read from one file."""
+    """A Run with these columns, as if read from one file."""
     made = Run(Collector(Workspace(), fast=False))
     made.files, made.versions, made.records = ("events.out.tfevents.1",), ("brain.Event:2",), (2,)
     longest = max((step for step, _ in run.values()), key=np.max)

@@ -1,7 +1,7 @@
-"""Runs with labelled time lines and learning rates: when steps were taken, restarts, and what the rate does at them.
+"""Runs with labelled timelines and learning rates: the times of steps, restarts, and the rate at restarts.
 
-Every maker takes a random generator and how many points there are; a healthy one gives a Run, a faulty one the Run and
-the step at which its fault begins.
+Every maker takes a random generator and the number of points; a healthy one returns a Run, a faulty one the Run and the
+step at which its fault begins.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ SIZES = (100, 1000, 5000)
 
 
 def timed(rng, run, secs, gaps=(), jitter=0.1):
-    """The run with a step taking about so many seconds, and longer before some: {step: seconds}."""
+    """The run with about `secs` seconds per step, plus extra seconds before some steps: {step: seconds}."""
     longest = max(len(series) for series in run.scalars.values())
     between = secs * np.exp(jitter * rng.standard_normal(longest))
     for step, gap in dict(gaps).items():
@@ -28,7 +28,7 @@ def a_loss(rng, n, secs, gaps=(), jitter=0.1):
 
 
 def a_rate(rng, rate, restarts=()):
-    """A run with this learning rate, which goes on where it was after session starts at these steps."""
+    """A run with this learning rate, resumed where it was by session starts at these steps."""
     run = as_run(rng, {"train/learning_rate": columns(rate)})
     run.scalars = {
         tag: Series(tag, s.step, s.wall_time, s.value, [(step, step) for step in restarts])
@@ -38,7 +38,7 @@ def a_rate(rng, rate, restarts=()):
 
 
 def triangles(n, cycles=5):
-    """A rate that goes up and down evenly, between a tenth of its height and all of it."""
+    """A rate that goes up and down linearly, between a tenth of its maximum and the maximum."""
     return 1e-3 * (0.1 + 0.9 * (1 - np.abs((np.arange(n) / n * cycles) % 1 * 2 - 1)))
 
 
@@ -46,12 +46,12 @@ def triangles(n, cycles=5):
 
 
 def checkpoints(rng, n):
-    """Each tenth of the run, and each takes its own time."""
+    """One after each tenth of the run, of varying duration."""
     return a_loss(rng, n, 0.5, {step: rng.lognormal(3.5, 0.4) for step in range(n // 10, n, n // 10)}, 0.3)
 
 
 def epochs_and_checkpoints(rng, n):
-    """Two kinds of pauses, that come at the same time now and then."""
+    """Two kinds of pauses, which sometimes coincide."""
     epoch, checkpoint = max(3, int(rng.uniform(0.04, 0.09) * n)), max(3, int(rng.uniform(0.11, 0.24) * n))
     gaps = {step: rng.uniform(15, 25) for step in range(epoch, n, epoch)}
     for step in range(checkpoint, n, checkpoint):
@@ -69,7 +69,7 @@ def three_epochs(rng, n):
 
 
 def checkpoints_by_the_clock(rng, n):
-    """Every so many minutes, and steps that take twice as long now as then."""
+    """At fixed intervals of time, while the duration of steps varies twofold."""
     secs = 5 * (1 + np.sin(np.arange(n) / n * 7) / 3) * np.exp(0.2 * rng.standard_normal(n))
     due = np.floor(np.cumsum(secs) / (max(n // 9, 8) * 5))
     gaps = {int(step): 150.0 for step in np.flatnonzero(np.diff(due)) + 1}
@@ -81,7 +81,7 @@ def checkpoints_by_the_clock(rng, n):
 
 
 def evaluations_that_are_logged(rng, n):
-    """One or two, at no even distances, each in the pause before the next step."""
+    """One or two, unevenly spaced, each in the pause before the next step."""
     places = np.sort(rng.choice(np.arange(n // 5, n - 1), int(rng.integers(1, 3)), replace=False))
     run = a_loss(rng, n, 0.2, {int(step): rng.uniform(60, 90) for step in places})
     times = run.scalars["train/loss"].wall_time
@@ -90,13 +90,13 @@ def evaluations_that_are_logged(rng, n):
 
 
 def data_in_shards(rng, n):
-    """A pause for each, of which some hold more than others."""
+    """A pause for each shard; some shards are larger than others."""
     places = np.cumsum(rng.uniform(0.8, 1.25, 12) * n / 15).astype(int)
     return a_loss(rng, n, 0.3, {int(step): rng.uniform(18, 25) for step in places if step < n})
 
 
 def warms_up_again(rng, n):
-    """After a marked restart, from exactly zero to what the rate was."""
+    """After a marked restart, from exactly zero to the previous rate."""
     at, length = int(rng.uniform(0.3, 0.8) * n), max(1, int(rng.uniform(0, 0.03) * n))
     rate = 1e-3 * (1 - np.arange(n) / n)
     rate[at : at + length] *= np.arange(length) / length
@@ -104,7 +104,7 @@ def warms_up_again(rng, n):
 
 
 def warms_up_again_unmarked(rng, n):
-    """The same in one file, without a mark."""
+    """The same in one file, without a restart mark."""
     at, length = int(rng.uniform(0.3, 0.7) * n), max(2, int(rng.uniform(0, 0.03) * n))
     rate = 1e-3 * (1 - np.arange(n) / n)
     rate[at : at + length] *= np.arange(length) / length
@@ -112,13 +112,13 @@ def warms_up_again_unmarked(rng, n):
 
 
 def warms_up_by_factors(rng, n):
-    """Ten times as much at each of a few points, twice as much at some more."""
+    """By a factor of 10 at each of a few points, or of 2.2 at each of some more."""
     factor, points = (10, int(rng.integers(3, 6))) if rng.random() < 0.5 else (2.2, int(rng.integers(5, 12)))
     return a_rate(rng, 0.1 * factor ** np.minimum(0, np.arange(n) + 1.0 - points) * (1 - np.arange(n) / n))
 
 
 def schedule_of_the_next_stage(rng, n):
-    """The rate comes down to zero, rests there for a point or two, and another cycle begins, half as high."""
+    """The rate falls to zero, may rest there for a point, and another cycle begins, about half as high."""
     first = n // 2
     one = 1e-3 * 0.5 * (1 + np.cos(np.pi * np.arange(first) / (first - 1)))
     rest = np.zeros(int(rng.integers(0, 2)))
@@ -127,7 +127,7 @@ def schedule_of_the_next_stage(rng, n):
 
 
 def triangular(rng, n):
-    """In a short run half of the points are jumps, were it any other schedule."""
+    """In a short run, half of the points would be jumps in any other schedule."""
     return a_rate(rng, triangles(n, int(rng.integers(3, 12))))
 
 
@@ -144,7 +144,7 @@ HEALTHY = [
 ]  # fmt: skip
 
 
-# Faults, and where they begin
+# Faults, with the step at which they begin
 
 
 def a_hang(rng, n):
@@ -160,7 +160,7 @@ def a_hang_beside_checkpoints(rng, n):
 
 
 def an_evaluation_that_hangs(rng, n):
-    """At no even distances, for the loss tells of the others."""
+    """Evaluations are unevenly spaced; the evaluation loss explains the other pauses."""
     places = np.sort(rng.choice(np.arange(n // 5, n - 1), 5, replace=False))
     gaps = {int(step): 60.0 for step in places}
     hangs = int(places[rng.integers(5)])
@@ -191,7 +191,7 @@ def three_hangs(rng, n):
     return a_loss(rng, n, 1.0, {step: rng.uniform(300, 1200) for step in places}, 0.2), places[0] - 1
 
 
-def a_time_that_is_none(rng, n):
+def a_nonfinite_time(rng, n):
     at = int(rng.uniform(0.1, 0.9) * n)
     run = a_loss(rng, n, 1.0)
     run.scalars["train/loss"].wall_time[at] = rng.choice([np.nan, np.inf])
@@ -199,7 +199,7 @@ def a_time_that_is_none(rng, n):
 
 
 def one_time_that_is_early(rng, n):
-    """By a minute: the clock's, and no stall of the step that makes up for it."""
+    """By a minute: a fault of the clock; the next step, which makes up for it, is not a stall."""
     at = int(rng.uniform(0.1, 0.9) * n)
     run = a_loss(rng, n, 1.0)
     run.scalars["train/loss"].wall_time[at] -= 60
@@ -207,7 +207,7 @@ def one_time_that_is_early(rng, n):
 
 
 def a_hang_after_the_clock_went_back(rng, n):
-    """The hang is found beside the clock, which has not caught up by then."""
+    """The hang is found in addition to the clock, which has not caught up by then."""
     at = int(rng.uniform(0.1, 0.5) * n)
     run = a_loss(rng, n, 1.0, {at + 5: 600.0})
     run.scalars["train/loss"].wall_time[at:] -= 3600
@@ -236,7 +236,7 @@ def zero_at_a_point(rng, n):
 
 
 def zero_in_a_triangle(rng, n):
-    """A cyclic rate that never touches zero."""
+    """In a cyclic rate that never reaches zero."""
     at = int(rng.uniform(0.2, 0.7) * n)
     rate = triangles(n)
     rate[at : at + max(6, n // 8)] = 0
@@ -244,7 +244,7 @@ def zero_in_a_triangle(rng, n):
 
 
 def triangle_jumps(rng, n):
-    """Thirtyfold, from a height from which that is beyond all that the cycles had."""
+    """Thirtyfold, from a level high enough that this exceeds the whole range of the cycles."""
     rate = triangles(n)
     at = int(rng.choice(np.flatnonzero((rate > 5e-4) & (np.arange(n) > 0.3 * n) & (np.arange(n) < 0.9 * n))))
     rate[at:] *= 30
@@ -262,7 +262,7 @@ FAULTS = [
     ("GL204", a_hang), ("GL204", a_hang_beside_checkpoints), ("GL204", a_checkpoint_that_hangs),
     ("GL204", an_evaluation_that_hangs),
     ("GL204", a_hang_beside_epochs_and_checkpoints), ("GL204", three_hangs),
-    ("GL203", a_time_that_is_none), ("GL203", one_time_that_is_early),
+    ("GL203", a_nonfinite_time), ("GL203", one_time_that_is_early),
     ("GL504", stays_zero_after_a_restart), ("GL504", zero_for_a_while), ("GL504", zero_at_a_point),
     ("GL504", jumps_at_a_restart), ("GL504", zero_in_a_triangle), ("GL504", triangle_jumps),
 ]  # fmt: skip

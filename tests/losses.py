@@ -1,4 +1,4 @@
-"""Losses in plain NumPy, by name: what autodiff must get right, and finite differences tell.
+"""Losses in plain NumPy, by name: autodiff must get them right, checked by finite differences.
 
 A loss is a function of a matrix A [3, 4], a square S [4, 4], a vector v [4], a scalar c and a positive P [3, 4].
 """
@@ -22,7 +22,7 @@ def inputs(dtype=np.float64):
 
 
 def mixed(*results):
-    """A number in which every element of the results counts otherwise."""
+    """A number in which every element of the results has its own weight."""
     total = 0.0
     for result in results:
         flat = np.ravel(result)
@@ -36,7 +36,7 @@ def softmax(scores):
 
 
 def recurrent(A, S, v, c, P):
-    """The example's network, small: three pixels a step, and a readout."""
+    """A small version of the example's network: three pixels per step, and a readout."""
     state = np.zeros((5, 4))
     for pixels in PICTURES[..., 0]:
         state = np.tanh(pixels @ A + state @ S + v)
@@ -113,7 +113,7 @@ LOSSES = {
     "polynomial": lambda A, S, v, c, P: np.polynomial.polynomial.polyval(0.5, v) if False else np.sum(c**3 + v**4),
 }
 
-# Every function on its own; the name says what is called.
+# Every function separately; the name says what is called.
 FUNCTIONS = {
     "operators": lambda A, S, v, c, P: mixed((A + 2) * 3 - v / P, 1 - A, 2 / P, -A, +A, abs(A), A**2, 2**A, P**A),
     "power": lambda A, S, v, c, P: mixed(np.power(P, 2.5), np.power(P, A), P**-1, P**0.5, np.float_power(P, c)),

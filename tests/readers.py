@@ -1,4 +1,4 @@
-"""tensorboard's two readers: what each says of every point of every scalar of every run below a directory."""
+"""tensorboard's two readers: every point of every scalar of every run below a directory, as each reads it."""
 
 import subprocess
 import tempfile
@@ -13,11 +13,11 @@ from tensorboard.data import grpc_provider, provider
 from tensorboard.data.proto import data_provider_pb2_grpc
 from tensorboard_data_server import server_binary
 
-ALL = 1 << 30  # more points than there are
+ALL = 1 << 30  # more points than any run has
 
 
 def by_accumulator(logdir):
-    """{run: {tag: [(step, wall time, value)]}}, as the Python reader has it, with no point left out."""
+    """{run: {tag: [(step, wall time, value)]}} from the Python reader, with all points."""
     runs = {}
     for directory in sorted(logdir.iterdir()):
         accumulator = EventAccumulator(str(directory), size_guidance={"scalars": 0}).Reload()
@@ -27,14 +27,14 @@ def by_accumulator(logdir):
 
 
 def by_server(logdir, finished):
-    """The same as the Rust server has it, asked until `finished(runs)`, because it reads while it serves."""
+    """The same from the Rust server, polled until `finished(runs)`, because it reads while it serves."""
     runs = {}
     with tempfile.TemporaryDirectory() as scratch, _data_provider(logdir, Path(scratch) / "port") as data:
         for _ in polls():
             runs = _scalars(data)
             if finished(runs):
                 break
-    return runs  # what there is, where it never finished: the caller's comparison tells
+    return runs  # incomplete if it never finished: the caller's comparison shows it
 
 
 def _scalars(data):
@@ -71,7 +71,7 @@ BLOBS = ("images", "audio")
 
 
 def counts_by_server(logdir, finished):
-    """{(plugin, run, tag): points} of everything that the Rust server keeps, asked until `finished(counts)`."""
+    """{(plugin, run, tag): points} of everything that the Rust server keeps, polled until `finished(counts)`."""
     counts = {}
     with tempfile.TemporaryDirectory() as scratch, _data_provider(logdir, Path(scratch) / "port") as data:
         for _ in polls():

@@ -1,4 +1,4 @@
-"""Reports made up for the tests of what is told of an audit: curves as in training, and names that are hostile."""
+"""Invented audit reports for tests of their output: realistic training curves, and hostile names."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ HOSTILE_RUN = "\"'`</script><script>window.hacked=1</script><!--\u2028\udcff&lt;
 
 
 def curve(tag, role, value, variable="", every=1, start=START):
-    """A tag's points at every so many steps, thinned as the audit does it."""
+    """A tag's points, one every `every` steps, thinned as in the audit."""
     value = np.asarray(value, np.float64)
     step = np.arange(len(value), dtype=np.int64) * every
     kept = thin(value)
@@ -25,7 +25,7 @@ def curve(tag, role, value, variable="", every=1, start=START):
 
 
 def run(name, findings=(), curves=()):
-    """A run with these; its steps and times are those of its curves."""
+    """A run with these findings and curves; its steps and times are those of its curves."""
     steps = times = None
     if curves:
         steps = (0, max(int(one.step[-1]) for one in curves if len(one.step) > 0))
@@ -35,7 +35,7 @@ def run(name, findings=(), curves=()):
 
 
 def finding(code, name, severity, run, tag, steps, message, count=1, **evidence):
-    """A finding, its evidence as keywords."""
+    """A finding, with its evidence given as keywords."""
     return Finding(code, name, Severity[severity], run, tag, steps, message, evidence, count)
 
 
@@ -69,7 +69,7 @@ def healthy(name, seed=0, count=4000, layers=12):
 
 
 def exploded(name, seed=1, count=4000, layers=12):
-    """A run whose norm exploded, whose loss spiked and then was NaN to the end."""
+    """A run whose norm exploded, and whose loss spiked and later became NaN for good."""
     rng = np.random.default_rng(seed)
     base = healthy(name, seed, count, layers)
     loss = losses(count, rng)
@@ -156,7 +156,7 @@ def exploded(name, seed=1, count=4000, layers=12):
 
 
 def hostile():
-    """A run whose every string would run a script if it were taken for markup."""
+    """A run whose every string would run a script if it were interpreted as markup."""
     tags = [
         HOSTILE_TAG,
         "</script><script>window.hacked=1</script>",
@@ -175,7 +175,7 @@ def hostile():
 
 @lru_cache
 def several():
-    """A report with some runs of each verdict."""
+    """A report with runs of each verdict."""
     spiked = healthy("sweep/lr=0.01", 5)
     warned = finding(
         "GL404",
@@ -193,7 +193,7 @@ def several():
 
 
 def unpacked(text):
-    """A block's header, and what reads an array of it by its place: what unpack.js does."""
+    """A block's header, and a function that reads an array by its place, as unpack.js does."""
     body = zlib.decompress(base64.b64decode(text))
     start = 4 + int.from_bytes(body[:4], "little")
 
@@ -205,7 +205,7 @@ def unpacked(text):
 
 
 def rising(place, read):
-    """A column that was written as its first value and differences."""
+    """A column that was written as a first value and differences."""
     first, *array = place
     return read(*array) if first is None else first + np.cumsum(read(*array).astype(np.float64))
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: records, streams of them, damage, and ways to cut bytes into chunks."""
+"""Hypothesis strategies: records, streams of records, damage, and ways to cut bytes into chunks."""
 
 from struct import pack
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from summaries.wire.records import frame
 
 
 def sound_header(length):
-    """The first twelve bytes of a record that claims so much data."""
+    """The first twelve bytes of a record that claims this many bytes of data."""
     packed = pack("<Q", length)
     return packed + pack("<I", masked_crc32c(packed))
 
@@ -28,7 +28,7 @@ def payloads(max_size=60):
 
 
 def hostile_bytes():
-    """Bytes that a parser may meet: whole records, parts of records, claims, zeros and noise, in any order."""
+    """Bytes that a parser may encounter: whole and partial records, headers, zeros and noise, in any order."""
     piece = st.one_of(
         payloads().map(frame),
         payloads().map(frame).flatmap(lambda data: st.integers(0, len(data)).map(lambda cut: data[:cut])),
@@ -48,7 +48,7 @@ def chunked(draw, data):
 
 
 class Damaged(NamedTuple):
-    """A stream of records after one edit, and the records that the edit did not touch: (offset now, data)."""
+    """A stream of records after one edit, and the records that the edit did not touch: (new offset, data)."""
 
     data: bytes
     survivors: list[tuple[int, bytes]]
@@ -56,7 +56,7 @@ class Damaged(NamedTuple):
 
 @st.composite
 def damaged_streams(draw):
-    """A stream of records, one range of which was flipped, deleted, zeroed, doubled, or replaced by other bytes."""
+    """A stream of records in which one range was flipped, deleted, zeroed, doubled, or replaced."""
     datas = draw(st.lists(payloads(), min_size=1, max_size=8))
     frames = [frame(data) for data in datas]
     stream = b"".join(frames)
@@ -88,5 +88,5 @@ def tags(max_size=12):
 
 
 def steps():
-    """A step: any int64, and most often a small one."""
+    """A step: any int64, often a small one."""
     return st.one_of(st.integers(0, 300), st.integers(-(2**63), 2**63 - 1))

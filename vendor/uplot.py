@@ -1,14 +1,14 @@
-"""Bring uPlot into `summaries/auditing/report/page/uplot/`, from which the audit's page embeds it.
+"""Fetch uPlot into `summaries/auditing/report/page/uplot/`, from which the audit's page embeds it.
 
-    python vendor/uplot.py           fetch the version below and write what has changed; needs npm
+    python vendor/uplot.py           fetch the version below and write the files; needs npm
     python vendor/uplot.py --check   write nothing, fetch nothing: exit 1 unless the files are those of that version
 
 Why uPlot (https://github.com/leeoniya/uPlot, MIT): it draws time series on a canvas, zooms by dragging and follows
-the pointer at 100,000 points, in 50 kB and with no dependency; Grafana draws its time series with it, and its author
-keeps it there. Plotly's smallest bundle is twenty times as large, Bokeh and Vega thirty; as Python packages they would
-come with every installation of the extra, for one file of JavaScript. It has no heat map: ours is `heatmap.js`.
+the pointer at 100,000 points, in 50 kB and without dependencies; Grafana draws its time series with it, and its author
+maintains it there. Plotly's smallest bundle is twenty times as large, Bokeh and Vega thirty; as Python packages they
+would come with every installation of the extra, for one file of JavaScript. It has no heat map: ours is `heatmap.js`.
 
-The minified file is the one that its author published, byte for byte. Its licence stands beside it and in every page.
+The minified file is the one that its author published, byte for byte. Its licence is next to it and in every page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DIGESTS = {  # file in the package → sha256
 
 def main() -> int:
     """Write or check the files; return the exit status."""
-    parser = argparse.ArgumentParser(description="Bring uPlot into the audit's page.")
+    parser = argparse.ArgumentParser(description="Fetch uPlot for the audit's page.")
     parser.add_argument("--check", action="store_true", help="exit 1 unless the files are those of the version")
     if parser.parse_args().check:
         return report({path: on_disk(path) for path in DIGESTS})
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def report(files: dict[str, bytes]) -> int:
-    """Say which files are not as recorded; return the exit status."""
+    """Print the files that differ from the recorded digests; return the exit status."""
     found = {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
     wrong = [path for path, digest in DIGESTS.items() if found[path] != digest]
     for path in wrong:
@@ -55,13 +55,13 @@ def report(files: dict[str, bytes]) -> int:
 
 
 def on_disk(path: str) -> bytes:
-    """The bytes of our copy; none where there is no copy."""
+    """The bytes of our copy; empty if it does not exist."""
     copy = FOLDER / Path(path).name
     return copy.read_bytes() if copy.exists() else b""
 
 
 def fetch() -> dict[str, bytes]:
-    """The files as npm's registry has them."""
+    """Path → bytes of the files in npm's registry."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["npm", "pack", PACKAGE, "--pack-destination", folder, "--silent"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -71,7 +71,7 @@ def fetch() -> dict[str, bytes]:
 
 
 def read(files: tarfile.TarFile, member: str) -> bytes:
-    """The bytes of one member."""
+    """The bytes of one member of the archive."""
     file = files.extractfile(member)
     if file is None:
         sys.exit(f"{PACKAGE}: {member} must be a file")

@@ -1,1 +1,1 @@
-"""From what was recorded to gradients: derivatives, and the pass backwards."""
+"""Computes gradients from a recording: the derivatives, and the backward pass."""

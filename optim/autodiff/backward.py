@@ -1,10 +1,10 @@
-"""The way back: from the gradients of results to those of what they were computed from.
+"""The backward pass: from the gradients of results to those of the values they were computed from.
 
 Each recorded call's `derivative` turns the gradient of its result into those of its arguments, the last call first.
 
-Strategy: only calls between a y and an x that was asked for are looked at. The terms of a gradient wait until all of
-them are there, unless the aggregation method says otherwise. A gradient of rows that were picked from a Variable stays
-rows to the end, where that is cheaper.
+Strategy: only calls between a y and a requested x are visited. The terms of a gradient are kept until all of them are
+there, unless the aggregation method says otherwise. A gradient of rows picked from a Variable is kept as rows to the
+end if that is cheaper.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _LARGE = 1024  # elements: below, a dense gradient costs next to nothing
 
 
 class AggregationMethod(enum.IntEnum):
-    """How the terms of a gradient are added up, where a value was used several times.
+    """How the terms of a gradient are added up if a value was used several times.
 
     The results differ in rounding only, and each is the same from run to run.
 
-    - ADD_N: in the order that they come, once all of them are there. Each waits in memory of its own.
+    - ADD_N: in order of arrival, once all of them are there. Each is kept in memory until then.
     - DEFAULT: ADD_N.
     - EXPERIMENTAL_TREE: once all are there, in pairs, and pairs of pairs: the rounding error of n terms grows as log n.
-    - EXPERIMENTAL_ACCUMULATE_N: each as it comes, into one array: memory for one.
+    - EXPERIMENTAL_ACCUMULATE_N: each on arrival, into one array: memory for one.
     """
 
     ADD_N = 0
@@ -57,7 +57,7 @@ def backward(seeds: Sequence[tuple[Box, Any]], xs: Sequence[Any], method: Aggreg
     """The gradient of each x.
 
     Args:
-        seeds: for each y, a Box, the gradient to begin with: of its shape and dtype.
+        seeds: for each y, a Box, its initial gradient, of its shape and dtype.
         xs: Variables and boxes.
         method: how terms are added up.
 
@@ -70,7 +70,7 @@ def backward(seeds: Sequence[tuple[Box, Any]], xs: Sequence[Any], method: Aggreg
 
 
 class _Part:
-    """A gradient of one of the several results of a call."""
+    """The gradient of one result of a call that has several."""
 
     __slots__ = ("gradient", "output")
 
@@ -80,20 +80,20 @@ class _Part:
 
 
 class _Walk:
-    """One walk back.
+    """One backward pass.
 
-    `between` holds the nodes from which an x can be reached, `terms` what has come for each node so far.
+    `between` holds the nodes from which an x can be reached, `terms` the terms that have arrived for each node.
     """
 
     def __init__(self, xs: Sequence[Any], ends: Sequence[Node], method: AggregationMethod) -> None:
         self._method = method
-        # An outer recording goes on during the walk, for derivatives of higher order: values are then boxes.
+        # During an outer recording, for derivatives of higher order, values are boxes.
         self._plainly = current() is None
         self._nodes = {x: x.node for x in xs if isinstance(x, Box)}
         self._between = self._find({x for x in xs if isinstance(x, Variable)}, ends)
         self._wanted = set(self._nodes.values())
         self._terms: dict[Node, list[Any]] = {}
-        self._own: set[Node] = set()  # whose first term is an array of ours, to add to
+        self._own: set[Node] = set()  # nodes whose first term is our own array, which may be added to
         self._queue: list[tuple[int, Node]] = []
 
     def _find(self, variables: set[Variable], ends: Sequence[Node]) -> set[Node]:
@@ -112,14 +112,14 @@ class _Walk:
         between = set(self._nodes.values())
         for node in sorted(parents, key=_number):
             if node.variable is not None and node.variable in variables:
-                self._nodes.setdefault(node.variable, node)  # the earliest: what was read twice is one
+                self._nodes.setdefault(node.variable, node)  # the earliest: all reads of a Variable share one node
                 between.add(node)
             elif not between.isdisjoint(parents[node]):
                 between.add(node)
         return between
 
     def run(self, seeds: Sequence[tuple[Box, Any]]) -> dict[Node, Any]:
-        """The gradients of the nodes that were asked for."""
+        """The gradients of the requested nodes."""
         found: dict[Node, Any] = {}
         for y, seed in seeds:
             self._arrive(y, seed)
@@ -137,16 +137,16 @@ class _Walk:
         return found
 
     def result(self, x: Any, found: dict[Node, Any]) -> Gradient:
-        """An x's gradient, as the caller gets it."""
+        """An x's gradient, in the form returned to the caller."""
         gradient = found.get(self._nodes[x]) if x in self._nodes else None
         if isinstance(gradient, list):
             gradient = gradient[x.output]
         if isinstance(gradient, Box) or gradient is None or isinstance(gradient, IndexedSlices):
-            return gradient  # type: ignore[return-value] # a Box only where an outer recording goes on
+            return gradient  # type: ignore[return-value] # a Box only during an outer recording
         return np.asarray(gradient)
 
     def _arrive(self, box: Box, gradient: Any) -> None:
-        """A term of a value's gradient has come."""
+        """Take a term of a value's gradient."""
         node = box.node
         if node not in self._between:
             return
@@ -166,7 +166,7 @@ class _Walk:
             terms.append(term)
 
     def _sums(self, terms: list[Any], node: Node) -> Any:
-        """A node's gradient; where it has several results, the list of theirs."""
+        """A node's gradient; the list of its results' gradients if it has several."""
         if not isinstance(node.value, tuple | list):
             return self._sum(terms, node.value, node)
         of_each: list[list[Any]] = [[] for _ in node.value]
@@ -178,7 +178,7 @@ class _Walk:
         ]
 
     def _sum(self, terms: list[Any], value: Any, node: Node | None = None) -> Any:
-        """The terms, added up."""
+        """The sum of the terms."""
         if len(terms) == 1 and not isinstance(terms[0], Scattered):
             return terms[0]
         if not self._plainly or self._method is AggregationMethod.EXPERIMENTAL_TREE:
@@ -217,7 +217,7 @@ class _Walk:
             raise
         except (
             UnknownGradientError,
-            NotImplementedError,  # what autograd's derivatives raise for arguments that they do not know
+            NotImplementedError,  # autograd's derivatives raise these for arguments that they do not support
             AssertionError,
             TypeError,
             ValueError,
@@ -228,7 +228,10 @@ class _Walk:
             raise LookupError(f"no gradient of np.{node.name} with these arguments is known: {error}") from error
 
     def _places(self, node: Node) -> Iterator[tuple[Any, Box]]:
-        """Where a call's arguments have boxes whose gradients are wanted: a position, two for a list's, or a name."""
+        """The boxes among a call's arguments that need gradients, each with its place.
+
+        A place is a position, a pair of positions for an item of a list, or a name.
+        """
         for place, arg in chain(enumerate(node.args), node.kwargs.items()):
             if type(arg) is Box:
                 if arg.node in self._between:
@@ -256,7 +259,7 @@ def _are_arrays(*terms: Any) -> bool:
 
 
 def _fitted(term: Any, box: Box) -> Any:
-    """The gradient in its value's dtype, and checked to be of its shape."""
+    """The gradient, cast to its value's dtype and checked against its shape."""
     value = box._plain()
     dtype = np.result_type(value)
     if isinstance(term, Scattered):
@@ -265,7 +268,7 @@ def _fitted(term: Any, box: Box) -> Any:
         return term
     if np.shape(term) != np.shape(value):
         raise UnknownGradientError(
-            f"its gradient came out with shape {np.shape(term)} for a value of {np.shape(value)}"
+            f"its gradient has shape {np.shape(term)}, but its value has shape {np.shape(value)}"
         )
     if term.dtype != dtype:
         if term.dtype.kind == "c" and dtype.kind != "c":
@@ -275,7 +278,7 @@ def _fitted(term: Any, box: Box) -> Any:
 
 
 def _as_slices(terms: list[Any], table: NDArray[Any]) -> IndexedSlices | None:
-    """The gradient of a table as its rows that were picked, where there are no other terms, and it is cheaper."""
+    """The gradient of a table as IndexedSlices, if all terms are picked rows and that is cheaper; else None."""
     if table.size < _LARGE or not all(isinstance(term, Scattered) and term.rows is not None for term in terms):
         return None
     indices = np.concatenate([np.ravel(term.rows) for term in terms])

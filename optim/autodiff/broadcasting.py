@@ -1,4 +1,4 @@
-"""Gradients back through broadcasting, in both directions; and a quotient that is 0 where both are."""
+"""Helpers of derivatives: undo broadcasting or a reduction, and divide with 0 / 0 = 0."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["expanded", "quotient", "unbroadcast"]
 
 
 def unbroadcast(g: Any, target: Any) -> Any:
-    """The gradient of what was broadcast: summed over the axes that were added or stretched."""
+    """The gradient of the array that was broadcast: summed over the added or stretched axes."""
     shape = np.shape(target)
     if np.shape(g) == shape:
         return g
@@ -24,7 +24,7 @@ def unbroadcast(g: Any, target: Any) -> Any:
 
 
 def expanded(g: Any, shape: tuple[int, ...], axis: Any, keepdims: Any) -> Any:
-    """What a reduction made, with the reduced axes back, of length 1."""
+    """A reduction's result with the reduced axes restored, at length 1."""
     if not keepdims or keepdims is NO_VALUE:
         axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         reduced = {a % len(shape) for a in axes} if shape else set()
@@ -33,6 +33,6 @@ def expanded(g: Any, shape: tuple[int, ...], axis: Any, keepdims: Any) -> Any:
 
 
 def quotient(a: Any, b: Any) -> Any:
-    """A / b, and 0 where b is 0."""
+    """The quotient a / b; 0 where b is 0."""
     zero = np.equal(b, 0)
     return np.where(zero, np.zeros((), np.result_type(a)), a / np.where(zero, np.ones((), np.result_type(b)), b))

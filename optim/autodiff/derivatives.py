@@ -1,12 +1,12 @@
 """The derivative of each NumPy function: how a gradient of its result becomes gradients of its arguments.
 
-HIPS autograd's table is what this starts from. Some of its entries ignore arguments (`where`, `initial`, `correction`,
-`keepdims` of a norm), and some are undefined where the derivative is not (a product with a zero in it, sinc at 0).
-Those have entries of our own here, and what moves elements about has them in `movement`. Arguments that an entry does
-not take are an error, never ignored.
+This starts from HIPS autograd's table. Some of its entries ignore arguments (`where`, `initial`, `correction`,
+`keepdims` of a norm), and some are undefined where the derivative exists (a product with a zero in it, sinc at 0).
+Our own entries here replace those; functions that move elements have theirs in `movement`. An argument that an entry
+does not take is an error, never ignored.
 
 An entry is `entry(positions, ans, args, kwargs)` → function of the gradient g → the gradients at these positions.
-Positions count positional arguments; (i, j) is the j-th of a list that stands at i.
+Positions count positional arguments; (i, j) is item j of a list at position i.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["derivative"]
 
-# Keyword arguments that change the dtype of the result at most: gradients are cast to their argument's dtype anyway.
+# Keyword arguments that change at most the result's dtype: gradients are cast to their argument's dtype anyway.
 _HARMLESS = {"dtype", "casting", "order", "subok", "optimize", "like", "kind", "out"}
 
 
@@ -42,7 +42,7 @@ def derivative(function: Callable[..., Any]) -> Entry:
     """The function's entry.
 
     Raises:
-        LookupError: there is none.
+        LookupError: no derivative of the function is known.
     """
     entry = _table().get(function)
     if entry is None:
@@ -75,7 +75,7 @@ def _within(limit: Callable[..., str], entry: Entry) -> Entry:
     return limited
 
 
-# What autograd has that is wrong for some arguments, and that we have nothing for.
+# Entries of autograd that are wrong for some arguments, and that we do not replace.
 _WRONG = {np.linalg.eig, np.linspace, np.rollaxis, np.full, np.nan_to_num}
 
 
@@ -90,7 +90,7 @@ def _of_autograd(maker: Callable[..., Any]) -> Entry:
 
 
 def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., Any] | None]) -> Entry:
-    """An entry of one maker for each argument: maker(ans, *args, **kwargs) → (g → the argument's gradient)."""
+    """An entry made of one maker per argument: maker(ans, *args, **kwargs) → (g → the argument's gradient)."""
     names = [] if isinstance(function, np.ufunc) else list(inspect.signature(function).parameters)
 
     def entry(positions: Sequence[Any], ans: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -111,7 +111,7 @@ def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., An
 
 
 def _spread(g: Gradient, x: Any, axis: Any, keepdims: Any, where: Any = True) -> Gradient:
-    """A reduction's gradient at each element that it took in; 0 at the others."""
+    """A reduction's gradient at each element that it reduced; 0 at the others."""
     g = expanded(g, np.shape(x), axis, keepdims)
     if where is not True and where is not NO_VALUE:
         return np.where(where, g, np.zeros((), g.dtype))
@@ -130,7 +130,7 @@ def _mean(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
 
 
 def _count(a: Any, ans: Any, axis: Any, keepdims: Any, where: Any) -> Any:
-    """How many elements each result was made of: a number, or an array of them where a mask decides."""
+    """The number of elements that went into each result; an array of numbers if there is a mask."""
     if where is True or where is NO_VALUE:
         return np.size(a) // max(np.size(ans), 1)
     kept: Any = np.broadcast_to(where, np.shape(a))
@@ -150,7 +150,7 @@ def _var(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
 
 
 def _std(ans: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
-    # Where nothing varies there is a corner, and 0 is between its slopes.
+    # Where all elements are equal there is a kink; 0 is a subgradient.
     return lambda g: _var(ans, a, *args, **kwargs)(quotient(g, 2 * ans))
 
 
@@ -175,7 +175,7 @@ def _extreme(ans: Any, a: Any, axis: Any = None, out: Any = None, keepdims: Any 
         chosen = np.equal(a, expanded(ans, np.shape(a), axis, keepdims))
         if where is not True and where is not NO_VALUE:
             chosen = chosen & where
-        # Those that are equal share the gradient. There may be none, where `initial` was chosen.
+        # Equal elements share the gradient. There may be none, if `initial` was chosen.
         count = np.maximum(np.sum(chosen, axis=axis, keepdims=True), 1)
         return _spread(g, a, axis, keepdims) * (chosen / count).astype(np.result_type(ans))
 
@@ -205,7 +205,7 @@ def _clip(position: int) -> Callable[..., Any]:
         def vjp(g: Gradient) -> Gradient:
             below = np.less(a, low) if low is not None else np.False_
             above = np.greater(a, high) if high is not None else np.False_
-            # An upper bound goes over a lower one, as in np.clip.
+            # The upper bound takes precedence over the lower one, as in np.clip.
             if low is not None and high is not None:
                 above = above | (below & np.greater(low, high))
             mine = [~(below | above), below & ~above, above][position]
@@ -218,7 +218,7 @@ def _clip(position: int) -> Callable[..., Any]:
 
 def _power_base(ans: Any, x: Any, y: Any) -> Any:
     def vjp(g: Gradient) -> Gradient:
-        if isinstance(y, int | float):  # a Python number, which does not widen float32
+        if isinstance(y, int | float):  # a Python number does not widen float32
             return g * (2 * x) if y == 2 else g * (y * x ** (y - 1)) if y else 0 * g  # noqa: PLR2004 - the square
         exponent = np.where(np.equal(y, 0), np.ones((), np.result_type(y)), y) - 1
         return unbroadcast(g * y * np.power(x, exponent), x)
@@ -235,7 +235,7 @@ def _power_exponent(ans: Any, x: Any, y: Any) -> Any:
 
 
 def _elementwise(slope: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any]]:
-    """Of a function of one argument: slope(ans, x)."""
+    """The makers of a function of one argument with derivative slope(ans, x)."""
     return (lambda ans, x: lambda g: g * slope(ans, x),)
 
 
@@ -244,7 +244,7 @@ def _divide_by(ans: Any, x: Any, y: Any) -> Any:
 
 
 def _share(position: int) -> Callable[..., Any]:
-    """The larger, or smaller, one gets the gradient; those that are equal get half each."""
+    """The larger (or smaller) argument gets the gradient; equal ones get half each."""
 
     def maker(ans: Any, x: Any, y: Any) -> Any:
         mine, other = (x, y) if position == 0 else (y, x)

@@ -1,7 +1,7 @@
 """Gradients of losses that are written in plain NumPy.
 
-A loss is a callable of no arguments that reads Variables. `recording` writes down what it calls; here the record is
-gone through `backward`, from the loss to the Variables.
+A loss is a callable without arguments that reads Variables. `recording` records its calls; `backward` walks the record
+from the loss back to the Variables.
 """
 
 from __future__ import annotations
@@ -43,36 +43,37 @@ def gradients(
     where the weights are `grad_ys`, or 1.
 
     Args:
-        ys: a loss: a callable of no arguments that reads Variables and returns an array or number, or several; or what
-            a GradientTape recorded; or a list of these.
-        xs: a Variable, or a recorded value; or a list of these. Of floating dtype.
+        ys: a loss: a callable without arguments that reads Variables and returns an array or number, or several; or a
+            value recorded by a GradientTape; or a list of these.
+        xs: a Variable or a recorded value, or a list of these; of floating dtype.
         grad_ys: for each y the weights of its elements, an array of its shape, or None for ones.
-        name: accepted for TF1's sake; unused.
-        colocate_gradients_with_ops: accepted for TF1's sake; unused.
-        gate_gradients: whether no gradient is used before all of its operation are computed; always so.
+        name: accepted for compatibility with TF1; unused.
+        colocate_gradients_with_ops: accepted for compatibility with TF1; unused.
+        gate_gradients: accepted for compatibility with TF1: an operation's gradients are always all computed before any
+            of them is used.
         aggregation_method: how terms are added up; by default ADD_N.
 
     Returns:
-        For each x an array of its shape and dtype; None, where no y depends on it; IndexedSlices, where nothing but
-        rows of a large table were picked, fewer than half of them, by `table[rows]` or `np.take(table, rows, axis=0)`.
+        For each x, an array of its shape and dtype; None if no y depends on it; IndexedSlices if the ys only use rows
+        of a large table, fewer than half of them, picked by `table[rows]` or `np.take(table, rows, axis=0)`.
 
     Raises:
-        TypeError: an x is no Variable and no recorded value, or of integers; a y is nothing recorded.
+        TypeError: an x is neither a Variable nor a recorded value, or has an integer dtype; a y is not recorded.
         ValueError: the weights do not fit.
         LookupError: an operation between a y and an x has no gradient; the error names it.
         RuntimeError: an array that the loss used, or a Variable, was changed before the gradients were computed; or
             another thread used a recorded value.
 
-    Two things cannot be seen. A Variable that a loss reads in another thread, such as a pool's worker, is a constant
-    there: read it in the loss's own thread. And arrays of more than 1 MiB that are changed in place after their use are
-    not looked at again: give NumPy a copy of such a buffer.
+    Two things go undetected. A Variable that a loss reads in another thread, such as a pool's worker, is a constant
+    there: read it in the loss's own thread. And arrays of more than 1 MiB are not checked for changes in place after
+    their use: pass a copy of such a buffer to NumPy.
 
     >>> from optim import Variable
     >>> w, b = Variable([1.0, 2.0]), Variable(0.5)
     >>> gradients(lambda: np.sum(np.square(w)), [w, b])
     [array([2., 4.], dtype=float32), None]
 
-    References: the derivatives are those of HIPS autograd, https://github.com/HIPS/autograd, with additions.
+    References: the derivatives are HIPS autograd's, https://github.com/HIPS/autograd, with additions.
     """
     sources = _as_list(xs)
     _check_sources(sources)
@@ -90,7 +91,7 @@ def gradients_of_loss(
 
     Args:
         loss: as `ys` in `gradients`.
-        variables: None means the trainable Variables that the loss read, in the order that it read them.
+        variables: None means the trainable Variables that the loss read, in the order in which it read them.
         grad_loss: the weights of its elements; None for ones.
         aggregation_method: how terms are added up.
 
@@ -111,14 +112,14 @@ def gradients_of_loss(
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:  # noqa: A002 - TF1's name
-    """The input's value as it is now, through which no gradient goes.
+    """The input's current value as a constant: no gradient flows through it.
 
     Args:
         input: a Variable, a recorded value, or an array.
-        name: accepted for TF1's sake; unused.
+        name: accepted for compatibility with TF1; unused.
 
     Returns:
-        Array, of the input's shape and dtype: a copy.
+        A copy: an array of the input's shape and dtype.
 
     >>> from optim import Variable
     >>> w = Variable([1.0, 2.0])
@@ -129,7 +130,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:  # noqa: A002 - T
 
 
 class GradientTape:
-    """Records what is computed from Variables inside of its `with` block, and then gives gradients of it.
+    """Records computations on Variables inside its `with` block, and computes their gradients afterwards.
 
     Args:
         persistent: whether `gradient` may be called more than once.
@@ -152,7 +153,7 @@ class GradientTape:
 
     def __enter__(self) -> Self:
         if self._before is not None:
-            raise ValueError("the tape is recording already")
+            raise ValueError("the tape is already recording")
         outer = current()
         self._recording = outer or self._recording or Recording()
         self._before = outer, self._recording.automatic
@@ -173,10 +174,11 @@ class GradientTape:
             self._switch.__exit__(None, None, None)
 
     def watch(self, tensor: Any) -> None:
-        """Record what is computed from a Variable that is not trainable; or from a list of them.
+        """Record computations on a Variable that is not trainable, or on a list of them.
 
         Raises:
-            TypeError: it is no Variable: NumPy says nothing of what is done to a plain array; or of integers.
+            TypeError: `tensor` is not a Variable (operations on plain arrays cannot be recorded), or has an integer
+                dtype.
             ValueError: the tape is not recording.
         """
         for variable in _as_list(tensor):
@@ -186,7 +188,7 @@ class GradientTape:
                 raise TypeError(f"watch needs a Variable, got {type(variable).__name__}: wrap it as Variable(array)")
             _check_sources([variable])
             if self._before is None or self._recording is None:
-                raise ValueError("the tape is not recording: call watch inside of its with block")
+                raise ValueError("the tape is not recording: call watch inside its with block")
             self._recording.watched.add(variable)
 
     def gradient(self, target: Any, sources: Any, output_gradients: Any = None) -> Any:
@@ -198,16 +200,16 @@ class GradientTape:
             output_gradients: weights, as `grad_ys` of `gradients`.
 
         Returns:
-            What `gradients` gives, in the structure of `sources`.
+            What `gradients` returns, in the structure of `sources`.
 
         Raises:
             RuntimeError: it is called a second time on a tape that is not persistent.
             TypeError, ValueError, LookupError: as for `gradients`.
         """
         if self._used and not self._persistent:
-            raise RuntimeError("a tape gives gradients once: use GradientTape(persistent=True) to ask again")
+            raise RuntimeError("a tape computes gradients once: use GradientTape(persistent=True) to compute more")
         if self._recording is None:
-            raise RuntimeError("the tape has recorded nothing: compute the target inside of its with block")
+            raise RuntimeError("the tape has recorded nothing: compute the target inside its with block")
         if not self._persistent:
             self._stop()
         check_unchanged(self._recording.reads)
@@ -227,14 +229,14 @@ def _as_list(value: Any) -> list[Any]:
 def _check_sources(sources: Sequence[Any]) -> None:
     for x in sources:
         if not isinstance(x, Variable | Box):
-            raise TypeError(f"gradients are of Variables or recorded values, got {type(x).__name__}: {x!r}")
+            raise TypeError(f"each x must be a Variable or a recorded value, got {type(x).__name__}: {x!r}")
         if x.dtype.kind in "biu":
             what = f"variable {x.name!r}" if isinstance(x, Variable) else "a recorded value"
             raise TypeError(f"{what} must be of floating dtype to have a gradient, got {x.dtype}")
 
 
 def _run(ys: Any, watched: Sequence[Variable]) -> tuple[list[Any], list[Variable]]:
-    """The recorded ys, and the Variables that were read for them."""
+    """The recorded ys, and the Variables that were read to compute them."""
     outer = current()
     record = outer or Recording()
     before, added = record.reads, set(watched) - record.watched
@@ -246,7 +248,7 @@ def _run(ys: Any, watched: Sequence[Variable]) -> tuple[list[Any], list[Variable
             found: list[Any] = []
             for y in _as_list(ys):
                 found += _as_list(y()) if callable(y) else [y]
-            found = [recorded(y) for y in found]  # where a loss is a Variable itself
+            found = [recorded(y) for y in found]  # a loss may be a Variable itself
     finally:
         read, record.reads = record.reads, {**record.reads, **before}
         record.watched -= added
@@ -256,7 +258,7 @@ def _run(ys: Any, watched: Sequence[Variable]) -> tuple[list[Any], list[Variable
 
 
 def _recorded_values(ys: list[Any], *, of_callable: bool = False) -> list[Any]:
-    """The ys, each a Box, or, from a callable, a number that depends on no Variable."""
+    """The ys, each a Box or, from a callable, a number that depends on no Variable."""
     for y in ys:
         if not isinstance(y, Box) and not (of_callable and isinstance(y, np.ndarray | np.generic | int | float)):
             wanted = (
@@ -264,7 +266,7 @@ def _recorded_values(ys: list[Any], *, of_callable: bool = False) -> list[Any]:
             )
             raise TypeError(f"{wanted}, got {type(y).__name__}: {y!r}")
         if np.asarray(y._plain() if isinstance(y, Box) else y).dtype.kind not in "fiubcV":
-            raise TypeError("a loss must be of numbers, got an array of objects")
+            raise TypeError("a loss must be numeric, got an array of objects")
     return ys
 
 
@@ -283,7 +285,7 @@ def _gradients(
 
 
 def _seed(y: Box, weight: Any) -> Any:
-    """The gradient to begin with: the weights of a y's elements."""
+    """The initial gradient: the weights of a y's elements."""
     value = np.asarray(y._plain())
     if value.dtype.kind == "c":
         raise TypeError(f"a loss must be real, got {value.dtype}: take np.real or np.abs of it")

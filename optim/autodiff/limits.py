@@ -1,4 +1,4 @@
-"""What a derivative does not cover: for these arguments its entry would be wrong, so that there is an error instead."""
+"""Arguments that a derivative does not cover: its entry would be wrong for them, so an error is raised instead."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def _kron(a: Any, b: Any) -> str:
 def _fft_of_reals(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> str:
     if norm not in (None, "backward", "ortho"):
         return f"with norm={norm!r}"
-    return "with another length n than the array's" if n is not None and n != np.shape(a)[axis] else ""
+    return "with a length n other than the array's" if n is not None and n != np.shape(a)[axis] else ""
 
 
 def _ifft_to_reals(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> str:
     if norm not in (None, "backward", "ortho"):
         return f"with norm={norm!r}"
-    return "with another length n than 2 (m - 1)" if n is not None and n != 2 * (np.shape(a)[axis] - 1) else ""
+    return "with a length n other than 2 (m - 1)" if n is not None and n != 2 * (np.shape(a)[axis] - 1) else ""
 
 
 def _fftn_of_reals(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> str:
     if norm not in (None, "backward", "ortho"):
         return f"with norm={norm!r}"
-    return "with another shape s than the array's" if s is not None else ""
+    return "with a shape s other than the array's" if s is not None else ""
 
 
 def _real(a: Any, *args: Any, **kwargs: Any) -> str:
@@ -55,4 +55,4 @@ LIMITS: dict[Any, Callable[..., str]] = {
     **dict.fromkeys((np.fft.rfft2, np.fft.irfft2, np.fft.rfftn, np.fft.irfftn), _fftn_of_reals),
     **dict.fromkeys((np.var, np.std, np.linalg.norm, np.linalg.det, np.linalg.pinv, np.linalg.cholesky), _real),
 }
-"""Function → limit(*args, **kwargs): why there is no derivative for these arguments; "" where there is one."""
+"""Function → limit(*args, **kwargs): why these arguments have no derivative; "" if they have one."""

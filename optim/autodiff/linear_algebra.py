@@ -1,4 +1,4 @@
-"""Derivatives of products of matrices and of linear algebra: those that autograd lacks, or has for some arguments only.
+"""Derivatives of matrix products and linear algebra that autograd lacks, or has for some arguments only.
 
 References: Giles 2008, "An extended collection of matrix derivative results for forward and reverse mode algorithmic
 differentiation", https://people.maths.ox.ac.uk/gilesm/files/NA-08-01.pdf
@@ -31,7 +31,7 @@ def _norm(ans: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = F
     def vjp(g: Gradient) -> Gradient:
         g, norm = expanded(g, shape, axis, keepdims), expanded(ans, shape, axis, keepdims)
         if ord in (None, "fro", 2):
-            return g * quotient(x, norm)  # 0 at 0, where there is a corner
+            return g * quotient(x, norm)  # 0 at 0, where the norm has a kink
         size = np.abs(x)
         if ord in (np.inf, -np.inf):
             chosen = np.equal(size, norm)
@@ -105,7 +105,7 @@ def _outer(position: int) -> Callable[..., Any]:
 def _singular_values(
     ans: Any, a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any = False
 ) -> Any:
-    """autograd's, and for the usual full_matrices=True as long as only the singular values are used."""
+    """autograd's, extended to the default full_matrices=True as long as only the singular values are used."""
     from autograd.numpy.linalg import grad_svd  # noqa: PLC0415 - as in _table
 
     def vjp(g: Gradient) -> Gradient:
@@ -126,7 +126,7 @@ def _slogdet(ans: Any, a: Any) -> Any:
 
 def _det(ans: Any, a: Any) -> Any:
     def vjp(g: Gradient) -> Gradient:
-        # By singular values, because a singular matrix has a gradient too: the product of the others, for each.
+        # By singular values, since singular matrices have a gradient too: for each value, the product of the others.
         u, s, vh = np.linalg.svd(a)
         sign = np.linalg.det(u) * np.linalg.det(vh)
         columns = np.arange(s.shape[-1])

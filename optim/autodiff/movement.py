@@ -1,7 +1,7 @@
 """Derivatives of the functions that only move elements: indexing, joining, splitting, repeating, padding, sorting.
 
-The gradient goes back the way that the elements came. For the usual ones that way is written down here; for all others
-it is found out by sending each element's number through the function itself, with all its arguments, whatever they are.
+The gradient follows the elements back. The common functions have an explicit rule here; for all others, the path is
+found by passing the number of each element through the function itself, with all its arguments.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["MOVEMENTS", "Scattered"]
 
 
 class Scattered:
-    """A gradient that is zero but at some places, and is not made as a whole before it has to be.
+    """A gradient that is zero except at some places; the whole array is built only when it is needed.
 
     Attributes:
-        values: what is at these places.
-        index: where: what the array would be indexed by.
-        shape: of the whole.
+        values: the values at these places.
+        index: the places: an index into the whole array.
+        shape: the shape of the whole array.
     """
 
     __slots__ = ("index", "shape", "values")
@@ -39,7 +39,7 @@ class Scattered:
 
     @property
     def rows(self) -> NDArray[Any] | None:
-        """The numbers of the rows, where whole rows were picked by integers; else None."""
+        """The row numbers if whole rows were picked by integers; else None."""
         index = self.index[0] if isinstance(self.index, tuple) and len(self.index) == 1 else self.index
         if isinstance(index, list):
             index = np.asarray(index)
@@ -50,7 +50,7 @@ class Scattered:
         return call(scattered, (self.values, self.index, self.shape), {})
 
     def add_to(self, whole: NDArray[Any]) -> None:
-        """Add it to an array."""
+        """Add this gradient to an array."""
         if _is_basic(self.index):
             whole[self.index] += self.values
         else:
@@ -58,14 +58,14 @@ class Scattered:
 
 
 def scattered(values: Any, index: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """An array of zeros, but with values[i] added at index[i]."""
+    """An array of zeros, with values[i] added at index[i]."""
     whole = np.zeros(shape, values.dtype)
     Scattered(values, index, shape).add_to(whole)
     return whole
 
 
 def _is_basic(index: Any) -> bool:
-    """Whether no element is picked twice, because there are but slices and single numbers."""
+    """Whether there are only slices and single numbers, so that no element is picked twice."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(part is None or part is Ellipsis or isinstance(part, int | slice | np.integer) for part in parts)
 
@@ -139,12 +139,12 @@ def _by_numbers(function: Callable[..., Any], values: Sequence[int] = ()) -> Cal
     """The entry of a function that moves elements.
 
     Args:
-        function: any function of which each result is an element of an argument, or a constant.
-        values: the positions of other arguments whose elements get into the result, which are not numbered.
+        function: any function whose results are elements of its arguments, or constants.
+        values: the positions of other arguments whose elements may end up in the result; these are not numbered.
     """
 
     def entry(positions: Sequence[Any], ans: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        # Elements are numbered from 1, through all arguments; 0 is what did not come from any of them.
+        # Elements are numbered from 1 across all arguments; 0 marks results that came from none of them.
         numbered = [_zeros(arg) if i in values else arg for i, arg in enumerate(args)]
         kwargs = {key: 0 if key in ("constant_values", "fill_value") else value for key, value in kwargs.items()}
         ends = [1]
@@ -160,12 +160,12 @@ def _by_numbers(function: Callable[..., Any], values: Sequence[int] = ()) -> Cal
             else:
                 numbered[i] = numbers
             ends.append(ends[-1] + size)
-        whence = function(*numbered, **kwargs)
-        parts = whence if isinstance(whence, tuple | list) else [whence]
+        sources = function(*numbered, **kwargs)
+        parts = sources if isinstance(sources, tuple | list) else [sources]
         flat = np.concatenate([np.ravel(part) for part in parts])
 
         def vjp(g: Any) -> list[Any]:
-            pieces = g if isinstance(whence, tuple | list) else [g]
+            pieces = g if isinstance(sources, tuple | list) else [g]
             arrived = np.concatenate([np.ravel(piece) for piece in pieces])
             sums = call(scattered, (arrived, flat, (ends[-1],)), {})
             found = []

@@ -1,1 +1,1 @@
-"""Saving and restoring: what has state, the files, and the Saver."""
+"""Saving and restoring: state, checkpoint files, and the Saver."""

@@ -1,17 +1,16 @@
-"""Checkpoint files: written whole or not at all, and a list of those that there are.
+"""Checkpoint files, written whole or not at all, and the list of a directory's checkpoints.
 
     <directory>/
         checkpoint               JSON: {"checkpoints": {name: secs, …}, "kept": {name: secs, …}}, the latest one last
-        model-100.safetensors    one file a checkpoint
-        .model.k3x9.saving/      what is being written; where a process was killed it stays, an hour at least
+        model-100.safetensors    one file per checkpoint
+        .model.k3x9.saving/      work in progress; if the process is killed, it stays for at least an hour
 
-A checkpoint is written below `.saving`, brought to the disk, and only then moved to its name; so is the list. So a
-process that is killed at any moment, or a machine that loses its power, leaves the checkpoint before it whole.
+A checkpoint is written below `.saving`, synced to the disk, and only then moved to its name; the same goes for the
+list. So if the process is killed or the machine loses power at any moment, the previous checkpoint stays whole.
 
-The list names a checkpoint from just before it appears until after it is gone, and only those that are there count. So
-a kill leaves none that the list does not know, and the next save removes what should have gone. The list names files of
-its own directory and nothing else; where it is missing or damaged, the newest file whose name ends in a step is the
-latest.
+The list names a checkpoint from just before it appears until after it is removed; only files that exist count. So every
+checkpoint that a killed process leaves is listed, and the next save removes those that are due. The list only names
+files of its own directory; if it is missing or damaged, the newest file whose name ends in a step is the latest.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 try:
     import fcntl
-except ImportError:  # Windows: savers in one directory have to take turns by themselves
+except ImportError:  # Windows: savers in one directory must take turns themselves
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -46,17 +45,17 @@ _SAVING = ".saving"
 _STEPPED = re.compile(r"-\d+" + re.escape(SUFFIX) + "$")
 _STALE_SECS = 3600.0
 _LOCK_TRIES, _LOCK_PAUSE_SECS = 1000, 0.01
-_changing: set[int] = set()  # the threads that change a list
+_changing: set[int] = set()  # the threads that are changing a list
 
 
 class Keeping(NamedTuple):
-    """Which of a model's checkpoints remain.
+    """The policy for which of a model's checkpoints to keep.
 
     Attributes:
-        stem: the model's name, with which their names begin.
-        max_to_keep: so many remain; None is all.
-        every_secs: of those that go, one in so many seconds is kept for good,
-        start: counted from then, in seconds since the epoch.
+        stem: the model's name, with which the files' names begin.
+        max_to_keep: the number of latest checkpoints to keep; None keeps all.
+        every_secs: of the older ones, one per this many seconds is kept for good,
+        start: counted from here, in seconds since the epoch.
     """
 
     stem: str
@@ -65,16 +64,16 @@ class Keeping(NamedTuple):
     start: float
 
     def owns(self, name: str) -> bool:
-        """Whether a file is a checkpoint of this model."""
+        """Whether this file is a checkpoint of the model."""
         return re.fullmatch(re.escape(self.stem) + r"(-\d+)?" + re.escape(SUFFIX), name) is not None
 
 
 class Listing(NamedTuple):
-    """What a directory's list says.
+    """The contents of a directory's list.
 
     Attributes:
         checkpoints: name → when it was written, in seconds since the epoch, oldest first.
-        kept: likewise, those that no saver removes any more.
+        kept: likewise, the checkpoints that are kept for good.
     """
 
     checkpoints: dict[str, float]
@@ -82,7 +81,7 @@ class Listing(NamedTuple):
 
     @classmethod
     def of(cls, directory: str) -> Listing:
-        """The list of a directory; made from its files, where it is missing or damaged."""
+        """The list of a directory; built from its files if it is missing or damaged."""
         try:
             with open(os.path.join(directory, _LIST), encoding="utf-8") as file:
                 found = json.load(file)
@@ -91,7 +90,7 @@ class Listing(NamedTuple):
             return cls(_by_age(directory), {})
 
     def with_new(self, name: str, secs: float, keeping: Keeping) -> tuple[Listing, list[str]]:
-        """The list with one more checkpoint, written at `secs`, and the names of those that go for it: still listed."""
+        """The list with a new checkpoint, written at `secs`, and the names of those to remove, which it still holds."""
         checkpoints = {**{old: when for old, when in self.checkpoints.items() if old != name}, name: secs}
         kept = {old: when for old, when in self.kept.items() if old != name}
         own = [old for old in checkpoints if keeping.owns(old)]
@@ -106,10 +105,10 @@ class Listing(NamedTuple):
 
 
 def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
-    """The path of the directory's latest checkpoint, for a Saver to restore; None where there is none.
+    """The path of the directory's latest checkpoint, for a Saver to restore; None if there is none.
 
     Args:
-        checkpoint_dir: where a Saver saved. A checkpoint that has been removed since does not count.
+        checkpoint_dir: a directory in which a Saver saved. Removed checkpoints do not count.
 
     >>> import tempfile
     >>> from optim import Saver, Variable
@@ -126,18 +125,18 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
 
 
 def write_checkpoint(path: str, arrays: Mapping[str, NDArray[Any]], keeping: Keeping) -> list[str]:
-    """Write a checkpoint, list it, and remove those that go for it.
+    """Write a checkpoint, list it, and remove those that are due.
 
     Args:
-        path: the file's.
+        path: the file's path.
         arrays: name → array, C-contiguous.
-        keeping: which of the model's checkpoints remain.
+        keeping: the policy for which of the model's checkpoints to keep.
 
     Returns:
-        The names of the model's checkpoints that are listed now, oldest first.
+        The names of the model's checkpoints that are now listed, oldest first.
 
     Raises:
-        OSError: it cannot be written. What was there is as it was.
+        OSError: the file cannot be written. Existing files are unchanged.
         ImportError: safetensors is not installed.
     """
     directory, name = os.path.split(path)
@@ -151,13 +150,13 @@ def write_checkpoint(path: str, arrays: Mapping[str, NDArray[Any]], keeping: Kee
             listing, going = Listing.of(directory).with_new(name, time.time(), keeping)
             with open(new_list, "w", encoding="utf-8") as file:
                 json.dump(listing._asdict(), file, indent=1)
-            os.chmod(new, os.stat(new_list).st_mode)  # safetensors lets nobody else read its files; the umask decides
+            os.chmod(new, os.stat(new_list).st_mode)  # as the umask says: safetensors' own files are private
             _sync(new)
             _sync(new_list)
             os.replace(new_list, os.path.join(directory, _LIST))
             _sync(directory)
             os.replace(new, path)
-            _sync(directory)  # it is there, before an older one goes
+            _sync(directory)  # it exists before an older one is removed
             for old in going:
                 with contextlib.suppress(OSError):
                     os.remove(os.path.join(directory, old))
@@ -168,24 +167,24 @@ def read_arrays(path: str, check: Callable[[Mapping[str, tuple[tuple[int, ...], 
     """The arrays of a checkpoint, by name.
 
     Args:
-        path: the file's.
-        check: is given name → (shape, safetensors' name of the dtype) before any array is read, and may raise.
+        path: the file's path.
+        check: called with name → (shape, safetensors' name of the dtype) before any array is read; may raise.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is no safetensors file, or is damaged.
+        OSError: the file cannot be read.
+        ValueError: it is not a safetensors file, or is damaged.
         ImportError: safetensors is not installed.
     """
     safetensors = _safetensors()
-    with open(path, "rb"):  # an error that names the file
+    with open(path, "rb"):  # its error names the file
         pass
     try:
         with safetensors.safe_open(path, framework="np") as file:
-            parts = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
+            parts = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
             check({name: (tuple(part.get_shape()), part.get_dtype()) for name, part in parts.items()})
             return {name: file.get_tensor(name) for name in parts}
     except safetensors.SafetensorError as error:
-        raise ValueError(f"{path!r} is no checkpoint, or is damaged: {error}") from error
+        raise ValueError(f"{path!r} is not a checkpoint, or is damaged: {error}") from error
 
 
 def _safetensors() -> ModuleType:
@@ -201,20 +200,20 @@ def _write_arrays(path: str, arrays: Mapping[str, NDArray[Any]], final_path: str
     safetensors = _safetensors()
     try:
         safetensors.numpy.save_file(dict(arrays), path)
-    except safetensors.SafetensorError as error:  # an error of the system comes as words
+    except safetensors.SafetensorError as error:  # it holds system errors as text only
         number = re.search(r"(?:os error|code:) (\d+)", str(error))
         code, text = (int(number[1]), os.strerror(int(number[1]))) if number else (errno.EIO, str(error))
         raise OSError(code, text, final_path) from error
 
 
 def _present(directory: str, listed: Mapping[str, float]) -> dict[str, float]:
-    """Those of the files listed that are there. What is no file's name leads nowhere: nobody's list is trusted."""
+    """The listed files that exist. Entries that are not plain file names are ignored: the list is not trusted."""
     plain = {name: float(secs) for name, secs in listed.items() if os.path.basename(name) == name}
     return {name: secs for name, secs in plain.items() if os.path.isfile(os.path.join(directory, name))}
 
 
 def _by_age(directory: str) -> dict[str, float]:
-    """The files whose names end in a step. Another may be anybody's: weights to begin with, for one."""
+    """The files whose names end in a step, oldest first. Others may be unrelated, such as initial weights."""
     try:
         with os.scandir(directory) as found:
             files = [(entry.stat().st_mtime, entry.name) for entry in found if _STEPPED.search(entry.name)]
@@ -234,12 +233,12 @@ def _scratch(directory: str, stem: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _alone_in(directory: str) -> Iterator[None]:
-    """Of several savers, in threads and in processes, one at a time changes the list of a directory.
+    """Let one saver at a time, among threads and processes, change the list of a directory.
 
-    Never waits for ever: a child that was forked at a bad moment may hold the lock of a process that is gone.
+    The wait is limited: a child forked at a bad moment may hold the lock of a process that has ended.
     """
     me = threading.get_ident()
-    if fcntl is None or me in _changing:  # a signal handler that saves, while its thread does
+    if fcntl is None or me in _changing:  # a signal handler that saves while its thread is saving
         yield
         return
     handle = os.open(directory, os.O_RDONLY)
@@ -257,12 +256,12 @@ def _alone_in(directory: str) -> Iterator[None]:
     finally:
         _changing.discard(me)
         with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_UN)  # closing alone would leave it to a forked child
+            fcntl.flock(handle, fcntl.LOCK_UN)  # after a mere close, a forked child would still hold it
         os.close(handle)
 
 
 def _remove_stale(directory: str, stem: str) -> None:
-    """Remove what savers that were killed left behind; what is young may be another process's, at work."""
+    """Remove leftovers of killed savers; recent ones may belong to another process that is still saving."""
     with os.scandir(directory) as found:
         left = [entry for entry in found if entry.name.startswith(f".{stem}.") and entry.name.endswith(_SAVING)]
     for entry in left:
@@ -275,7 +274,7 @@ def _sync(path: str) -> None:
     """Return when the file, or the directory's names, are on the disk."""
     posix = hasattr(os, "O_DIRECTORY")
     if os.path.isdir(path) and not posix:
-        return  # Windows has no handle for it
+        return  # Windows cannot open a directory
     descriptor = os.open(path, os.O_RDONLY if posix else os.O_RDWR)
     try:
         os.fsync(descriptor)

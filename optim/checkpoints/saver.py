@@ -1,4 +1,4 @@
-"""Saver: the state of a training run → a checkpoint, and back, so that a run that was killed goes on bit for bit."""
+"""Saver: saves the state of a training run and restores it, so that a killed run resumes bit for bit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Saver"]
 
 _SECS_PER_HOUR = 3600.0
 
-# What safetensors can hold, and calls it. Of complex128 and longer floats it knows nothing.
+# The dtypes that safetensors can store, with its names for them. It has neither complex128 nor longer floats.
 _DTYPES = {
     "bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "uint8": "U8", "uint16": "U16",
     "uint32": "U32", "uint64": "U64", "float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64",
@@ -36,22 +36,22 @@ _DTYPE_NAMES = {code: name for name, code in _DTYPES.items()}
 
 
 class Saver:
-    """Saves variables, and all that optimizers and moving averages remember about them; restores them.
+    """Saves and restores variables, and the state that optimizers and moving averages keep for them.
 
-    Slots, the powers of Adam's betas, what a clipping wrapper has counted: with the optimizer in the list, a run that
-    is restored goes on bit for bit. It may be restored before the optimizer has made any slot.
+    That includes slots, the powers of Adam's betas and a clipping wrapper's counts: with the optimizer in the list, a
+    restored run continues bit for bit. It may be restored before the optimizer has created any slot.
 
     Args:
-        var_list: the whole state of a run: Variables, optimizers, ExponentialMovingAverages, and what else has a
-            `state` (see `optim.state`). Or a map, name → Variable, which picks some of a checkpoint's arrays, and may
-            give them to other variables: so `Saver(ema.variables_to_restore([w, b]))` loads averages into the variables
-            themselves.
-        max_to_keep: so many of the last checkpoints remain in their directory; with None or 0 all do.
-        keep_checkpoint_every_n_hours: of those that go, one is kept for good in so many hours.
+        var_list: the whole state of a run: Variables, optimizers, ExponentialMovingAverages, and any object with a
+            `state` method (see `optim.checkpoints.state`). Or a mapping, name → Variable, which selects some of a
+            checkpoint's arrays and may assign them to other variables: `Saver(ema.variables_to_restore([w, b]))` loads
+            averages into the variables themselves.
+        max_to_keep: the number of latest checkpoints to keep in their directory; None or 0 keeps all.
+        keep_checkpoint_every_n_hours: of the older ones, one per this many hours is kept for good.
 
     Raises:
-        TypeError: there is something else in `var_list`.
-        ValueError: it is empty, two Variables have one name, or a number is out of bounds.
+        TypeError: `var_list` holds anything else.
+        ValueError: `var_list` is empty, two Variables have the same name, or a number is out of bounds.
 
     >>> import tempfile
     >>> from optim import MomentumOptimizer, latest_checkpoint
@@ -80,7 +80,7 @@ class Saver:
         if not keep_checkpoint_every_n_hours > 0:
             raise ValueError(f"keep_checkpoint_every_n_hours must be positive, got {keep_checkpoint_every_n_hours}")
         self._named, self._stateful = _sorted_out(var_list)
-        self._picks = isinstance(var_list, Mapping)  # a part of what a checkpoint has
+        self._picks = isinstance(var_list, Mapping)  # restores a part of a checkpoint
         self._keeping = max_to_keep or None, keep_checkpoint_every_n_hours * _SECS_PER_HOUR, time.time()
         self._last: list[str] = []
 
@@ -96,23 +96,23 @@ class Saver:
         *,
         writer: EventFileWriter | None = None,
     ) -> str:
-        """Write a checkpoint: whole, or not at all. The arrays are read as they are, so save between two steps.
+        """Write a checkpoint, whole or not at all. The arrays are read as they are, so save between two steps.
 
         Args:
-            save_path: a directory, which is made where it is missing, and the model's name.
+            save_path: a directory, created if missing, and the model's name.
             global_step: a number, or a Variable, that is appended to the name.
-            writer: what it has logged is brought to its file first, so that a run that goes on from this checkpoint has
-                all points up to here; then it logs the checkpoint.
+            writer: it is flushed first, so that a run resumed from this checkpoint has all points up to here; then it
+                logs the checkpoint.
 
         Returns:
             The file's path: `<save_path>-<global_step>.safetensors`.
 
         Raises:
-            OSError: it could not be written, and what was there is as it was; or the writer could not write, and the
-                checkpoint is there all the same.
-            ValueError: `save_path` ends in no name, or is remote; two things have one name; a dtype is none that
-                safetensors knows; an optimizer trains a Variable that is not in the list.
-            TypeError: `global_step` is no integer.
+            OSError: the checkpoint could not be written, and existing files are unchanged; or the writer could not
+                write, and the checkpoint was written all the same.
+            ValueError: `save_path` does not end in a name, or is remote; two entries have the same name; safetensors
+                cannot store a dtype; an optimizer trains a Variable that is not in the list.
+            TypeError: `global_step` is not an integer.
             ImportError: safetensors is not installed.
         """
         step = None if global_step is None else _as_step(global_step)
@@ -121,7 +121,7 @@ class Saver:
         try:
             if writer is not None:
                 writer.flush()
-        finally:  # a run's state is worth more than its summaries
+        finally:  # a run's state matters more than its summaries
             names = write_checkpoint(path, arrays, Keeping(stem, *self._keeping))
         self._last = [os.path.join(os.path.dirname(path), name) for name in names]
         if writer is not None:
@@ -129,15 +129,15 @@ class Saver:
         return path
 
     def restore(self, save_path: str | os.PathLike[str]) -> None:
-        """Give back to everything what it was when it was saved.
+        """Restore the saved state of everything in `var_list`.
 
         Args:
-            save_path: the path that save() returned, or latest_checkpoint().
+            save_path: the path that save() or latest_checkpoint() returned.
 
         Raises:
-            ValueError: the checkpoint does not fit: the message lists every name that is missing, surplus, or of
-                another shape or dtype; or the file is none, or damaged. Nothing was changed.
-            OSError: it cannot be read.
+            ValueError: the checkpoint does not fit: the message lists every name that is missing, unexpected, or of
+                another shape or dtype; or the file is not a checkpoint, or is damaged. Nothing was changed.
+            OSError: the file cannot be read.
             ImportError: safetensors is not installed.
         """
         if save_path is None:
@@ -158,13 +158,13 @@ class Saver:
             entry.assign(arrays[name])
 
     def _entries(self, stored: Collection[str] | None) -> dict[str, Entry]:
-        """Name → entry of all that there is to save, or to restore from what is stored."""
+        """Name → entry of everything to save, or to restore from the names in `stored`."""
         found = {name: Entry.of_variable(variable, name) for name, variable in self._named.items()}
         variables = list(self._named.values())
         for part in self._stateful:
             for entry in part.state(variables, stored):
                 if entry.name in found:
-                    raise ValueError(f"two things are called {entry.name!r}: give their owners names of their own")
+                    raise ValueError(f"two entries are named {entry.name!r}: give their owners different names")
                 found[entry.name] = entry
         return found
 
@@ -172,7 +172,7 @@ class Saver:
 def _sorted_out(
     var_list: Iterable[Variable | Stateful] | Mapping[str, Variable],
 ) -> tuple[dict[str, Variable], list[Stateful]]:
-    """Variables by name, and all else."""
+    """The Variables by name, and all other objects."""
     wanted = "var_list must hold Variables, optimizers and moving averages, or map names to Variables"
     if isinstance(var_list, Mapping):
         pairs, stateful = list(var_list.items()), []
@@ -194,14 +194,14 @@ def _sorted_out(
     for name, variable in pairs:
         _check_name(name)
         if name in named:
-            raise ValueError(f"two Variables are called {name!r}: give each a name of its own")
+            raise ValueError(f"two Variables are named {name!r}: give them different names")
         named[name] = variable
     return named, stateful
 
 
 def _check_name(name: str) -> None:
     if name == "__metadata__":
-        raise ValueError("a Variable must not be called '__metadata__': the file format keeps that name for itself")
+        raise ValueError("a Variable must not be named '__metadata__': the file format reserves that name")
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -221,9 +221,9 @@ def _as_step(global_step: Any) -> int:
 
 
 def _path_and_stem(save_path: str, step: int | None) -> tuple[str, str]:
-    """The file to write, and the model's name in it."""
+    """The path of the file to write, and the model's name within it."""
     if "://" in save_path:
-        raise ValueError(f"save_path must be local, since whole checkpoints are moved into place; got {save_path!r}")
+        raise ValueError(f"save_path must be local, since checkpoints are moved into place; got {save_path!r}")
     if os.path.isdir(save_path) or not os.path.basename(save_path):
         example = os.path.join(save_path, "model")
         raise ValueError(f"save_path must end in a name, such as {example!r}, got the directory {save_path!r}")
@@ -234,25 +234,27 @@ def _path_and_stem(save_path: str, step: int | None) -> tuple[str, str]:
 
 def _storable(name: str, value: NDArray[Any]) -> NDArray[Any]:
     if value.dtype.name not in _DTYPES:
-        raise ValueError(f"{name!r} is {value.dtype}, which safetensors cannot hold; it can {', '.join(_DTYPES)}")
+        raise ValueError(f"{name!r} is {value.dtype}, which safetensors cannot store; it stores {', '.join(_DTYPES)}")
     return np.asarray(value, value.dtype.newbyteorder("="), order="C")
 
 
 def _problems(
     entries: Mapping[str, Entry], stored: Mapping[str, tuple[tuple[int, ...], str]], *, picks: bool
 ) -> list[str]:
-    """All that keeps what is stored from being restored, a line each."""
+    """The reasons why the checkpoint cannot be restored, one line each."""
     missing, surplus = sorted(set(entries).difference(stored)), sorted(set(stored).difference(entries))
     problems = [f"missing: {', '.join(map(repr, missing))}"] if missing else []
     if surplus and not picks:
-        problems.append(f"surplus: {', '.join(map(repr, surplus))}; a Saver of a map, name → Variable, takes a part")
+        problems.append(
+            f"unexpected: {', '.join(map(repr, surplus))}; a Saver of a mapping, name → Variable, restores a part"
+        )
     for name in sorted(set(entries).intersection(stored)):
         entry, (shape, code) = entries[name], stored[name]
         value, dtype = entry.value, _DTYPE_NAMES.get(code, code)
         if shape != value.shape and not (entry.grows and len(shape) == value.ndim):
-            problems.append(f"{name!r} has shape {shape}, want {value.shape}")
+            problems.append(f"{name!r} has shape {shape}, expected {value.shape}")
         if dtype != value.dtype.name:
-            problems.append(f"{name!r} is {dtype}, want {value.dtype.name}")
+            problems.append(f"{name!r} is {dtype}, expected {value.dtype.name}")
         if not value.flags.writeable:
             problems.append(f"{name!r} belongs to a Variable whose array is read-only")
     return problems

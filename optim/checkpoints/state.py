@@ -1,9 +1,9 @@
-"""What a checkpoint keeps of an object: named arrays, and the way back.
+"""The state of an object in a checkpoint: named arrays, and how to restore them.
 
-An optimizer or a moving average makes the Variables that it keeps beside those of a model only when it first needs
-them; a process that has just begun, and is about to restore, has none yet. So such an object is asked for its `state`
-with the model's variables, and on the way back with what the checkpoint holds: its entries say what each array of the
-checkpoint has to look like, and make what is to hold it, but only when they are assigned.
+An optimizer or a moving average creates its own Variables only when it first needs them; a fresh process that is about
+to restore does not have them yet. So `state` takes the model's variables and, for restoring, the names in the
+checkpoint: its entries give the expected shape and dtype of each array, and create the Variable for it only when they
+are assigned.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Entry(NamedTuple):
     """One array of a checkpoint.
 
     Attributes:
-        name: what the checkpoint calls it.
-        value: what it is now; what is restored has this shape and dtype.
-        assign: takes what was restored.
-        grows: whether it may come back with another length.
+        name: its name in the checkpoint.
+        value: its current value; a restored array has the same shape and dtype.
+        assign: takes the restored array.
+        grows: whether the restored array may have another length.
     """
 
     name: str
@@ -39,34 +39,34 @@ class Entry(NamedTuple):
 
     @classmethod
     def of_variable(cls, variable: Variable, name: str | None = None) -> Entry:
-        """A Variable, under its own name or another."""
+        """The entry of a Variable, under its own name or another."""
         return cls(name or variable.name, variable.value, variable.assign)
 
     @classmethod
     def of_count(cls, name: str, count: int, assign: Callable[[int], None]) -> Entry:
-        """A whole number."""
+        """The entry of an integer."""
         return cls(name, np.array(count, np.int64), lambda array: assign(int(array)))
 
 
 class Stateful(Protocol):
-    """What a Saver takes beside Variables."""
+    """An object that a Saver takes besides Variables."""
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
-        """What there is to save, or to restore.
+        """The entries to save or to restore.
 
         Args:
-            variables: the model's, which are saved beside.
-            stored: the names in the checkpoint that is to be restored; None, where one is to be made. Nothing may
-                change before an entry is assigned; they are, in order, if they all fit.
+            variables: the model's Variables, which the Saver saves itself.
+            stored: the names in the checkpoint to restore; None when saving. Nothing may change before an entry is
+                assigned; if all of them fit, they are assigned in order.
         """
 
 
 def check_listed(what: str, known: Iterable[Variable], variables: Sequence[Variable]) -> None:
-    """Refuse a state that no fresh process could restore, because it belongs to variables that are not saved.
+    """Refuse a state that a fresh process could not restore, because it belongs to variables that are not saved.
 
     Raises:
-        ValueError: one that is known is not among the variables.
+        ValueError: a variable in `known` is not among `variables`.
     """
     others = sorted(variable.name for variable in set(known).difference(variables))
     if others:
-        raise ValueError(f"{what} keeps something for variables that the Saver was not given: {others}")
+        raise ValueError(f"{what} keeps state for variables that the Saver was not given: {others}")

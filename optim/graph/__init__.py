@@ -1,1 +1,1 @@
-"""A loss as a TensorFlow graph, and what each call cost."""
+"""Traces a loss as a TensorFlow graph, with the cost of each call."""

@@ -1,4 +1,4 @@
-"""What the tables of operations know of a call, and may put into the graph for it."""
+"""Call: the interface through which the tables of operations read a call and add nodes for it."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ __all__ = ["Call", "axes_of", "bound", "dtype_of"]
 
 
 class Call(Protocol):
-    """A call to be drawn."""
+    """A call to be added to the graph."""
 
     function: Any
     args: Sequence[Any]  # boxes, arrays and numbers
     kwargs: dict[str, Any]
-    value: Any  # what it gave
+    value: Any  # its result
 
     def add(self, op: str, inputs: Sequence[str], *, like: Any = None, label: str = "", **attributes: Any) -> str:
-        """Put in an operation; its output's name. `like`, of its output's dtype and shape, where it is not the last."""
+        """Add an operation; return its output's name. Unless it is the last, `like` is like its output."""
 
     def input(self, value: Any, dtype: Any = None) -> str:
-        """The name of an argument's tensor, cast to the dtype where it has another; constants are put in."""
+        """Return the name of an argument's tensor, cast to `dtype` if necessary; constants are added."""
 
     def constant(self, value: Any, label: str) -> str:
-        """Put in a constant: a number or a list of numbers, integers as int32."""
+        """Add an int32 constant, a number or a list of numbers; return its name."""
 
 
 def bound(names: str, call: Call) -> dict[str, Any] | None:
-    """The arguments by name; None where there are others that matter."""
+    """The arguments by name; None if there are others that matter."""
     found = dict(zip(names.split(), call.args, strict=False))
     extra = {k: v for k, v in call.kwargs.items() if k not in names.split()}
     if any(v is not None and v is not NO_VALUE for k, v in extra.items() if k not in ("dtype", "order", "copy")):
@@ -49,5 +49,5 @@ def axes_of(axis: Any, ndim: int) -> list[int]:
 
 
 def dtype_of(value: Any) -> Any:
-    """The dtype of an array, a number or what a box holds."""
+    """The dtype of an array, a number or a box's value."""
     return np.result_type(plain(value))

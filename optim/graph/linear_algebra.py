@@ -1,4 +1,4 @@
-"""TensorFlow's operations for products of matrices and for linear algebra."""
+"""TensorFlow's operations for matrix products and linear algebra."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["LINEAR_ALGEBRA"]
 
 
 def _product(equation: Callable[[int, int], str | None]) -> Callable[[Call], bool]:
-    """A product of two arrays: MatMul of two matrices, else Einsum by the equation for their numbers of axes."""
+    """A product of two arrays: MatMul for two matrices, else Einsum with the equation for their numbers of axes."""
 
     def entry(call: Call) -> bool:
         a, b = call.args[:2]
@@ -84,7 +84,7 @@ def _tensordot(call: Call) -> bool:
 
 def _einsum(call: Call) -> bool:
     equation, *operands = call.args
-    if not isinstance(equation, str) or len(operands) > 2:  # noqa: PLR2004 - as many as TensorFlow takes
+    if not isinstance(equation, str) or len(operands) > 2:  # noqa: PLR2004 - the most that TensorFlow takes
         return False
     equation = equation.replace(" ", "")
     if "->" not in equation:

@@ -1,8 +1,8 @@
-"""NumPy's functions as TensorFlow's operations: which ones, with which inputs and attributes.
+"""Maps NumPy's functions to TensorFlow's operations, with their inputs and attributes.
 
-An entry takes a `Call` (what was called, and what may be put into the graph for it) and puts the operations in, the
-last of which gives the result. It answers False where TensorFlow has nothing of this meaning; the call is then a node
-of its own kind, `numpy.<name>`, which TensorBoard draws like any other.
+An entry takes a `Call` and adds operations to the graph, the last of which produces the result. It returns False if
+TensorFlow has no equivalent; the call then becomes a node of its own kind, `numpy.<name>`, which TensorBoard draws like
+any other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["OPERATIONS"]
 
 
 def _same(op: str, *, of_inputs: bool = False) -> Callable[[Call], bool]:
-    """An operation of the function's own arguments; they are cast to the result's dtype, or to their common one."""
+    """An operation with the function's own arguments, cast to the result's dtype, or to their common one."""
 
     def entry(call: Call) -> bool:
         if call.kwargs.keys() - {"dtype", "casting"}:
@@ -154,7 +154,7 @@ def _invert(call: Call) -> bool:
 
 
 def _numbers(formula: Callable[[Call, Any, Callable[..., str]], None]) -> Callable[[Call], bool]:
-    """Elementwise functions that are short formulas of others."""
+    """An elementwise function that is a short formula of other operations."""
 
     def entry(call: Call) -> bool:
         if call.kwargs:

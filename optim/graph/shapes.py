@@ -34,7 +34,7 @@ def _expand_dims(call: Call) -> bool:
 
 
 def _transpose(call: Call) -> bool:
-    """Any change of the axes' order; which one, an array tells that has another size along each axis."""
+    """Any permutation of axes, found by applying it to an array with a different size along each axis."""
     found = call.function(np.empty(range(2, 2 + np.ndim(call.value)), bool), *call.args[1:], **call.kwargs)
     order = call.constant([size - 2 for size in found.shape], "perm")
     call.add("Transpose", [call.input(call.args[0]), order], T=dtype_of(call.value), Tperm=np.dtype(np.int32))
@@ -56,7 +56,7 @@ def _joined(call: Call, inputs: list[str], axis: int) -> bool:
 
 
 def _join(axis: Callable[[Any], int], shape: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Callable[[Call], bool]:
-    """A join that first makes each part of the result's number of axes."""
+    """A join that first reshapes each part to the result's number of axes."""
 
     def entry(call: Call) -> bool:
         dtype, inputs = dtype_of(call.value), []
@@ -142,7 +142,7 @@ def _strided_slice(call: Call, parts: list[Any]) -> bool:
 
 
 def _indices(call: Call, index: Any, size: int) -> str:
-    """An index as a tensor: TensorFlow knows no negative ones."""
+    """An index as a tensor, without negative numbers, which TensorFlow does not support."""
     if isinstance(index, Box):
         return call.input(index)
     return call.input(np.asarray(index) % max(size, 1))
@@ -217,9 +217,9 @@ def _pad(call: Call) -> bool:
 
 
 def _band(call: Call) -> bool:
-    """The triangle on and beyond a diagonal; TensorFlow counts diagonals that are kept, -1 for all."""
+    """The triangle on and beyond a diagonal; TensorFlow counts the diagonals to keep, -1 for all."""
     found = bound("m k", call)
-    if found is None or np.ndim(found["m"]) < 2:  # noqa: PLR2004 - NumPy makes a matrix of a vector
+    if found is None or np.ndim(found["m"]) < 2:  # noqa: PLR2004 - NumPy makes a vector a matrix
         return False
     k, upper = found.get("k", 0), call.function is np.triu
     if (k > 0) if upper else (k < 0):

@@ -1,8 +1,8 @@
-"""A loss as a graph: for TensorBoard to draw, and for TensorFlow to run.
+"""Traces a loss as a graph: for TensorBoard to draw, and for TensorFlow to run.
 
-The loss runs once, recorded; each NumPy call becomes the TensorFlow operation of that meaning, with TensorFlow's
-attributes (`operations` knows them), each Variable a VariableV2 that an Assign sets to its value, each array that came
-from elsewhere a Const. Names come from `name_scope` and from Variables' names.
+The loss runs once, recorded; each NumPy call becomes the equivalent TensorFlow operation with TensorFlow's attributes
+(see `operations`), each Variable a VariableV2 that an Assign sets to its value, each other array a Const. Names come
+from `name_scope` and from Variables' names.
 
     import tensorflow.compat.v1 as tf
     tf.import_graph_def(tf.GraphDef.FromString(trace_graph(loss).SerializeToString()), name="")
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["trace_graph", "trace_run"]
 
-_PRODUCER = 22  # the graph version from which on all these operations are known to TensorFlow 1 and 2
+_PRODUCER = 22  # from this graph version on, TensorFlow 1 and 2 know all these operations
 _DEVICE = "/device:CPU:0"
-# TensorFlow's Python names for what operators make; other nodes are called as their operation.
+# TensorFlow's Python names for the results of operators; other nodes are named after their operation.
 _LABELS = {
     "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "Pow": "pow", "FloorMod": "mod",
     "FloorDiv": "floordiv", "ConcatV2": "concat", "StridedSlice": "strided_slice", "Pack": "stack", "SplitV": "split",
@@ -46,20 +46,20 @@ _LABELS = {
 def trace_graph(loss: Callable[[], Any], *, values: bool = True) -> GraphDef:
     """The graph of a loss: a node for each NumPy call, under TensorFlow's operation names.
 
-    Where TensorFlow has an operation of that meaning for every call, it can import the graph and compute the loss: run
-    the node `init`, which sets the Variables, and then the last node. A call for which it has none becomes a node
-    `numpy.<name>`, and one that several operations make up becomes several, in a scope of its name.
+    If TensorFlow has an equivalent operation for every call, it can import the graph and compute the loss: run the node
+    `init`, which sets the Variables, and then the last node. A call without an equivalent becomes a node
+    `numpy.<name>`; a call that takes several operations becomes several nodes, in a scope of its name.
 
     Args:
-        loss: a callable of no arguments that reads Variables. It is called once.
-        values: whether the arrays are in the graph: the Variables' values, and the constants. TensorBoard shows none
-            of them, and the graph is small without; TensorFlow needs them.
+        loss: a callable without arguments that reads Variables. It is called once.
+        values: whether the graph contains the arrays: the Variables' values, and the constants. TensorBoard does not
+            show them, and the graph is small without them; TensorFlow needs them.
 
     Returns:
-        The graph. Each node has its dtypes and `_output_shapes`; the last one gives the loss.
+        The graph. Each node has its dtypes and `_output_shapes`; the last one is the loss.
 
     Raises:
-        TypeError: the loss returns no array or number.
+        TypeError: the loss does not return an array or number.
         RuntimeError: an array that would be in the graph was changed after its use.
 
     >>> from optim import Variable
@@ -74,21 +74,20 @@ def trace_graph(loss: Callable[[], Any], *, values: bool = True) -> GraphDef:
 def trace_run(
     loss: Callable[[], Any], *, values: bool = True, clock: Callable[[], int] = time.time_ns
 ) -> tuple[GraphDef, RunMetadata]:
-    """The graph of a loss, and what each of its calls cost.
+    """The graph of a loss, and the cost of each call.
 
-    Give both to a writer, with `add_graph` and `add_run_metadata`, and TensorBoard's graph is coloured by compute time
-    or memory.
+    Log both, with `add_graph` and `add_run_metadata`, and TensorBoard can colour the graph by compute time or memory.
 
     Args:
         loss: as in `trace_graph`. It is called once.
         values: as in `trace_graph`.
-        clock: the time since the epoch in ns.
+        clock: returns the time since the epoch in ns.
 
     Returns:
-        The graph; and for each call the time that it took, and the bytes of its result; for each Variable its bytes.
+        The graph; and the duration of each call, the size of its result, and the size of each Variable.
 
     Raises:
-        TypeError: the loss returns no array or number.
+        TypeError: the loss does not return an array or number.
         RuntimeError: an array that would be in the graph was changed after its use.
 
     >>> from optim import Variable
@@ -105,23 +104,23 @@ def _trace(loss: Callable[[], Any], clock: Callable[[], int], *, values: bool) -
     record = Recording(clock)
     with recording(record):
         result = loss()
-        result = recorded(result)  # where the loss is a Variable itself
+        result = recorded(result)  # the loss may be a Variable itself
     if not isinstance(result, Box | np.ndarray | np.generic | int | float):
         raise TypeError(f"a loss must return an array or number, got {type(result).__name__}: {result!r}")
     return _Drawing(record.nodes, result, values=values)
 
 
 class _Drawing:
-    """A graph that nodes are put into."""
+    """A graph under construction."""
 
     def __init__(self, nodes: Sequence[Node], result: Any, *, values: bool) -> None:
         self.nodes: list[NodeDef] = []
         self._values = values
         self._taken: set[str] = set()
-        self._names: dict[Node, str] = {}  # of the node that gives a call's result
+        self._names: dict[Node, str] = {}  # of the graph's node that produces a call's result
         self._constants: dict[Any, tuple[str, Any]] = {}
         self._assignments: list[str] = []
-        for node in nodes:  # Variables' names come first: others give way
+        for node in nodes:  # Variables come first, so that they keep their names
             if node.variable is not None:
                 self._names[node] = self._variable(node.variable)
         for node in nodes:
@@ -137,7 +136,7 @@ class _Drawing:
         return GraphDef(node=self.nodes, versions=VersionDef(producer=_PRODUCER))
 
     def _end(self, result: Any) -> None:
-        """Put in what sets the Variables, and see to it that the last node gives the loss."""
+        """Add the node that sets the Variables, and make the last node the loss."""
         source = self.source(result, "")
         if self._assignments:
             self.put("NoOp", self.unique("init"), [f"^{name}" for name in self._assignments], [])
@@ -149,7 +148,7 @@ class _Drawing:
             self.nodes.append(self.nodes.pop(at))
 
     def unique(self, name: str) -> str:
-        """The name, with a number behind it where it is taken, as TF1 does; in characters that TensorFlow allows."""
+        """The name in characters that TensorFlow allows, with a number appended if it is taken, as in TF1."""
         name = re.sub(r"^[^A-Za-z0-9.]", ".", re.sub(r"[^A-Za-z0-9_.\\/-]", "_", name))
         found, number = name, 0
         while found.lower() in self._taken:
@@ -159,7 +158,7 @@ class _Drawing:
         return found
 
     def put(self, op: str, name: str, inputs: Sequence[str], results: Sequence[Any], **attributes: Any) -> str:
-        """Put in a node of this name."""
+        """Add a node of this name."""
         node = NodeDef(name=name, op=op, input=inputs)
         for key, value in attributes.items():
             node.attr[key].CopyFrom(_attribute(value))
@@ -170,7 +169,7 @@ class _Drawing:
         return name
 
     def source(self, value: Any, scope: str, dtype: Any = None) -> str:
-        """The name of the tensor that stands for a value; a constant is put in once."""
+        """The name of a value's tensor; a constant is added once."""
         if isinstance(value, Box):
             name = self._names[value.node]
             if value.node.variable is not None:
@@ -183,14 +182,14 @@ class _Drawing:
         return self._constants[key][0]
 
     def constant(self, array: NDArray[Any], name: str) -> str:
-        """Put in a Const; without its values, where these are not wanted."""
+        """Add a Const, without its values unless they are wanted."""
         self.put("Const", name, [], [array], dtype=array.dtype)
         if self._values or array.size <= np.ndim(array) + 1:
             self.nodes[-1].attr["value"].tensor.CopyFrom(numeric_tensor(array))
         return name
 
     def _variable(self, variable: Variable) -> str:
-        """VariableV2 with its reading, as TF1 makes them; and the Assign that sets it, where there are values."""
+        """Add a VariableV2 and its read node as TF1 does, and the Assign that sets it if values are wanted."""
         value, name = variable.value, self.unique(variable.name)
         place = AttrValue(list=AttrValue.ListValue(s=[f"loc:@{name}".encode()]))
         self.put(
@@ -215,7 +214,7 @@ class _Drawing:
         return name
 
     def metadata(self) -> RunMetadata:
-        """What each call took, and each Variable's bytes."""
+        """Each call's time and memory, and each Variable's size in bytes."""
         metadata = RunMetadata()
         device = metadata.step_stats.dev_stats.add(device=_DEVICE)
         begin = min((node.times[0] for node in self._timed if node.variable is None), default=0)
@@ -223,7 +222,7 @@ class _Drawing:
             start, end = node.times if node.variable is None else (begin, begin)
             stats = device.node_stats.add(node_name=self._names[node])
             stats.all_start_micros, stats.all_start_nanos = start // 1000, start
-            # Whole microseconds are all that TensorBoard reads; a call that took less has taken one.
+            # TensorBoard reads whole microseconds only; a shorter call counts as one.
             micros = -(-(end - start) // 1000)
             stats.op_end_rel_micros = stats.all_end_rel_micros = micros
             stats.op_end_rel_nanos = stats.all_end_rel_nanos = end - start
@@ -240,7 +239,7 @@ class _Drawing:
 
 
 class _Call:
-    """One call, on its way into the graph: what `operations` sees of it."""
+    """One call being added to the graph, as the entries of `operations` see it."""
 
     def __init__(self, drawing: _Drawing, node: Node) -> None:
         self.function = node.function
@@ -249,18 +248,18 @@ class _Call:
         self.value = node.value
         self._drawing = drawing
         self._node = node
-        self._name = f".call{node.number}"  # until it is known
+        self._name = f".call{node.number}"  # a placeholder until the operation is known
         self._casts: dict[tuple[str, Any], str] = {}
 
     def draw(self) -> str:
-        """Put it in; the name of the node that gives its result."""
+        """Add the call; return the name of the node that produces its result."""
         nodes = self._drawing.nodes
         begin = len(nodes)
         entry = OPERATIONS.get(self.function)
         if entry is None or not entry(self):
             inputs = [self._drawing.source(box, self._node.scope) for box in _all_boxes(self._node)]
             self.add(f"numpy.{self._node.name}", inputs, T=np.result_type(_first(self.value)))
-        # What it is called depends on its operation, which is known only now.
+        # The call's name depends on its operation, which is known only now.
         op = nodes[-1].op
         name = self._drawing.unique(self._node.scope + _LABELS.get(op, op.rpartition(".")[2]))
         names = {node.name: name + node.name.removeprefix(self._name) for node in nodes[begin:]}
@@ -273,7 +272,7 @@ class _Call:
         return name
 
     def add(self, op: str, inputs: Sequence[str], *, like: Any = None, label: str = "", **attributes: Any) -> str:
-        """See `graph_call.Call`."""
+        """See `call.Call`."""
         if like is not None:
             name = self._drawing.unique(f"{self._name}/{label or op}")
             return self._drawing.put(op, name, inputs, [like], **attributes)
@@ -281,7 +280,7 @@ class _Call:
         return self._drawing.put(op, self._name, inputs, results, **attributes)
 
     def input(self, value: Any, dtype: Any = None) -> str:
-        """See `graph_call.Call`."""
+        """See `call.Call`."""
         if not isinstance(value, Box):
             value = np.asarray(value) if isinstance(value, list | tuple) else value
             if dtype is not None and np.result_type(value) != dtype:
@@ -299,7 +298,7 @@ class _Call:
         return self._casts[name, dtype]
 
     def constant(self, value: Any, label: str) -> str:
-        """See `graph_call.Call`."""
+        """See `call.Call`."""
         return self._drawing.constant(np.asarray(value, np.int32), self._drawing.unique(f"{self._name}/{label}"))
 
 
@@ -316,7 +315,7 @@ def _shape(shape: Sequence[int]) -> TensorShapeProto:
 
 
 def _attribute(value: Any) -> AttrValue:
-    """A Python value as an attribute; a dtype as TensorFlow's number for it."""
+    """A Python value as an attribute; a dtype becomes TensorFlow's number for it."""
     if isinstance(value, AttrValue):
         return value
     if isinstance(value, TensorShapeProto):

@@ -1,1 +1,1 @@
-"""Queues, their runners, and the Coordinator that stops threads together."""
+"""Queues, queue runners, and the Coordinator that stops threads together."""

@@ -1,4 +1,4 @@
-"""Coordinator: threads that end together, and tell what first went wrong. LooperThread: one that repeats itself."""
+"""Coordinator: stops threads together and raises their first error. LooperThread: a thread that repeats a call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["END_OF_DATA", "Coordinator", "LooperThread"]
 
-# How a thread hears that there is nothing more to do: TF1's OutOfRangeError.
+# These tell a thread that the data has ended, like TF1's OutOfRangeError.
 END_OF_DATA: tuple[type[BaseException], ...] = (ShutDown, StopIteration)
 _LONGEST_POLL_SECS = 0.1
 
@@ -26,11 +26,11 @@ _log = logging.getLogger("optim")
 
 
 class Coordinator:
-    """Has a set of threads end together: any of them may ask for it, and each looks whether one did.
+    """Stops a set of threads together: any of them may request it, and each checks whether one has.
 
     Args:
-        clean_stop_exception_types: what is no error, but the end of the data; by default that a queue was closed, or
-            an iterator is at its end.
+        clean_stop_exception_types: exceptions that mean the end of the data, not an error; by default a closed queue
+            and an exhausted iterator.
 
     >>> coord = Coordinator()
     >>> def work():
@@ -55,19 +55,19 @@ class Coordinator:
 
     @property
     def joined(self) -> bool:
-        """Whether join() has come to its end, and clear_stop() was not called since."""
+        """Whether join() has finished, without a clear_stop() since."""
         return self._joined
 
     def request_stop(self, ex: BaseException | ExcInfo | None = None) -> None:
         """Ask all threads to stop.
 
         Args:
-            ex: why, if it is an error: an exception, or what sys.exc_info() returns. The first request counts: join()
-                raises its exception, and no later one's.
+            ex: the error, if any: an exception, or the result of sys.exc_info(). The first request counts: join()
+                raises its exception, not those of later ones.
 
         Raises:
             TypeError: `ex` is neither.
-            BaseException: `ex` itself, where join() is over, and nobody else would hear of it.
+            BaseException: `ex` itself, if join() has finished and can no longer raise it.
         """
         error = ex[1] if isinstance(ex, tuple) and len(ex) == 3 else ex  # noqa: PLR2004 - type, value, traceback
         if error is not None and not isinstance(error, BaseException):
@@ -84,7 +84,7 @@ class Coordinator:
                 _log.warning("an exception came after the stop was requested, and is not raised: %r", error)
 
     def clear_stop(self) -> None:
-        """Begin anew: no stop is requested, and nothing has gone wrong."""
+        """Reset: no stop is requested, and no error is kept."""
         with self._lock:
             self._joined = False
             self._error = None
@@ -98,24 +98,24 @@ class Coordinator:
         """Wait until a stop is requested.
 
         Args:
-            timeout: at most so many seconds; None is as long as it takes.
+            timeout: the most seconds to wait; None waits without a limit.
 
         Returns:
-            Whether one was.
+            Whether a stop was requested.
         """
         return self._stop.wait(timeout)
 
     def stop_on_exception(self) -> _StopOnException:
-        """A context: an exception in it requests a stop, and goes no further."""
+        """A context manager: an exception inside requests a stop, and is not propagated."""
         return _StopOnException(self)
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """Have join() wait for this thread, too."""
+        """Make join() wait for this thread, too."""
         with self._lock:
             self._threads.add(thread)
 
     def raise_requested_exception(self) -> None:
-        """Raise what a stop was requested for, if it was an error, and join() has not raised it yet."""
+        """Raise the error for which a stop was requested, if any, unless join() has raised it already."""
         with self._lock:
             if self._error is not None and not self._joined:
                 raise self._error
@@ -126,16 +126,16 @@ class Coordinator:
         stop_grace_period_secs: float = 120,
         ignore_live_threads: bool = False,
     ) -> None:
-        """Wait until all threads have ended: those given, and those registered.
+        """Wait until all given and registered threads have ended.
 
         Args:
-            threads: threads, besides those that are registered; the calling one does not count.
-            stop_grace_period_secs: how long they may go on when a stop was requested.
-            ignore_live_threads: whether it is fine if one goes on for longer.
+            threads: threads, in addition to the registered ones; the calling thread is ignored.
+            stop_grace_period_secs: how long they may keep running after a stop was requested, in seconds.
+            ignore_live_threads: whether threads may keep running for longer.
 
         Raises:
-            BaseException: that of the first request to stop, if it had one.
-            RuntimeError: threads still run at the end of the grace period; the message names them.
+            BaseException: the error of the first stop request, if it had one.
+            RuntimeError: threads are still running at the end of the grace period; the message names them.
             ValueError: the grace period is negative.
         """
         grace_secs = checks.at_least_zero("stop_grace_period_secs", stop_grace_period_secs)
@@ -155,7 +155,8 @@ class Coordinator:
             if self._error is not None:
                 raise self._error
         if alive and not ignore_live_threads:
-            raise RuntimeError(f"threads still run {grace_secs:g} s after they were asked to stop: {', '.join(alive)}")
+            names = ", ".join(alive)
+            raise RuntimeError(f"threads are still running {grace_secs:g} s after they were asked to stop: {names}")
 
 
 class _StopOnException:
@@ -172,20 +173,20 @@ class _StopOnException:
 
 
 class LooperThread(threading.Thread):
-    """A thread that does something again and again, until its coordinator is asked to stop.
+    """A thread that repeats a call until its coordinator is asked to stop.
 
-    It registers with the coordinator, and is a daemon. An exception stops the coordinator. Derived classes may have a
-    `start_loop` and a `stop_loop`, and a `run_loop` in the target's place.
+    It is a daemon, and registers with the coordinator. An exception stops the coordinator. Derived classes may override
+    `start_loop` and `stop_loop`, and override `run_loop` instead of giving a target.
 
     Args:
         coord: the coordinator.
-        timer_interval_secs: from one beginning to the next; None is without a pause.
-        target: what to do.
+        timer_interval_secs: the time from the start of one call to the next, in seconds; None means no pause.
+        target: the callable to repeat.
         args: its arguments.
         kwargs: its keyword arguments.
 
     Raises:
-        TypeError: `coord` is no Coordinator.
+        TypeError: `coord` is not a Coordinator.
 
     >>> coord, seen = Coordinator(), []
     >>> def work():
@@ -225,13 +226,13 @@ class LooperThread(threading.Thread):
         args: Sequence[Any] | None = None,
         kwargs: Mapping[str, Any] | None = None,
     ) -> LooperThread:
-        """Make such a thread, and start it."""
+        """Create and start a LooperThread."""
         looper = LooperThread(coord, timer_interval_secs, target, args, kwargs)
         looper.start()
         return looper
 
     def run(self) -> None:
-        """What the thread does."""
+        """Repeat the call until a stop is requested."""
         with self._coord.stop_on_exception():
             self.start_loop()
             due = time.monotonic()
@@ -241,12 +242,12 @@ class LooperThread(threading.Thread):
             self.stop_loop()
 
     def start_loop(self) -> None:
-        """Done once, at the beginning."""
+        """Called once, at the beginning."""
 
     def stop_loop(self) -> None:
-        """Done once, when the coordinator was asked to stop."""
+        """Called once, when the coordinator was asked to stop."""
 
     def run_loop(self) -> None:
-        """Done each time: calls the target."""
+        """Called each time: calls the target."""
         if self._loop_target is not None:
             self._loop_target(*self._loop_args, **self._loop_kwargs)

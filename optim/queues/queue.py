@@ -1,4 +1,4 @@
-"""Queues that can be closed: Python 3.13's `queue.Queue`, and the same behaviour before."""
+"""Queues that can be closed: Python 3.13's `queue.Queue`, with the same behaviour on older versions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if sys.version_info >= (3, 13):
 else:
 
     class ShutDown(Exception):  # noqa: N818 - Python's name for it
-        """The queue is closed: nothing may be put any more; or nothing is left to get."""
+        """The queue is closed: items can no longer be put, or none is left to get."""
 
     class Queue(queue.Queue[Any]):
-        """A `queue.Queue` that can be closed by `shutdown`, as Python's own from version 3.13 on.
+        """A `queue.Queue` that `shutdown` closes, like Python's own from version 3.13 on.
 
         Args:
-            maxsize: so many items fit; 0 is no bound.
+            maxsize: the most items that the queue holds; 0 means no limit.
 
         >>> q = Queue()
         >>> q.put("last")
@@ -45,7 +45,7 @@ else:
             """Add an item, waiting for room.
 
             Raises:
-                queue.Full: there was none in time.
+                queue.Full: there was no room in time.
                 ShutDown: the queue is closed.
             """
             with self.not_full:
@@ -64,8 +64,8 @@ else:
             """Take an item, waiting for one.
 
             Raises:
-                queue.Empty: there was none in time.
-                ShutDown: the queue is closed, and nothing is left.
+                queue.Empty: there was no item in time.
+                ShutDown: the queue is closed and empty.
             """
             with self.not_empty:
 
@@ -80,10 +80,10 @@ else:
                 return item
 
         def shutdown(self, immediate: bool = False) -> None:
-            """Close the queue, and wake everybody who waits.
+            """Close the queue, and wake all waiting threads.
 
             Args:
-                immediate: whether what is still in it is dropped, and counts as done.
+                immediate: whether the remaining items are dropped, and count as done.
             """
             with self.mutex:
                 self.is_shutdown = True

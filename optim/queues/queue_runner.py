@@ -1,4 +1,4 @@
-"""QueueRunner: threads that fill a queue, so that training never waits for a reader."""
+"""QueueRunner: threads that fill a queue, so that training does not wait for a reader."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _log = logging.getLogger("optim")
 
 
 class QueueRunner:
-    """Runs functions that put something on a queue, each over and over in a thread of its own.
+    """Runs functions that put items on a queue, each repeatedly in a thread of its own.
 
-    A function that finds the queue closed, or its data at an end, ends its thread quietly; the last one closes the
-    queue, so that who takes from it gets what is left, and then `ShutDown`. Any other exception stops the coordinator.
-    When that stops, the queue is closed, too.
+    If a function finds the queue closed or its data exhausted, its thread ends quietly; the last one closes the queue,
+    so that consumers get the remaining items, and then `ShutDown`. Any other exception stops the coordinator. When the
+    coordinator stops, the queue is closed, too.
 
     Args:
-        queue: an `optim.Queue`, which is `queue.Queue` from Python 3.13 on, or anything else with a `shutdown`.
-        enqueue_ops: callables of no arguments, such as `lambda: queue.put(next(reader))`.
-        close_op: what closes the queue when all data is on it; by default its `shutdown`.
-        cancel_op: what closes the queue on a stop; likewise.
-        queue_closed_exception_types: what ends a thread quietly; by default ShutDown and StopIteration.
+        queue: an `optim.Queue`, which is `queue.Queue` from Python 3.13 on, or any other object with a `shutdown`.
+        enqueue_ops: callables without arguments, such as `lambda: queue.put(next(reader))`.
+        close_op: closes the queue when all data is on it; by default its `shutdown`.
+        cancel_op: closes the queue on a stop; likewise.
+        queue_closed_exception_types: exceptions that end a thread quietly; by default ShutDown and StopIteration.
 
     Raises:
         TypeError: the queue cannot be closed, or an `enqueue_op` cannot be called.
@@ -60,13 +60,13 @@ class QueueRunner:
         shutdown = getattr(queue, "shutdown", None)
         if not callable(shutdown) and (close_op is None or cancel_op is None):
             raise TypeError(
-                f"queue must have a shutdown, as optim.Queue has, and queue.Queue from Python 3.13 on; got {queue!r}"
+                f"queue must have a shutdown method, as optim.Queue and Python 3.13's queue.Queue do; got {queue!r}"
             )
         if not self.enqueue_ops:
             raise ValueError("enqueue_ops must not be empty: there is nothing to run")
         for op in self.enqueue_ops:
             if not callable(op):
-                raise TypeError(f"enqueue_ops must be callables of no arguments, got {type(op).__name__}: {op!r}")
+                raise TypeError(f"enqueue_ops must be callables without arguments, got {type(op).__name__}: {op!r}")
         self.close_op: Callable[[], object] = close_op or queue.shutdown
         self.cancel_op: Callable[[], object] = cancel_op or queue.shutdown
         closed = END_OF_DATA if queue_closed_exception_types is None else tuple(queue_closed_exception_types)
@@ -77,7 +77,7 @@ class QueueRunner:
 
     @property
     def exceptions_raised(self) -> list[BaseException]:
-        """What the threads raised, besides what ends one quietly; since they were last created."""
+        """The exceptions of the threads since they were last created, without those that end one quietly."""
         with self._lock:
             return list(self._exceptions)
 
@@ -87,13 +87,13 @@ class QueueRunner:
         """A thread for each of the `enqueue_ops`, and with a coordinator one more, which closes the queue on a stop.
 
         Args:
-            coord: is asked to stop by an exception, and stops the threads; they register with it.
-            daemon: whether a process may end while they run. Unlike TF1's, they are daemons if nothing else is said, so
-                that an error in the main thread ends the process.
+            coord: the coordinator with which the threads register: an exception stops it, and it stops the threads.
+            daemon: whether the process may end while they run. Unlike TF1's, they are daemons by default, so that an
+                error in the main thread ends the process.
             start: whether to start them.
 
         Returns:
-            The threads; none, where earlier ones still run.
+            The threads; none if earlier ones are still running.
         """
         with self._lock:
             if self._running:
@@ -145,5 +145,5 @@ class QueueRunner:
 def _quietly(close: Callable[[], object]) -> None:
     try:
         close()
-    except Exception:  # noqa: BLE001 - the thread has nobody to tell
+    except Exception:  # noqa: BLE001 - no caller could catch it
         _log.exception("a queue could not be closed")

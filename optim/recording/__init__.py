@@ -1,1 +1,1 @@
-"""What NumPy does to Variables inside a loss, recorded."""
+"""Records NumPy's operations on Variables inside a loss."""

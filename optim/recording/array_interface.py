@@ -1,8 +1,8 @@
-"""ArrayInterface: NumPy's operators, methods and attributes, for objects that stand for an array and are none.
+"""ArrayInterface: NumPy's operators, methods and attributes for objects that stand for an array.
 
-Every operator and method is the NumPy function of that meaning, and every NumPy function comes back by NumPy's two
-protocols (`__array_ufunc__`, NEP 13; `__array_function__`, NEP 18) to one place: `_call`. What would change the array
-in place, or make a plain array of it where NumPy asks nobody, is refused.
+Every operator and method calls the equivalent NumPy function, and NumPy's two protocols (`__array_ufunc__`, NEP 13;
+`__array_function__`, NEP 18) route every NumPy function to one place: `_call`. Changes in place, and conversions to a
+plain array that bypass these protocols, are refused.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ def _method(function: Callable[..., Any]) -> Any:
 
 
 class ArrayInterface(NDArrayOperatorsMixin):
-    """What behaves like an array in NumPy expressions."""
+    """Behaves like an array in NumPy expressions."""
 
     __slots__ = ()
-    __hash__ = object.__hash__  # == goes element by element; as a key, an object is itself
+    __hash__ = object.__hash__  # == compares elementwise; as a key, an object is compared by identity
 
     @abstractmethod
     def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a function gives for arguments, this object among them."""
+        """The result of a function for arguments that include this object."""
 
     @abstractmethod
     def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a ufunc, or one of its methods, gives for inputs, this object among them."""
+        """The result of a ufunc, or of one of its methods, for inputs that include this object."""
 
     @abstractmethod
     def _plain(self) -> NDArray[Any]:
-        """The array as it is now, for questions that have no gradient: its shape, its dtype, its truth."""
+        """The current array, for queries without a gradient: shape, dtype, truth value."""
 
     @abstractmethod
     def _written(self) -> None:
-        """A NumPy function has written into the array."""
+        """Take note that a NumPy function has written into the array."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return self._ufunc(ufunc, method, inputs, kwargs)
@@ -70,12 +70,12 @@ class ArrayInterface(NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
-        """The number of its axes."""
+        """The number of axes."""
         return self._plain().ndim
 
     @property
     def size(self) -> int:
-        """The number of its elements."""
+        """The number of elements."""
         return self._plain().size
 
     @property
@@ -97,18 +97,18 @@ class ArrayInterface(NDArrayOperatorsMixin):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(
-            f"{type(self).__name__} does not support assignment to its elements: "
+            f"{type(self).__name__} does not support item assignment: "
             f"build the array with np.where, np.concatenate or np.stack"
         )
 
     @property
     def T(self) -> Any:  # noqa: N802 - NumPy's name
-        """The array, its axes in reverse order."""
+        """The array with its axes in reverse order."""
         return np.transpose(self)  # type: ignore[call-overload]
 
     @property
     def mT(self) -> Any:  # noqa: N802 - NumPy's name
-        """The array, its last two axes exchanged."""
+        """The array with its last two axes exchanged."""
         return np.swapaxes(self, -1, -2)  # type: ignore[call-overload]
 
     @property
@@ -122,11 +122,11 @@ class ArrayInterface(NDArrayOperatorsMixin):
         return np.imag(self)
 
     def reshape(self, *shape: Any, order: Any = "C") -> Any:
-        """The same elements in another shape, which may come as one tuple or as several numbers."""
+        """The same elements in another shape, given as one tuple or as several numbers."""
         return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[call-overload]
 
     def transpose(self, *axes: Any) -> Any:
-        """The array with its axes in another order, which may come as one tuple or as several numbers."""
+        """The array with its axes in another order, given as one tuple or as several numbers."""
         return np.transpose(self, (axes[0] if len(axes) == 1 else axes) if axes else None)  # type: ignore[call-overload]
 
     def flatten(self, order: Any = "C") -> Any:

@@ -1,7 +1,7 @@
-"""Boxes: values that remember where they came from; and the one place that every NumPy call on them goes through.
+"""Boxes: values that remember how they were computed; and the one place that handles every NumPy call on them.
 
-Where a value that a gradient goes through would leave NumPy's sight, as in float(box) or np.asarray(box), there is an
-error: the gradient would be wrong, and nobody would know.
+If a value with a gradient would leave NumPy, as in float(box) or np.asarray(box), an error is raised: otherwise the
+gradient would be silently wrong.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Box", "boxes_in", "call", "call_ufunc", "plain", "recorded", "stopped"]
 
-# Functions that store into their first argument, so that what is stored would lose its gradient; those that may, by an
-# option.
+# Functions that store into their first argument, so that stored values would lose their gradients; then those that do
+# so by an option.
 _IN_PLACE = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
 _OVERWRITING: dict[Callable[..., Any], tuple[str, bool]] = {
     np.nan_to_num: ("copy", False),
     **dict.fromkeys((np.median, np.percentile, np.quantile), ("overwrite_input", True)),
     **dict.fromkeys((np.nanmedian, np.nanpercentile, np.nanquantile), ("overwrite_input", True)),
 }
-# Functions of no more than shapes and dtypes, or for people to read: their results are never boxes.
+# Functions of shapes and dtypes only, or that return text: their results are never boxes.
 _QUESTIONS: set[Callable[..., Any]] = {
     *(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj, np.zeros_like),
     *(np.ones_like, np.empty_like, np.array_repr, np.array_str, np.array2string, np.may_share_memory),
     np.shares_memory,
 }
-# Piecewise constant functions whose results are of floating dtype; those of integers and booleans are known by it.
+# Piecewise constant functions with results of floating dtype; all others return integers or booleans.
 _CONSTANT: set[Callable[..., Any]] = {
     *(np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around, np.sign, np.floor_divide, np.heaviside),
     *(np.spacing, np.nextafter),
 }
-# Functions whose derivative needs no more than their arguments' shapes.
+# Functions whose derivative needs only their arguments' shapes.
 _SHAPES_ONLY: set[Callable[..., Any]] = {
     *(np.add, np.subtract, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack),
 }
@@ -60,11 +60,11 @@ _LEAVES = (np.ndarray, np.generic, int, float, complex, str, slice, type(None), 
 
 
 class Box(ArrayInterface):
-    """A value that remembers where it came from, and otherwise behaves like the array that it is.
+    """A value that remembers how it was computed, and otherwise behaves like an array.
 
     Attributes:
-        node: what made it.
-        output: which of the node's results it is, where these are several; else None.
+        node: the call that produced it.
+        output: the number of the node's result if it has several; else None.
     """
 
     __slots__ = ("_value", "_viewed", "node", "output")
@@ -88,21 +88,21 @@ class Box(ArrayInterface):
         return self
 
     def _written(self) -> None:
-        """Outside of a recording, a box is nothing but its value."""
+        """Do nothing: outside a recording, a box is just its value."""
 
     def _leave(self, what: str) -> Any:
-        """The value, for somebody who does not record; an error where a gradient would be lost by that."""
+        """The value, for code that does not record; an error if that would lose a gradient."""
         check_thread(self.node)
         if current() is not None and self.node.connected:
             raise TypeError(
-                f"{what} would lose the gradient of a recorded value of shape {np.shape(self._value)}: NumPy does not "
-                f"let it be differentiated. Use NumPy functions on the value itself (np.stack([a, b]) for "
-                f"np.array([a, b]), np.dot(a, b) for a.dot(b)), or stop_gradient(value) where no gradient is wanted"
+                f"{what} would lose the gradient of a recorded value of shape {np.shape(self._value)}. Use NumPy "
+                f"functions on the value itself (np.stack([a, b]) for np.array([a, b]), np.dot(a, b) for a.dot(b)), or "
+                f"stop_gradient(value) if no gradient is wanted"
             )
         return self._value
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        value = self._leave("making a plain array of it")
+        value = self._leave("conversion to a plain array")
         return np.array(value, dtype, copy=copy)
 
     def __float__(self) -> float:
@@ -115,7 +115,7 @@ class Box(ArrayInterface):
         return int(self._leave("int()"))
 
     def __index__(self) -> int:
-        return operator.index(self._leave("its use as an index"))
+        return operator.index(self._leave("use as an index"))
 
     def item(self, *index: Any) -> Any:
         """One element as a Python number."""
@@ -138,26 +138,26 @@ class Box(ArrayInterface):
         return Box(self._value, self.node, self.output)
 
     def become(self, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Box:
-        """`x += y`: the box itself is the result from now on, and so are its other names, as with NumPy's arrays.
+        """`x += y`: the box itself becomes the result, under all of its names, as with NumPy's arrays.
 
         Raises:
-            TypeError: it shares memory with another value, which NumPy would change too; or the result's dtype or shape
-                is another.
+            TypeError: the box shares memory with another value, which NumPy would change too; or the result's dtype or
+                shape differs.
         """
         if isinstance(self._value, np.generic) and inputs[0] is self:
             return ufunc(*inputs)  # type: ignore[no-any-return] # a NumPy scalar never changes: x is another, its aliases are not
         if self._viewed or any(np.may_share_memory(self._value, box._value) for box in boxes_in(self.node.args)):
             raise TypeError(
-                f"np.{ufunc.__name__} in place, on a recorded value that shares its memory with another, would change "
-                f"both: write x = x + y instead of x += y"
+                f"np.{ufunc.__name__} in place would change two recorded values that share memory: "
+                f"write x = x + y instead of x += y"
             )
         before = Box(self._value, self.node, self.output)
         result = ufunc(*(before if value is self else value for value in inputs))
         value = result._plain()
         if np.shape(value) != np.shape(self._value) or not np.can_cast(value.dtype, self.dtype, "same_kind"):
             raise TypeError(
-                f"np.{ufunc.__name__} in place gives {value.dtype} of shape {np.shape(value)}, which does not fit into "
-                f"{self.dtype} of shape {self.shape}"
+                f"np.{ufunc.__name__} in place computes {value.dtype} of shape {np.shape(value)}, which does not fit "
+                f"into {self.dtype} of shape {self.shape}"
             )
         if value.dtype != self.dtype:
             result = result.astype(self.dtype)
@@ -166,10 +166,10 @@ class Box(ArrayInterface):
 
 
 def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the function gives, recorded where the thread records.
+    """The function's result, recorded if the thread records.
 
     Raises:
-        TypeError: it would store a recorded value in an array, or change a recorded value.
+        TypeError: the call would store a recorded value in an array, or change a recorded value.
     """
     active = current()
     out = _option(function, args, kwargs, "out")
@@ -178,8 +178,8 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         return _unrecorded(function, args, kwargs, target)
     if isinstance(target, ArrayInterface):
         raise TypeError(
-            f"np.{name_of(function)} would write into a {type(target).__name__} that is recorded: "
-            f"use the function's result, without out= and overwriting"
+            f"np.{name_of(function)} would write into a recorded {type(target).__name__}: "
+            f"use the function's result instead of out= or overwriting"
         )
     composition = COMPOSITIONS.get(function) if out is None else None
     if composition is not None and (result := composition(*args, **kwargs)) is not NotImplemented:
@@ -188,7 +188,7 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         with recording(None):
             return call(function, args, kwargs)
     boxes: list[Box] = []
-    # One loop for what nearly every call is: arrays, boxes, Variables and numbers; the rest looks inside.
+    # One loop for what nearly every call has: arrays, boxes, Variables and numbers; the rest is searched recursively.
     values: list[Any] = []
     kept: list[Any] = []
     for arg in args:
@@ -206,14 +206,14 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         plain_kwargs = kwargs
     if (out is not None or function in _IN_PLACE) and any(box.node.connected for box in boxes):
         raise TypeError(
-            f"np.{name_of(function)} would store a recorded value in an array, and its gradient would be lost: "
+            f"np.{name_of(function)} would store a recorded value in an array and lose its gradient: "
             f"use the function's result instead of out=, +=, or assignment in place"
         )
     return _run(active, function, kept, values, kwargs, plain_kwargs, boxes)
 
 
 def _unrecorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], target: Any) -> Any:
-    """What the function gives where the thread does not record; a Variable that it writes into has a new version."""
+    """The function's result, unrecorded; a Variable that it writes into gets a new version."""
     for box in boxes_in((*args, *kwargs.values())):
         check_thread(box.node)
     result = function(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
@@ -223,17 +223,17 @@ def _unrecorded(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
 
 
 def _option(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
-    """What was given for an argument, by its name or by position; None where nothing was."""
+    """The value of an argument, given by name or by position; None if it was not given."""
     position = _position(function, name)
     return args[position] if position < len(args) else kwargs.get(name)
 
 
 @cache
 def _position(function: Callable[..., Any], name: str) -> int:
-    """Where a function takes an argument, if it takes it by position; else a place that no argument has."""
+    """The position of a function's argument; beyond all positions if it cannot be given by position."""
     try:
         parameters = [] if isinstance(function, np.ufunc) else list(inspect.signature(function).parameters.values())
-    except ValueError:  # a function in C that says nothing of its arguments
+    except ValueError:  # a function in C without a signature
         parameters = []
     for position, parameter in enumerate(parameters):
         if parameter.name == name and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
@@ -242,7 +242,7 @@ def _position(function: Callable[..., Any], name: str) -> int:
 
 
 def _overwritten(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The argument that a function stores into; None where it stores into none."""
+    """The argument that a function stores into; None if there is none."""
     name, value = _OVERWRITING.get(function, ("", None))
     if function in _IN_PLACE or (name and _option(function, args, kwargs, name) is value):
         return args[0] if args else next(iter(kwargs.values()))
@@ -258,7 +258,7 @@ def _run(
     plain_kwargs: dict[str, Any],
     boxes: list[Box],
 ) -> Any:
-    """Call the function with the plain values, and write it down."""
+    """Call the function with the plain values, and record it."""
     connected = False
     for box in boxes:
         if box.node.connected:
@@ -288,14 +288,14 @@ def _run(
 def _boxed(result: Any, node: Node, boxes: list[Box], *, keep: bool) -> Any:
     """The result as a Box, or as a tuple or list of boxes."""
     if isinstance(result, np.ndarray | np.generic):
-        # What is of integers or booleans changes in jumps, or not at all.
+        # Integers and booleans are piecewise constant.
         if node.connected and result.dtype.kind in "biu":
             node.connected = False
         if not node.connected and not keep:
             return result
         shares = getattr(result, "base", None) is not None
         for box in boxes:
-            if shares or box._value is result:  # np.real of what is real gives the array itself
+            if shares or box._value is result:  # np.real of a real array returns the array itself
                 box._viewed = True
         if not (node.connected and result.dtype.kind == "O"):
             return Box(result, node)
@@ -308,16 +308,16 @@ def _boxed(result: Any, node: Node, boxes: list[Box], *, keep: bool) -> Any:
             box._viewed = True
         return type(result)(parts) if type(result) in (list, tuple) else type(result)(*parts)
     if node.connected and isinstance(result, float | complex | tuple | list | np.ndarray):
-        raise TypeError(f"np.{node.name} gives {type(result).__name__} that NumPy's gradients cannot go through")
+        raise TypeError(f"np.{node.name} returns {type(result).__name__}, which gradients cannot pass through")
     return result
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a ufunc, or one of its methods, gives.
+    """The result of a ufunc, or of one of its methods.
 
     Raises:
-        TypeError: it would change a Variable, or store a recorded value in an array.
-        LookupError: a method without a differentiable twin, of recorded values.
+        TypeError: the call would change a Variable, or store a recorded value in an array.
+        LookupError: the method has no differentiable equivalent, and the thread records.
     """
     inputs = tuple(np.asarray(value) if type(value) in (list, tuple) else value for value in inputs)
     out = kwargs.pop("out", None)
@@ -344,7 +344,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
 
 
 def plain(value: Any) -> Any:
-    """The value without boxes and Variables: their arrays instead, in lists and tuples too."""
+    """The value with arrays in place of boxes and Variables, in lists and tuples too."""
     if isinstance(value, ArrayInterface):
         return value._plain()
     if type(value) in (list, tuple):
@@ -353,12 +353,12 @@ def plain(value: Any) -> Any:
 
 
 def _recorded(value: Any, active: Recording, boxes: list[Box]) -> Any:
-    """The value with boxes for Variables, in lists and tuples too; the boxes are appended to `boxes`."""
+    """The value with boxes in place of Variables, in lists and tuples too; the boxes are appended to `boxes`."""
     if isinstance(value, ArrayInterface):
         box = value._read(active)  # type: ignore[attr-defined]
         if type(box) is Box:
             boxes.append(box)
-            if box is value:  # in the record as it is now: `become` may change the caller's
+            if box is value:  # record it as it is now: `become` may change the caller's box
                 return Box(box._value, box.node, box.output)
         return box
     if type(value) in (list, tuple):
@@ -367,7 +367,7 @@ def _recorded(value: Any, active: Recording, boxes: list[Box]) -> Any:
 
 
 def recorded(value: Any) -> Any:
-    """The Box of a Variable, where the thread records; anything else as it is."""
+    """The Box of a Variable if the thread records; anything else unchanged."""
     active = current()
     return value._read(active) if active is not None and isinstance(value, ArrayInterface) else value  # type: ignore[attr-defined]
 
@@ -391,5 +391,5 @@ def _arrays_in(args: Any) -> Iterator[NDArray[Any]]:
 
 
 def stopped(value: Any) -> Any:
-    """The value, and no gradient goes through."""
+    """The value as a constant, through which no gradient flows."""
     return np.array(value)

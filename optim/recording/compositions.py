@@ -1,7 +1,6 @@
-"""NumPy functions that are short formulas of others, as these formulas: each part is then differentiated on its own.
+"""NumPy functions expressed as short formulas of others, so that each part is differentiated on its own.
 
-A composition is called with what the function is called with. It may answer NotImplemented, and the function itself is
-recorded then.
+A composition takes the function's arguments. If it returns NotImplemented, the function itself is recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPOSITIONS", "METHODS", "NO_VALUE"]
 
-NO_VALUE: Any = np._NoValue  # noqa: SLF001 - what NumPy passes on for "not given"
+NO_VALUE: Any = np._NoValue  # noqa: SLF001 - NumPy's marker for "not given"
 
 
 def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
@@ -160,7 +159,7 @@ def _divmod(x: Any, y: Any, /) -> Any:
 
 
 def _block(arrays: Any) -> Any:
-    """Lists side by side along the last axis, lists of these along the one before, and so on."""
+    """Join lists along the last axis, lists of lists along the one before, and so on."""
     depth = _depth(arrays)
     ndim = max(depth, *(np.ndim(leaf) for leaf in _leaves(arrays)))
 
@@ -181,7 +180,7 @@ def _leaves(arrays: Any) -> list[Any]:
 
 
 def _einsum(*operands: Any, **options: Any) -> Any:
-    """A label that stands twice at one operand takes the diagonal first."""
+    """Take the diagonal first for a label that occurs twice in one operand."""
     equation, *arrays = operands
     if not isinstance(equation, str) or "." in equation:
         return NotImplemented
@@ -274,7 +273,7 @@ def _accumulate(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, o
     return np.cumsum(array, axis, dtype, out)
 
 
-# What a ufunc's methods are, by (ufunc, method), or for all ufuncs by method.
+# The equivalents of ufuncs' methods, by (ufunc, method), or for all ufuncs by method.
 METHODS: dict[Any, Callable[..., Any]] = {
     (np.add, "reduce"): _reduced(np.sum),
     (np.multiply, "reduce"): _reduced(np.prod),

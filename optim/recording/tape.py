@@ -1,11 +1,11 @@
-"""What a loss does to Variables, written down as it runs: a node for each NumPy call.
+"""Records a loss as it runs: a node for each NumPy call.
 
-While a thread records, reading a Variable gives a Box (see `boxes`): the value, and the Node that made it. A NumPy call
-on boxes gives a box again, whose node holds the call; so nodes are linked from results back to Variables. `backward`
-walks these links, `trace` draws them. Outside of a recording, boxes and Variables are nothing but their values.
+While a thread records, reading a Variable returns a Box (see `boxes`): the value, and the Node that produced it. A
+NumPy call on boxes returns another box, whose node holds the call; so nodes are linked from results back to Variables.
+`backward` walks these links, `trace` draws them. Outside a recording, boxes and Variables are just their values.
 
-Strategy: recording does as little as it can, since it happens at every call of every step. Derivatives are looked up
-when a gradient is asked for.
+Strategy: recording does as little as possible, since it runs at every call of every step. Derivatives are looked up
+when a gradient is requested.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ __all__ = [
     "recording",
 ]
 
-_CHECKED = 2**20  # bytes: a larger array's checksum takes longer than many a call
+_CHECKED = 2**20  # bytes: a larger array's checksum would take longer than many calls
 _numbers = count()
 _SCOPE = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/-]*$")  # TensorFlow's rule
 
 
 class UnknownGradientError(Exception):
-    """A derivative does not know these arguments. `backward` makes it a LookupError that names the function."""
+    """A derivative does not support these arguments. `backward` turns it into a LookupError that names the function."""
 
 
 class Node:
-    """One call, or the reading of a Variable.
+    """One call, or one read of a Variable.
 
     Attributes:
-        function: what was called; None where a Variable was read.
-        args: positional arguments; boxes where they were boxes or Variables.
+        function: the called function; None for the read of a Variable.
+        args: positional arguments, with boxes for boxes and Variables.
         kwargs: keyword arguments, likewise.
-        value: what it gave: an array or number, or a tuple or list of them; a Variable's live array.
-        number: rises from node to node.
-        connected: whether a gradient can go through it.
+        value: the result: an array or number, or a tuple or list of them; a Variable's live array.
+        number: increases from node to node.
+        connected: whether a gradient can flow through it.
         variable: the Variable that was read, or None.
-        version: the Variable's at that time.
-        recording: what it was recorded into; None where that is not known.
-        seen: arrays that the way back needs, which others may change, and their checksums at that time.
-        scope: the name scope that it was called in; "" or one that ends in "/".
-        times: when it began and ended, in ns, where calls are measured.
+        version: the Variable's version at that time.
+        recording: the Recording that it belongs to; None if unknown.
+        seen: arrays that the backward pass needs and others may change, with their checksums at that time.
+        scope: the name scope of the call; "" or one that ends in "/".
+        times: when it began and ended, in ns, if calls are timed.
     """
 
     __slots__ = (
@@ -85,22 +85,22 @@ class Node:
 
     @property
     def name(self) -> str:
-        """The function's name, as one would write it."""
+        """The function's name, as written in code."""
         return name_of(self.function)
 
 
 class Recording:
-    """What a thread has recorded so far.
+    """The calls that a thread has recorded so far.
 
     Args:
-        clock: the time in ns; where there is one, every call is kept and timed, and no gradients are expected.
+        clock: returns the time in ns. If given, every call is kept and timed, and no gradients are expected.
 
     Attributes:
-        watched: the Variables whose gradients may be asked for although they are not trainable.
+        watched: Variables whose gradients may be requested although they are not trainable.
         automatic: whether all trainable Variables that are read are watched.
-        traced: whether every call is kept, in `nodes`, not only those that gradients go through.
-        thread: the thread that records into it now, or None.
-        reads: the Variables read, and their versions at that time.
+        traced: whether every call is kept, in `nodes`, not only those with gradients.
+        thread: the thread that is recording into it, or None.
+        reads: the Variables that were read, and their versions at that time.
     """
 
     def __init__(self, clock: Callable[[], int] | None = None) -> None:
@@ -116,7 +116,7 @@ class Recording:
         self._scopes: dict[str, int] = {}
 
     def read(self, variable: Any) -> Node | None:
-        """The node of a Variable that is read; None where nobody will ask for it."""
+        """The node of a Variable that is read; None if it is not needed."""
         node = self._roots.get(variable)
         self.reads.setdefault(variable, variable.version)
         if node is not None and node.version == variable.version and (node.connected or variable not in self.watched):
@@ -136,7 +136,7 @@ class Recording:
         return node
 
     def enter(self, scope: str) -> str:
-        """Enter a name scope, under a name of its own; the one that was left."""
+        """Enter a name scope under a unique name; return the previous scope."""
         before, path = self.scope, self.scope + scope
         times = self._scopes.get(path, 0)
         self._scopes[path] = times + 1
@@ -152,7 +152,7 @@ _state = _State()
 
 
 def current() -> Recording | None:
-    """What this thread records into, if it does."""
+    """The Recording of this thread, or None."""
     return _state.recording
 
 
@@ -173,15 +173,15 @@ def recording(new: Recording | None) -> Iterator[Recording | None]:
 
 @contextmanager
 def name_scope(name: str) -> Iterator[None]:
-    """Name what is called inside: in the graph of the loss, `name/` stands before the names of these nodes.
+    """Name the calls inside: in the graph of the loss, their nodes' names begin with `name/`.
 
-    A name that was used before gets a number behind it, as in TF1. Without a trace, nothing happens.
+    A number is appended to a name that was used before, as in TF1. Without a trace, nothing happens.
 
     Args:
         name: letters, digits, ".", "_", "-" and "/".
 
     Raises:
-        ValueError: it has other characters.
+        ValueError: the name has other characters.
 
     >>> from optim import Variable, trace_graph
     >>> w = Variable([1.0, 2.0], name="w")
@@ -192,7 +192,9 @@ def name_scope(name: str) -> Iterator[None]:
     ['layer1/Tanh', 'layer1/Sum']
     """
     if not _SCOPE.match(name):
-        raise ValueError(f"name must be of letters, digits, '.', '_', '-' and '/', and begin with no '_', got {name!r}")
+        raise ValueError(
+            f"name must consist of letters, digits, '.', '_', '-', '/' and not begin with '_', got {name!r}"
+        )
     active = _state.recording
     if active is None:
         yield
@@ -205,57 +207,57 @@ def name_scope(name: str) -> Iterator[None]:
 
 
 def check_unchanged(read: dict[Any, int]) -> None:
-    """See that the Variables still have the versions that were read.
+    """Check that the Variables still have the versions that were read.
 
     Raises:
-        RuntimeError: one has not.
+        RuntimeError: a Variable has changed.
     """
     changed = [variable.name for variable, version in read.items() if variable.version != version]
     if changed:
         raise RuntimeError(
-            f"variables {changed} were changed after the loss had read them, and its gradients would be of neither "
-            f"state: read such a variable as stop_gradient(variable), or assign to it after the step"
+            f"variables {changed} were changed after the loss read them, so its gradients would match neither state: "
+            f"read such a variable as stop_gradient(variable), or assign to it after the step"
         )
 
 
 def check_thread(node: Node) -> None:
-    """See that no other thread still records what a gradient goes through, of which this thread would record nothing.
+    """Check that no other thread is still recording this node: this thread would not record its use.
 
     Raises:
-        RuntimeError: one does.
+        RuntimeError: another thread is.
     """
     home = node.recording
     if node.connected and home is not None and home.thread not in (None, threading.get_ident()):
         raise RuntimeError(
-            "a recorded value was used in another thread than the loss's, where nothing is recorded, and its gradient "
-            "would be lost: compute it in the loss's own thread, or use stop_gradient(value) there first"
+            "a recorded value was used outside the loss's thread, where nothing is recorded and its gradient would be "
+            "lost: compute it in the loss's own thread, or use stop_gradient(value) there first"
         )
 
 
 def checksums(arrays: Iterable[NDArray[Any]]) -> list[tuple[NDArray[Any], int]]:
-    """The arrays, but those of more than 1 MiB, each with a checksum of what is in it."""
+    """The arrays of at most 1 MiB, each with a checksum of its contents."""
     return [(array, crc32c(array.tobytes())) for array in arrays if array.nbytes <= _CHECKED]
 
 
 def check_operands(node: Node) -> None:
-    """See that the arrays of a call, or the array of a Variable, are still what they were.
+    """Check that the arrays of a call, or the array of a Variable, are unchanged.
 
     Raises:
-        RuntimeError: one is not.
+        RuntimeError: an array has changed.
     """
     for array, checksum in node.seen:
         if crc32c(array.tobytes()) != checksum:
             raise RuntimeError(
-                f"variable {node.variable.name!r} was changed through its array after the loss had read it, and the "
-                f"gradients would be of neither state: change it with assign, after the step"
+                f"variable {node.variable.name!r} was changed through its array after the loss read it, so the "
+                f"gradients would match neither state: change it with assign, after the step"
                 if node.variable is not None
-                else f"np.{node.name} was given an array of shape {array.shape} that was changed afterwards, and its "
-                f"gradient would be of neither state: give it a copy"
+                else f"an array of shape {array.shape} was changed after np.{node.name} used it, so its gradient would "
+                f"match neither state: pass a copy"
             )
 
 
 def name_of(function: Any) -> str:
-    """The function's name, with its submodule: "linalg.svd"."""
+    """The function's name with its submodule, such as "linalg.svd"."""
     module = getattr(function, "__module__", None) or ""
     name = getattr(function, "__name__", repr(function))
     return f"{module.removeprefix('numpy.')}.{name}" if module in ("numpy.linalg", "numpy.fft") else name

@@ -1,1 +1,1 @@
-"""Learning rates that change: schedules, and TF1's decays."""
+"""Learning rate schedules, among them TF1's decays."""

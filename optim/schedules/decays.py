@@ -1,7 +1,7 @@
 """TF1's decays: learning rates that fall with the step.
 
-Each takes the rate to begin with, and a step, or the Variable that counts them: `schedules` says more. All is computed
-in float64; TF1 rounds to float32 on the way, so that both agree to about 1e-6, relative.
+Each takes the initial rate, and a step or the Variable that counts steps: see `schedule`. All computations are in
+float64; TF1 rounds to float32 on the way, so the two agree to a relative error of about 1e-6.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ def exponential_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> float | Schedule:
-    r"""The rate times `decay_rate`, every `decay_steps` steps.
+    r"""Multiply the rate by `decay_rate` every `decay_steps` steps.
 
     .. math:: \eta \cdot r^p, \quad p = step / decay\_steps
 
     Args:
-        learning_rate: η, the rate to begin with: a number, a Variable, a callable, or another Schedule.
-        global_step: a step, or the Variable that counts them; so for all schedules.
-        decay_steps: the steps in which the rate falls by `decay_rate`; positive.
+        learning_rate: η, the initial rate: a number, a Variable, a callable, or another Schedule.
+        global_step: a step, or the Variable that counts steps; the same for all schedules.
+        decay_steps: the number of steps in which the rate is multiplied by `decay_rate` once; positive.
         decay_rate: r; at least 0.
-        staircase: whether p is rounded down, so that the rate falls all at once.
-        name: accepted for TF1's sake; unused; so for all decays.
+        staircase: whether p is rounded down, so that the rate falls in discrete steps.
+        name: accepted for compatibility with TF1; unused, as in all decays.
 
     Returns:
-        The rate at that step; or, for a Variable, a Schedule. So do all schedules.
+        The rate at that step; for a Variable, a Schedule. The same holds for all schedules.
 
     Raises:
-        TypeError: `global_step` is no number and no Variable of one number.
-        ValueError: `global_step` is None, or an argument is out of its bounds. So do all schedules.
+        TypeError: `global_step` is neither a number nor a Variable of one number.
+        ValueError: `global_step` is None, or an argument is out of bounds. The same holds for all schedules.
 
     >>> exponential_decay(0.1, 200_000, 100_000, 0.5)
     0.025
@@ -82,14 +82,14 @@ def natural_exp_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> float | Schedule:
-    r"""The rate times e to the power of -`decay_rate`, every `decay_steps` steps.
+    r"""Multiply the rate by e to the power of -`decay_rate` every `decay_steps` steps.
 
     .. math:: \eta \cdot e^{-r p}, \quad p = step / decay\_steps
 
     Args:
         learning_rate: η.
-        global_step: a step, or the Variable that counts them.
-        decay_steps: the steps in which the exponent falls by `decay_rate`; positive.
+        global_step: a step, or the Variable that counts steps.
+        decay_steps: the number of steps in which the exponent falls by `decay_rate`; positive.
         decay_rate: r.
         staircase: whether p is rounded down.
         name: unused.
@@ -117,14 +117,14 @@ def inverse_time_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> float | Schedule:
-    r"""The rate over 1, 1 + r, 1 + 2r, … every `decay_steps` steps.
+    r"""Divide the rate by 1, 1 + r, 1 + 2r, …, one term every `decay_steps` steps.
 
     .. math:: \eta / (1 + r p), \quad p = step / decay\_steps
 
     Args:
         learning_rate: η.
-        global_step: a step, or the Variable that counts them.
-        decay_steps: the steps in which the divisor grows by `decay_rate`; positive.
+        global_step: a step, or the Variable that counts steps.
+        decay_steps: the number of steps in which the divisor grows by `decay_rate`; positive.
         decay_rate: r; at least 0.
         staircase: whether p is rounded down.
         name: unused.
@@ -153,17 +153,17 @@ def polynomial_decay(
     cycle: bool = False,
     name: str | None = None,
 ) -> float | Schedule:
-    r"""From one rate to another in `decay_steps` steps; a straight line where `power` is 1.
+    r"""Change from one rate to another in `decay_steps` steps; linearly if `power` is 1.
 
     .. math:: (\eta - \eta_{end}) (1 - s / D)^{power} + \eta_{end}, \quad s = \min(step, D)
 
     Args:
         learning_rate: η.
-        global_step: a step, or the Variable that counts them.
+        global_step: a step, or the Variable that counts steps.
         decay_steps: D; positive.
-        end_learning_rate: the rate from step D on; larger than η, it makes a warm-up.
+        end_learning_rate: the rate from step D on; a rate above η makes a warm-up.
         power: at least 0.
-        cycle: whether D grows to its first multiple that is not below the step, so that the rate rises again.
+        cycle: whether D grows to its first multiple at or above the step, so that the rate rises again.
         name: unused.
 
     >>> polynomial_decay(0.5, 50, 100, end_learning_rate=0.25), polynomial_decay(0.5, 150, 100, 0.25, cycle=True)
@@ -186,15 +186,15 @@ def polynomial_decay(
 def cosine_decay(
     learning_rate: Rate, global_step: float | Variable, decay_steps: float, alpha: float = 0.0, name: str | None = None
 ) -> float | Schedule:
-    r"""Half a cosine from the rate down to `alpha` of it.
+    r"""Follow half a cosine from the rate down to `alpha` times the rate.
 
     .. math:: \eta ((1 - \alpha) \tfrac12 (1 + \cos \pi s / D) + \alpha), \quad s = \min(step, D)
 
     Args:
         learning_rate: η.
-        global_step: a step, or the Variable that counts them.
+        global_step: a step, or the Variable that counts steps.
         decay_steps: D; positive.
-        alpha: α, the share of η that remains.
+        alpha: α, the fraction of η that remains.
         name: unused.
 
     >>> cosine_decay(1.0, 0, 100), cosine_decay(1.0, 50, 100, alpha=0.5), cosine_decay(1.0, 200, 100)
@@ -220,19 +220,19 @@ def cosine_decay_restarts(
     alpha: float = 0.0,
     name: str | None = None,
 ) -> float | Schedule:
-    r"""Cosine decay that begins again and again: SGDR.
+    r"""Cosine decay with restarts: SGDR.
 
     .. math:: \eta ((1 - \alpha) m^i \tfrac12 (1 + \cos \pi f) + \alpha)
 
-    after i restarts, at the fraction f of the period at hand, which is :math:`t^i` times the first.
+    after i restarts, at the fraction f of the current period, which is :math:`t^i` times the first.
 
     Args:
         learning_rate: η.
-        global_step: a step, or the Variable that counts them.
+        global_step: a step, or the Variable that counts steps.
         first_decay_steps: the first period; positive.
-        t_mul: t, how much longer each period is than the one before; at least 1.
-        m_mul: m, how high each begins, compared with the one before; at least 0.
-        alpha: α, the share of η that remains.
+        t_mul: t, the ratio of each period's length to the one before; at least 1.
+        m_mul: m, the ratio of each period's initial rate to the one before; at least 0.
+        alpha: α, the fraction of η that remains.
         name: unused.
 
     >>> [cosine_decay_restarts(1.0, step, 10, m_mul=0.5) for step in (0, 5, 10, 20, 30)]
@@ -264,15 +264,15 @@ def linear_cosine_decay(
     beta: float = 0.001,
     name: str | None = None,
 ) -> float | Schedule:
-    r"""A line times a cosine.
+    r"""Follow a line times a cosine.
 
     .. math:: \eta ((\alpha + 1 - s / D) \tfrac12 (1 + \cos 2 \pi n s / D) + \beta), \quad s = \min(step, D)
 
     Args:
         learning_rate: η.
-        global_step: a step, or the Variable that counts them.
+        global_step: a step, or the Variable that counts steps.
         decay_steps: D; positive.
-        num_periods: n, how often the cosine comes round.
+        num_periods: n, the number of the cosine's periods.
         alpha: α.
         beta: β.
         name: unused.
@@ -302,25 +302,25 @@ def noisy_linear_cosine_decay(
     *,
     seed: int | None = None,
 ) -> float | Schedule:
-    r"""`linear_cosine_decay` whose line is noisy; the noise fades.
+    r"""`linear_cosine_decay` with noise on the line; the noise fades.
 
     .. math:: \eta ((\alpha + 1 - s / D + \epsilon) \tfrac12 (1 + \cos 2 \pi n s / D) + \beta), \quad
         \epsilon \sim N(0, v / (1 + s)^w)
 
-    The noise of a step depends on the seed and the step alone: a step asked for twice has one rate, and a run that is
-    resumed goes on as it would have. A rate below 0, which TF1 lets through, is 0 here, since no optimizer takes it.
+    The noise of a step depends on the seed and the step alone: a step always has the same rate, and a resumed run
+    continues as it would have. A rate below 0, which TF1 allows, becomes 0 here, since no optimizer accepts it.
 
     Args:
         learning_rate: η.
-        global_step: a step, or the Variable that counts them.
+        global_step: a step, or the Variable that counts steps.
         decay_steps: D; positive.
         initial_variance: v; at least 0.
         variance_decay: w.
-        num_periods: n, how often the cosine comes round.
+        num_periods: n, the number of the cosine's periods.
         alpha: α.
         beta: β.
         name: unused.
-        seed: of the noise; at least 0. Where None, a new one for each call of this function.
+        seed: the seed of the noise; at least 0. If None, a new one for each call of this function.
 
     >>> from optim import Variable
     >>> step = Variable(3, trainable=False, name="global_step")
@@ -355,7 +355,7 @@ def _power(base: float, exponent: float) -> float:
     try:
         return float(base**exponent)
     except OverflowError:
-        return math.inf  # which an optimizer refuses, and says so
+        return math.inf  # an optimizer refuses it with an error
 
 
 def _half_cosine(fraction: float) -> float:
@@ -364,7 +364,7 @@ def _half_cosine(fraction: float) -> float:
 
 
 def _restarts(periods: float, growth: float) -> tuple[int, float]:
-    """How many periods are over, and the fraction of the one at hand; `periods` is the time, in first periods."""
+    """The number of finished periods, and the fraction of the current one; `periods` is the time in first periods."""
     if growth == 1:
         return math.floor(periods), periods % 1
 
@@ -372,7 +372,7 @@ def _restarts(periods: float, growth: float) -> tuple[int, float]:
         return (growth**i - 1) / (growth - 1)
 
     i = math.floor(math.log1p(periods * (growth - 1)) / math.log(growth))
-    while periods >= begin(i + 1):  # the logarithms are rounded, and a restart is to be at its step
+    while periods >= begin(i + 1):  # the logarithms are rounded, but a restart must be at its exact step
         i += 1
     while periods < begin(i):
         i -= 1

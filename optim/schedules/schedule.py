@@ -1,8 +1,8 @@
-"""Learning rates that follow the step: what a schedule is, warm-up, one rate after another.
+"""Learning rates that follow the step: the Schedule, warm-up, and sequences of rates.
 
-Every function here and in `decays` takes a step, and then returns the rate at that step; or the Variable that counts
-the steps, and then returns a Schedule, which an optimizer evaluates at each of them. Where a function takes a rate it
-takes a Schedule, too. So they compose:
+Every function here and in `decays` takes a step and returns the rate at that step; or it takes the Variable that counts
+steps and returns a Schedule, which an optimizer evaluates at each step. Functions that take a rate also take a
+Schedule, so they compose:
 
     linear_warmup(cosine_decay(0.1, step, 10_000), step, 500)
 """
@@ -24,13 +24,13 @@ __all__ = ["Schedule", "decayed", "join_schedules", "linear_warmup", "piecewise_
 
 
 class Schedule:
-    """A rate that follows a Variable: called without arguments, as optimizers do, it says the rate in force.
+    """A rate that follows a Variable: called without arguments, as optimizers do, it returns the current rate.
 
-    The functions of this module and of `decays` make them.
+    The functions of this module and of `decays` create Schedules.
 
     Args:
-        text: what it is, for its repr.
-        global_step: the Variable that counts the steps.
+        text: its repr.
+        global_step: the Variable that counts steps.
         at: step → rate.
 
     >>> from optim import exponential_decay
@@ -49,11 +49,11 @@ class Schedule:
         self._at = at
 
     def at(self, step: float) -> float:
-        """The rate at any step: what to plot before training."""
+        """The rate at any step, for example to plot it before training."""
         return self._at(_checked_step(step))
 
     def __call__(self) -> float:
-        """The rate at the step that the Variable now counts."""
+        """The rate at the Variable's current step."""
         return self.at(self._global_step.value.item())
 
     def __float__(self) -> float:
@@ -66,23 +66,22 @@ class Schedule:
 def linear_warmup(
     learning_rate: Rate, global_step: float | Variable, warmup_steps: float, start_factor: float = 0.0
 ) -> float | Schedule:
-    r"""A rate that rises along a line to what it would be, and is that from `warmup_steps` on.
+    r"""A rate that rises linearly to the given rate, and equals it from `warmup_steps` on.
 
     .. math:: \eta(step) \cdot (f + (1 - f) \min(step / warmup\_steps, 1))
 
     Args:
-        learning_rate: η: a Schedule, which does not wait for the warm-up to be over; or a number, a Variable or a
-            callable.
-        global_step: a step, or the Variable that counts them.
+        learning_rate: η: a number, a Variable, a callable, or a Schedule, which advances during the warm-up.
+        global_step: a step, or the Variable that counts steps.
         warmup_steps: positive.
-        start_factor: f, the share of the rate at step 0, from 0 to 1.
+        start_factor: f, the fraction of the rate at step 0, from 0 to 1.
 
     Returns:
-        The rate at that step; or, for a Variable, a Schedule.
+        The rate at that step; for a Variable, a Schedule.
 
     Raises:
-        TypeError: `global_step` is no number, and no Variable of one number.
-        ValueError: an argument is out of its bounds.
+        TypeError: `global_step` is neither a number nor a Variable of one number.
+        ValueError: an argument is out of bounds.
 
     >>> [linear_warmup(0.4, step, 4) for step in (0, 1, 2, 4, 100)]
     [0.0, 0.1, 0.2, 0.4, 0.4]
@@ -103,16 +102,16 @@ def linear_warmup(
 def piecewise_constant(
     x: float | Variable, boundaries: Sequence[float], values: Sequence[Rate], name: str | None = None
 ) -> float | Schedule:
-    """The first value up to and with the first boundary, the second up to and with the second, and so on.
+    """The first value up to and including the first boundary, the second up to and including the second, and so on.
 
     Args:
-        x: a step, or the Variable that counts them; TF1's name for it.
-        boundaries: where values change; each above the one before.
+        x: a step, or the Variable that counts steps; TF1's name for it.
+        boundaries: the last step of each value but the last; increasing.
         values: rates; one more than boundaries.
-        name: accepted for TF1's sake; unused.
+        name: accepted for compatibility with TF1; unused.
 
     Raises:
-        ValueError: there are not as many values, or the boundaries do not increase.
+        ValueError: the number of values is wrong, or the boundaries do not increase.
 
     >>> [piecewise_constant(step, [10, 20], [1.0, 0.5, 0.1]) for step in (0, 10, 11, 20, 21)]
     [1.0, 1.0, 0.5, 0.5, 0.1]
@@ -130,19 +129,19 @@ def piecewise_constant(
 def join_schedules(
     schedules: Sequence[Rate], boundaries: Sequence[float], global_step: float | Variable
 ) -> float | Schedule:
-    """One schedule after another: each begins, at its own step 0, where the one before it ends.
+    """One schedule after another: each begins at its own step 0 where the previous one ends.
 
     Args:
-        schedules: Schedules, and rates that stay as they are.
+        schedules: Schedules and constant rates.
         boundaries: the steps at which the second, the third, … begins; one fewer than schedules.
-        global_step: a step, or the Variable that counts them.
+        global_step: a step, or the Variable that counts steps.
 
     Returns:
-        The rate at that step; or, for a Variable, a Schedule.
+        The rate at that step; for a Variable, a Schedule.
 
     Raises:
-        TypeError: `global_step` is no number, and no Variable of one number.
-        ValueError: there are not as many schedules, or the boundaries do not increase.
+        TypeError: `global_step` is neither a number nor a Variable of one number.
+        ValueError: the number of schedules is wrong, or the boundaries do not increase.
 
     >>> from optim import cosine_decay, polynomial_decay
     >>> step = Variable(0, trainable=False, name="global_step")
@@ -169,14 +168,14 @@ def decayed(
     rate: Callable[[float, float], float],
     **arguments: Any,
 ) -> float | Schedule:
-    """A schedule that changes another, or a number.
+    """A schedule that modifies another schedule or a number.
 
     Args:
-        name: the function's name, for the repr, as are its `arguments`.
-        learning_rate: what is changed.
-        global_step: a step, or the Variable that counts them.
+        name: the function's name, for the repr.
+        learning_rate: the rate to modify.
+        global_step: a step, or the Variable that counts steps.
         rate: (step, learning rate at that step) → rate.
-        arguments: the function's others.
+        arguments: the function's other arguments, for the repr.
     """
     start = _rate_at(learning_rate)
     return _evaluated(name, global_step, lambda step: rate(step, start(step)), learning_rate, **arguments)
@@ -185,7 +184,7 @@ def decayed(
 def _evaluated(
     name: str, global_step: float | Variable | None, at: Callable[[float], float], *rates: Any, **arguments: Any
 ) -> float | Schedule:
-    """`at` of this step, or the Schedule that it makes with this Variable; the rest is for its repr."""
+    """The value of `at` at this step, or its Schedule for this Variable; the other arguments are for the repr."""
     if global_step is None:
         raise ValueError(f"global_step is required for {name}, got None")
     if not isinstance(global_step, Variable):
@@ -197,7 +196,7 @@ def _evaluated(
 
 
 def _rate_at(rate: Rate) -> Callable[[float], float]:
-    """Step → rate: a Schedule's own; of anything else its value now, whatever the step."""
+    """Step → rate: a Schedule's own function; for anything else its current value, whatever the step."""
     if isinstance(rate, Schedule):
         return rate.at
     if not callable(rate) and not isinstance(rate, Variable):
@@ -210,7 +209,7 @@ def _increasing(boundaries: Sequence[float]) -> list[float]:
     """The boundaries as numbers.
 
     Raises:
-        ValueError: one is not above the one before.
+        ValueError: they do not increase.
     """
     places = [checks.number("boundaries", boundary, checks.finite) for boundary in boundaries]
     if any(above <= below for below, above in pairwise(places)):

@@ -1,1 +1,1 @@
-"""What steps did: reports, and the summaries that are made of them."""
+"""Reports of optimizer steps, and the summaries written from them."""

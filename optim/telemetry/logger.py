@@ -1,7 +1,7 @@
-"""Telemetry: step reports → one Summary a step → a writer.
+"""Telemetry: writes step reports, as one Summary per step.
 
-What a step costs here is counted in microseconds, so the tags are serialized once, and a step writes only their values.
-Which tags there are may change from step to step: each set of them that comes up has a template.
+A step may cost only microseconds here, so the tags are serialized once, and a step writes only their values. The tags
+may change from step to step: each set of tags that occurs has a template.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ __all__ = ["Telemetry", "log_checkpoint"]
 _OF_A_VARIABLE = ("gradients/norm", "weights/norm", "updates/norm", "gradients/zero_fraction", "updates/ratio")
 _OF_A_SLOT = ("mean", "norm", "max")
 _NO_VARIABLES = VariableReports((), (), (), np.empty((0, len(_OF_A_VARIABLE))))
-_MOST_TEMPLATES = 64  # of a run whose steps train ever other variables
+_MOST_TEMPLATES = 64  # for a run that keeps training different variables
 
 
 class Telemetry:
-    """Writes the reports of due steps, and remembers what the others did.
+    """Writes the reports of due steps, and accumulates counts from the others.
 
     Args:
         writer: where to log.
-        every_n_steps: steps that this divides are due.
-        histograms_every_n_steps: steps that this divides are due for histograms; None for none.
-        variables: those that have tags of their own, or their names; None for all.
-        clock: gives seconds, from any start.
-        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
-            shows one a run.
+        every_n_steps: a step is due if this divides it.
+        histograms_every_n_steps: a step is due for histograms if this divides it; None for no histograms.
+        variables: the variables that get tags of their own, or their names; None for all.
+        clock: returns seconds, from any start.
+        layout: whether to log a layout of custom scalars; False if the run has its own, since TensorBoard shows one
+            per run.
 
     Raises:
-        TypeError: `writer` is no writer; a number of steps is no integer; `variables` is no list of Variables and
-            names; histograms are wanted of a writer that is no SummaryWriter.
+        TypeError: `writer` is not a writer; a number of steps is not an integer; `variables` is not a list of Variables
+            and names; histograms are requested, but the writer is not a SummaryWriter.
         ValueError: a number of steps is not positive.
     """
 
@@ -75,11 +75,11 @@ class Telemetry:
         self._has_layout = not layout
         self._templates: dict[tuple[Any, ...], _Template] = {}
         self._steps = self._clipped = self._nonfinite = 0  # since the last write
-        self._written: tuple[int, float] | None = None  # the last write's step, and its time in seconds
+        self._written: tuple[int, float] | None = None  # the step and the time, in seconds, of the last write
 
     @property
     def looks_at_variables(self) -> bool:
-        """Whether any variable has tags of its own."""
+        """Whether any variable gets tags of its own."""
         return self._chosen is None or bool(self._chosen)
 
     def is_due(self, step: int) -> bool:
@@ -100,15 +100,15 @@ class Telemetry:
             raise ValueError(f"the writer of {self.writer.path} is closed; reopen() goes on in a new file")
 
     def names_of(self, variables: Iterable[Variable]) -> tuple[str, ...]:
-        """What the tags call the variables: by name; of those that share one, the second is name_1, and so on."""
+        """The variables' names in tags; if several share a name, the second is name_1, and so on."""
         return tuple([self._names.get(variable) or self._new_name(variable) for variable in variables])
 
     def observe(self, report: StepReport, names: tuple[str, ...] = ()) -> None:
-        """Take note of a step, and write it where it is due; one that was left out only counts as not finite.
+        """Record a step, and write it if it is due; of a skipped step, only the non-finite elements are counted.
 
         Args:
-            report: the step's.
-            names: what the tags call its variables.
+            report: the step's report.
+            names: its variables' names in tags.
         """
         self._nonfinite += report.nonfinite or 0
         if report.skipped:
@@ -122,7 +122,7 @@ class Telemetry:
             self._written = report.step, now
 
     def add_histograms(self, step: int, kind: str, arrays: Mapping[str, Any]) -> None:
-        """Log how the elements of each variable's array are distributed; `kind` is "gradients" or "weights"."""
+        """Log a histogram of each variable's array; `kind` is "gradients" or "weights"."""
         for name, array in arrays.items():
             if array.size and (self._chosen is None or name in self._chosen):
                 self.writer.add_histogram(f"histograms/{kind}/{name}", array, step)  # type: ignore[attr-defined]
@@ -138,7 +138,7 @@ class Telemetry:
         self.writer.add_summary(template.scalars.filled(np.concatenate(([*tags.values()], values))), report.step)
 
     def _of_the_step(self, report: StepReport, now: float) -> dict[str, float]:
-        """The numbers that are not about one variable, by tag."""
+        """The values of the whole step, by tag."""
         tags: dict[str, float] = {}
         if report.loss is not None:
             tags["train/loss"] = report.loss
@@ -146,7 +146,7 @@ class Telemetry:
             tags["train/learning_rate"] = report.learning_rate
         if self._written is not None:
             steps, seconds = report.step - self._written[0], now - self._written[1]
-            if steps > 0 and seconds > 0:  # not where a checkpoint was restored, or the clock is coarse
+            if steps > 0 and seconds > 0:  # not if a checkpoint was restored, or the clock is coarse
                 tags["train/global_step_per_sec"] = steps / seconds
         if report.global_norm is not None:
             tags["gradients/global_norm"] = report.global_norm
@@ -159,7 +159,7 @@ class Telemetry:
         return tags
 
     def _template(self, tags: tuple[str, ...], names: tuple[str, ...], known: VariableReports) -> _Template:
-        """The template for these tags, and for what is known of the variables of these names."""
+        """The template for these tags, and for the measured values of the variables with these names."""
         key = (tags, names, known.slots, known.measured)
         if key not in self._templates:
             if len(self._templates) >= _MOST_TEMPLATES:
@@ -180,7 +180,7 @@ class Telemetry:
         while name in taken:
             number += 1
             name = f"{variable.name}_{number}"
-        ScalarsTemplate([name])  # refuses what no tag can be
+        ScalarsTemplate([name])  # refuses a name that cannot be a tag
         if self._chosen is not None and variable in self._chosen:
             self._chosen.add(name)
         self._names[variable] = name
@@ -188,14 +188,14 @@ class Telemetry:
 
 
 class _Template(NamedTuple):
-    """The tags of a step, and which of `VariableReports.values` stand behind the first of them."""
+    """The tags of a step, and the places in `VariableReports.values` of the values that follow the step's own."""
 
     scalars: ScalarsTemplate
     places: Any
 
 
 def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-    """What the custom-scalars dashboard draws together; its tags are regular expressions."""
+    """The charts of the custom-scalars dashboard; their tags are regular expressions."""
 
     def lines(*patterns: str) -> list[Any]:
         return ["Multiline", [f"{pattern}$" for pattern in patterns]]
@@ -226,7 +226,7 @@ def _positive(name: str, number: int) -> int:
 
 
 def _chosen(variables: Iterable[Variable | str]) -> set[Variable | str]:
-    """Those that have tags of their own; the names of Variables are added when they are first seen."""
+    """The variables that get tags of their own; the names of Variables are added when they are first seen."""
     if isinstance(variables, (str, Variable)) or not hasattr(variables, "__iter__"):
         raise TypeError(f"variables must be a list of Variables or of names, got {variables!r}")
     chosen = set(variables)

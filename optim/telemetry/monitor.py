@@ -1,4 +1,4 @@
-"""GradientMonitor: the tags of `with_summaries`, from a training loop whose optimizer is somebody else's."""
+"""GradientMonitor: logs the tags of `with_summaries` from a training loop with another library's optimizer."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ __all__ = ["GradientMonitor"]
 
 
 class GradientMonitor:
-    """Logs what the gradients did, whoever computes them and whoever makes the update.
+    """Logs gradients, whichever library computes them and makes the update.
 
-    Nothing is changed, and nothing copied where memory can be shared: each array is read once, at steps that are due.
+    Arrays are not modified, nor copied if memory can be shared: each is read once, at steps that are due.
 
     Args:
-        writer: where to log; a SummaryWriter, where histograms are wanted.
+        writer: where to log; histograms need a SummaryWriter.
         every_n_steps: write at steps that this divides.
-        histograms_every_n_steps: log histograms at steps that this divides; None for none.
-        variables: the names that have tags of their own; None for all.
-        clock: gives seconds, from any start, for `train/global_step_per_sec`.
-        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
-            shows one a run.
+        histograms_every_n_steps: log histograms at steps that this divides; None for no histograms.
+        variables: the names that get tags of their own; None for all.
+        clock: returns seconds, from any start, for `train/global_step_per_sec`.
+        layout: whether to log a layout of custom scalars; False if the run has its own, since TensorBoard shows one
+            per run.
 
     Raises:
-        TypeError: a number of steps is no integer; `variables` is no list of names; histograms are wanted of a writer
-            that is no SummaryWriter.
+        TypeError: a number of steps is not an integer; `variables` is not a list of names; histograms are requested,
+            but the writer is not a SummaryWriter.
         ValueError: a number of steps is not positive.
 
     >>> import tempfile
@@ -91,31 +91,31 @@ class GradientMonitor:
         slots: Mapping[str, Any] | None = None,
         global_norm: Any = None,
     ) -> StepReport:
-        """Take note of a step, and log it where it is due.
+        """Record a step, and log it if it is due.
 
-        Call it at every step, before the gradients are clipped. With `clip_norm` the norm is measured at steps that are
-        not due as well, since `gradients/clipped_fraction` counts them all.
+        Call it at every step, before the gradients are clipped. With `clip_norm` the norm is also measured at steps
+        that are not due, since `gradients/clipped_fraction` counts all steps.
 
         Args:
             step: the step's number.
-            gradients: name → array, and what is nested is named "outer/inner": mappings, lists, named tuples, or any
-                pytree of JAX's. Or a torch module, or its `named_parameters()`: then the gradients are what the
-                parameters have as `grad`, and the weights are the parameters. Arrays are NumPy's, torch's on any
-                device, JAX's, or any with `__array__` or `__dlpack__`. None is passed over.
-            weights: arrays of the same names; others are passed over.
-            clip_norm: the bound on the global norm, where the loop clips by it.
-            learning_rate: the rate in force.
+            gradients: name → array; nested mappings, lists, named tuples and JAX pytrees get names like "outer/inner".
+                Or a torch module, or its `named_parameters()`: then the gradients are the parameters' `grad`, and the
+                weights the parameters. Arrays may be NumPy's, torch's on any device, JAX's, or any with `__array__` or
+                `__dlpack__`. None is skipped.
+            weights: arrays with the same names; others are ignored.
+            clip_norm: the bound on the global norm, if the loop clips by it.
+            learning_rate: the current rate.
             loss: a number, or an array of one element.
-            updates: what the step adds to the weights, by the same names, as optax returns it.
-            slots: slot name → arrays of the same names, such as {"mu": state.mu, "nu": state.nu}.
-            global_norm: the norm before clipping, where it is known, as torch's clip_grad_norm_ returns it. It is
-                measured where it is None.
+            updates: the arrays that the step adds to the weights, with the same names, as optax returns them.
+            slots: slot name → arrays with the same names, such as {"mu": state.mu, "nu": state.nu}.
+            global_norm: the norm before clipping if it is known, for example from torch's clip_grad_norm_. If None, it
+                is measured.
 
         Returns:
-            What is known of the step: the global norm where it was measured, at a due step each variable.
+            The step's report: the global norm if it was measured, and at a due step each variable.
 
         Raises:
-            TypeError: something is no array of floating dtype; the gradients have no names.
+            TypeError: a leaf is not an array of floating dtype; the gradients have no names.
             ValueError: there are no gradients; weights, updates or a slot lack the name of a gradient, or have another
                 shape; `clip_norm` is not positive; a name is given twice; the writer is closed.
         """
@@ -131,12 +131,12 @@ class GradientMonitor:
         known: VariableReports | None = None
         arrays: dict[str, NDArray[Any]] = {}
         nonfinite = None if norm is None else 0
-        counted = bound is not None and norm is None  # whether this step's norm is for `gradients/clipped_fraction`
+        counted = bound is not None and norm is None  # whether `gradients/clipped_fraction` needs this step's norm
         if due or histograms_due or counted or not math.isfinite(norm or 0.0):
             telemetry.check_open()
             arrays, parameters = gradients_by_name(gradients)
             if not arrays:
-                raise ValueError("gradients must have one array at least, got none")
+                raise ValueError("gradients must contain at least one array, got none")
             weights = parameters if weights is None and parameters else weights
             if due:
                 known = _measured(arrays, weights, updates, slots or {})
@@ -149,7 +149,7 @@ class GradientMonitor:
             clipped=bound is not None and norm is not None and norm > bound,
             nonfinite=nonfinite,
             variables=() if known is None else known,
-            loss=_number("loss", loss) if due and loss is not None else None,  # to ask a device for it takes time
+            loss=_number("loss", loss) if due and loss is not None else None,  # fetching it from a device takes time
         )
         telemetry.observe(report, tuple(arrays))
         if histograms_due:
@@ -163,7 +163,7 @@ class GradientMonitor:
 def _measured(
     gradients: dict[str, NDArray[Any]], weights: Any, updates: Any, slots: Mapping[str, Any]
 ) -> VariableReports:
-    """What is known of each variable; each array is read once."""
+    """The measurements of each variable; each array is read once."""
     trees = {"weights": weights, "updates": updates, **{f"slot {slot!r}": tree for slot, tree in slots.items()}}
     given = {what: arrays_by_name(tree, what, gradients) for what, tree in trees.items() if tree is not None}
     stats = np.full((len(gradients), GRADIENT_STATS + SLOT_STATS * len(slots)), math.nan)
@@ -183,7 +183,7 @@ def _measured(
 def _norm_and_nonfinite(
     arrays: list[NDArray[Any]], norm: float | None, known: VariableReports | None
 ) -> tuple[float, int]:
-    """The global norm, where the caller does not know it, and how many elements are not finite."""
+    """The global norm, measured unless the caller gave it, and the number of non-finite elements."""
     if known is not None:
         norm = plan.norm_from_squares(known.stats[:, 0].tolist(), arrays) if norm is None else norm
         return norm, int(known.stats[:, 4].sum())

@@ -1,4 +1,4 @@
-"""StepReport: what one step did, as values."""
+"""StepReport: what one step did, as data."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class SlotReport:
     """One slot of one variable, after the step.
 
     Attributes:
-        mean: of its elements.
+        mean: the mean of its elements.
         norm: their L2 norm.
-        max: the largest; NaN where one is.
+        max: the largest element; NaN if one of them is.
     """
 
     mean: float
@@ -35,20 +35,20 @@ class SlotReport:
 
 @dataclass(frozen=True, slots=True)
 class VariableReport:
-    """What a step did to one variable. An IndexedSlices gradient counts as the whole array that it stands for.
+    """What a step did to one variable. An IndexedSlices gradient counts as the whole array that it represents.
 
-    Its norms are roots of sums of squares in float64: infinite from 1e154 on, and 0 below 1e-162, where StepReport's
-    global norm is still right.
+    Its norms are roots of sums of squares in float64: infinite from 1e154 on, and 0 below 1e-162; StepReport's global
+    norm is right even there.
 
     Attributes:
         name: the variable's name.
-        size: how many elements it has.
+        size: its number of elements.
         gradient_norm: L2 norm of the gradient before clipping.
-        gradient_zeros: how many of its elements were 0.
-        gradient_nonfinite: how many were NaN or infinite.
+        gradient_zeros: the number of its elements that were 0.
+        gradient_nonfinite: the number of its elements that were NaN or infinite.
         weight_norm: L2 norm of the weights after the step.
-        update_norm: L2 norm of what the step added to them.
-        slots: by slot name.
+        update_norm: L2 norm of the change that the step made to them.
+        slots: slot name → report.
     """
 
     name: str
@@ -62,21 +62,21 @@ class VariableReport:
 
     @property
     def gradient_zero_fraction(self) -> float:
-        """The share of the gradient's elements that were 0."""
+        """The fraction of the gradient's elements that were 0."""
         return self.gradient_zeros / self.size if self.size else 0.0
 
     @property
     def update_ratio(self) -> float:
-        """The update's norm over the weights' norm; NaN where the weights are 0."""
+        """The update's norm over the weights' norm; NaN if the weights are 0."""
         return self.update_norm / self.weight_norm if self.weight_norm else math.nan
 
 
 class VariableReports(Sequence[VariableReport]):
-    """What a step did to its variables: columns, from which a VariableReport is made when it is asked for.
+    """What a step did to its variables: columns, from which each VariableReport is made on request.
 
     Args:
         names: the variables' names.
-        sizes: how many elements each has.
+        sizes: the number of elements of each.
         slots: the slots' names.
         stats: float64[variables, width]: a kernel's stats, whose columns `codegen` names.
         has_weights: whether the stats have the weights' norms.
@@ -86,7 +86,7 @@ class VariableReports(Sequence[VariableReport]):
         names: the variables' names.
         slots: the slots' names.
         stats: as given.
-        measured: of the first five rows of `values`, which are known.
+        measured: for each of the first five rows of `values`, whether it was measured.
 
     >>> reports = VariableReports(["w"], [4], [], np.array([[25.0, 100.0, 1.0, 2.0, 0.0]]))
     >>> reports[0].gradient_norm, reports[0].gradient_zero_fraction, reports[0].update_ratio
@@ -111,10 +111,10 @@ class VariableReports(Sequence[VariableReport]):
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
-        """float64[5 + 3 * slots, variables]: what telemetry logs.
+        """float64[5 + 3 * slots, variables]: the values that telemetry logs.
 
-        Rows: the norms of gradient, weights and update, the share of the gradient that is 0, the update's norm over the
-        weights', which is NaN where they are 0; then mean, norm and largest element of each slot.
+        Rows: the norms of gradient, weights and update, the fraction of the gradient that is 0, the update's norm over
+        the weights', which is NaN if they are 0; then mean, norm and largest element of each slot.
         """
         values, sizes = self.stats.T.copy(), np.array(self._sizes)
         mean, norm, most = (values[GRADIENT_STATS + k :: SLOT_STATS] for k in range(SLOT_STATS))
@@ -161,15 +161,15 @@ class StepReport:
     """What one call of apply_gradients did.
 
     Attributes:
-        step: the step's number: the global step after the update, or how often this optimizer was called.
-        learning_rate: the rate in force.
-        global_norm: the L2 norm of all gradients before clipping; None where nobody asked for it.
-        clip_norm: the bound on the norm; None where there is no clipping.
+        step: the step's number: the global step after the update, or the number of this optimizer's calls.
+        learning_rate: the rate used.
+        global_norm: the L2 norm of all gradients before clipping; None if it was not needed.
+        clip_norm: the bound on the norm; None without clipping.
         clipped: whether the norm was above the bound.
-        nonfinite: how many elements of the gradients were NaN or infinite; None where the norm is.
-        skipped: whether the step was left out, and changed nothing: see `skip_nonfinite_steps`.
-        variables: what was done to each variable, in the order given, where that was asked for.
-        loss: what the loss was before the update, where minimize computed it; None where the caller brought gradients.
+        nonfinite: the number of gradient elements that were NaN or infinite; None if the norm is None.
+        skipped: whether the step was skipped, and changed nothing: see `skip_nonfinite_steps`.
+        variables: what was done to each variable, in the order given, if that was requested.
+        loss: the loss before the update, if minimize computed it; None if the caller provided the gradients.
     """
 
     step: int
@@ -184,9 +184,9 @@ class StepReport:
 
     @property
     def clipped_global_norm(self) -> float | None:
-        """The global norm after clipping by norm; NaN where the norm was not finite, as the gradients then are.
+        """The global norm after clipping by norm; NaN if the norm was not finite, since the gradients are NaN then.
 
-        What `clip_gradients_by_value` takes away is not counted: it clips as the update reads, when the norm is known.
+        Clipping by `clip_gradients_by_value` is not included: it happens in the update, after the norm is measured.
         """
         if self.clip_norm is not None and self.global_norm is not None and not math.isfinite(self.global_norm):
             return math.nan

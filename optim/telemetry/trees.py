@@ -1,6 +1,6 @@
-"""Gradients as other libraries have them (mappings, pytrees, torch modules) → NumPy arrays by name.
+"""Converts gradients of other libraries (mappings, pytrees, torch modules) to NumPy arrays by name.
 
-Nothing here imports torch or JAX: what they give is recognised by what it can do, or by modules loaded already.
+Nothing here imports torch or JAX: their objects are recognised by their methods, or by modules that are already loaded.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ __all__ = ["arrays_by_name", "gradients_by_name"]
 
 
 class _Leaves(dict[str, Any]):
-    """Name → leaf, the names having been checked."""
+    """Name → leaf, with checked names."""
 
 
 def gradients_by_name(tree: Any) -> tuple[Arrays, dict[str, Any]]:
-    """Gradients, and the weights where the tree holds parameters, which know both.
+    """The gradients, and also the weights if the tree holds parameters, which have both.
 
     Args:
         tree: as in `arrays_by_name`; or with torch parameters as leaves, or a torch module.
 
     Returns:
-        The gradients that there are, and the parameters that have them, both by name.
+        The existing gradients, and the parameters that have them, both by name.
 
     Raises:
-        TypeError: a leaf is no array of floating dtype, or has no name.
+        TypeError: a leaf is not an array of floating dtype, or has no name.
         ValueError: a name is given twice.
 
     >>> gradients_by_name({"layer": {"w": np.ones(2), "b": None}})
@@ -53,23 +53,23 @@ def gradients_by_name(tree: Any) -> tuple[Arrays, dict[str, Any]]:
 
 
 def arrays_by_name(tree: Any, what: str, like: Arrays) -> list[NDArray[Any]]:
-    """The arrays of a tree that have the names of `like`, in its order.
+    """The arrays of a tree with the names of `like`, in its order.
 
     Args:
-        tree: name → array. What is nested is named "outer/inner": mappings, lists, named tuples, or any pytree of
-            JAX's, where that is loaded. Or pairs of name and array. Arrays are of any library, on any device.
-        what: what to call it in an error.
+        tree: name → array; nested mappings, lists, named tuples and, if JAX is loaded, its pytrees get names like
+            "outer/inner". Or pairs of name and array. Arrays may be of any library, on any device.
+        what: the argument's name, for errors.
         like: arrays whose names and shapes these must have.
 
     Raises:
-        TypeError: a leaf is no array of floating dtype, or has no name.
+        TypeError: a leaf is not an array of floating dtype, or has no name.
         ValueError: a name of `like` is missing, or its array has another shape; or a name is given twice.
     """
     leaves = _leaves(tree, what)
     found = []
     for name, gradient in like.items():
         if leaves.get(name) is None:
-            raise ValueError(f"{what} must have every name that the gradients have, got none for {name!r}")
+            raise ValueError(f"{what} must have an array for every gradient, got none for {name!r}")
         array = _array(leaves[name], what, name)
         if array.shape != gradient.shape:
             raise ValueError(f"{what} of {name!r} must have the gradient's shape {gradient.shape}, got {array.shape}")
@@ -106,7 +106,7 @@ def _is_text(name: str) -> bool:
 
 
 def _are_pairs(tree: Any) -> bool:
-    """Whether it is a list of (name, array)."""
+    """Whether the tree is a list of pairs (name, array)."""
     return isinstance(tree, list) and all(
         isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)  # noqa: PLR2004 - a pair
         for pair in tree
@@ -115,7 +115,7 @@ def _are_pairs(tree: Any) -> bool:
 
 def _walk(tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """(name, leaf) of each leaf of the tree."""
-    children = None if hasattr(tree, "dtype") else _children(tree)  # what has a dtype is an array of some library
+    children = None if hasattr(tree, "dtype") else _children(tree)  # anything with a dtype is an array
     if children is None:
         yield "/".join(path), tree
         return
@@ -124,7 +124,7 @@ def _walk(tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _children(tree: Any) -> list[tuple[str, Any]] | None:
-    """What a node holds, by name; None for a leaf."""
+    """The children of a node, by name; None for a leaf."""
     if isinstance(tree, Mapping):
         return [(str(key), child) for key, child in tree.items()]
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
@@ -145,7 +145,7 @@ def _array(leaf: Any, what: str, name: str) -> NDArray[Any]:
     if array is None:
         raise TypeError(f"{what} of {name!r} must be an array, got {type(leaf).__name__}: {leaf!r}")
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
-        raise TypeError(f"{what} of {name!r} must be of a floating dtype, got {array.dtype}")
+        raise TypeError(f"{what} of {name!r} must be of floating dtype, got {array.dtype}")
     return array
 
 

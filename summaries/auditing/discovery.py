@@ -9,30 +9,36 @@ from typing import TYPE_CHECKING, NamedTuple
 from summaries.auditing.findings import Failure
 from summaries.auditing.signals.tags import is_validation
 from summaries.reading.run import read_files
-from summaries.storage.local import open_to_read
 from summaries.storage.logdir import run_directories
+from summaries.storage.names import relative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from summaries.reading.run import Run
+    from summaries.storage.protocols import StoredFile
 
 __all__ = ["Work", "baseline_below", "read_what_can_be", "reason_of", "runs_below"]
 
 
 class Work(NamedTuple):
-    """One run to audit: its name, its files in reading order, and how many bytes they have.
+    """One run to audit: its name, its files in reading order, and how many bytes they had when they were found.
 
     `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it,
     and `trained` is that run's name; `failures` tell what of it could not be listed.
     """
 
     name: str
-    files: tuple[str, ...]
+    files: tuple[StoredFile, ...]
     size: int
-    training: tuple[str, ...] = ()
+    training: tuple[StoredFile, ...] = ()
     trained: str = ""
     failures: tuple[Failure, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where the files are."""
+        return tuple(file.path for file in self.files)
 
 
 def runs_below(path: str | os.PathLike[str]) -> list[Work]:
@@ -46,22 +52,13 @@ def runs_below(path: str | os.PathLike[str]) -> list[Work]:
     """
     path = os.fspath(path)
     errors: list[OSError] = []
-    if os.path.isfile(path):  # asked first, because a directory may come into being between two questions
-        runs = {os.path.basename(path): [path]}
-    elif not os.path.exists(path):
-        raise FileNotFoundError(f"no such file or directory: {path}")
-    else:
-        try:
-            runs = run_directories(path, errors.append)
-        except FileNotFoundError:
-            if errors:
-                raise errors[0] from None
-            raise
+    runs = run_directories(path, errors.append, lone=os.path.basename(path))
     works = []
     for name, files in runs.items():
         trained = _trained(name, runs)
-        works.append(Work(name, tuple(files), sum(map(_size, files)), tuple(runs.get(trained, ())), trained))
-    return sorted(works + [_unlisted(error, path) for error in errors])
+        size = sum(file.size for file in files)
+        works.append(Work(name, tuple(files), size, tuple(runs.get(trained, ())), trained))
+    return sorted(works + [_unlisted(error, path) for error in errors], key=lambda work: work.name)
 
 
 def baseline_below(path: str | os.PathLike[str] | None) -> list[Work]:
@@ -79,11 +76,11 @@ def baseline_below(path: str | os.PathLike[str] | None) -> list[Work]:
 
 def _unlisted(error: OSError, path: str) -> Work:
     directory = os.fsdecode(error.filename)
-    name = os.path.relpath(directory, path).replace(os.sep, "/")
+    name = relative(directory, path)
     return Work(name, (), 0, failures=(Failure(name, directory, reason_of(error)),))
 
 
-def _trained(name: str, runs: Mapping[str, Sequence[str]]) -> str:
+def _trained(name: str, runs: Mapping[str, object]) -> str:
     """The run that a run called `…/validation` validates: `…/train` beside it, or the one above it; "" if none is.
 
     Of `loss_val` it is `loss_train`, as `add_scalars` names directories.
@@ -96,29 +93,29 @@ def _trained(name: str, runs: Mapping[str, Sequence[str]]) -> str:
     return next((other for other in (*beside, above or ".") if other in runs), "")
 
 
-def read_what_can_be(name: str, files: Sequence[str]) -> tuple[Run | None, tuple[Failure, ...]]:
+def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
     """The run that those of the files make up that can be read, if any can; and what is wrong with the others."""
     left = list(files)
     failures: list[Failure] = []
     while left:
         try:
-            return read_files(left, sum(map(_size, left))), tuple(failures)
+            return read_files(left, sum(file.size for file in left)), tuple(failures)
         except OSError as error:
-            closed = {path: failure for path in left if (failure := _closed(name, path))}
+            closed = {file: failure for file in left if (failure := _closed(name, file))}
             if not closed:  # they can be opened, and then not be read
-                path = left[0] if len(left) == 1 else ""
+                path = left[0].path if len(left) == 1 else ""
                 return None, (*failures, Failure(name, path, reason_of(error)))
             failures += closed.values()
-            left = [path for path in left if path not in closed]
+            left = [file for file in left if file not in closed]
     return None, tuple(failures)
 
 
-def _closed(name: str, path: str) -> Failure | None:
+def _closed(name: str, file: StoredFile) -> Failure | None:
     """Why a file cannot be opened; None where it can."""
     try:
-        open_to_read(path).close()
+        file.open().close()
     except OSError as error:
-        return Failure(name, path, reason_of(error))
+        return Failure(name, file.path, reason_of(error))
     return None
 
 
@@ -131,11 +128,3 @@ def reason_of(error: BaseException) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(place.filename)}:{place.lineno}"
     return f"{type(error).__name__} at {where}: {error} - this is a mistake of gradledger's, not of the run"
-
-
-def _size(path: str) -> int:
-    """Of a file, in bytes; 0 of one that cannot be read, of which its reader will tell."""
-    try:
-        return os.path.getsize(path)
-    except OSError:
-        return 0

@@ -135,14 +135,14 @@ def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), stret
 def _audit_files(work: Work, config: Config, baseline: Sequence[Run], stretches: int) -> RunReport:
     run, failures = read_what_can_be(work.name, work.files)
     if run is None:
-        return RunReport(work.name, work.files, (), failures=work.failures + failures)
+        return RunReport(work.name, work.paths, (), failures=work.failures + failures)
     training = read_what_can_be(work.name, work.training)[0] if work.training else None
     report = audit_run(work.name, run, config, baseline, stretches, training, work.trained)
     return replace(report, failures=work.failures + failures)
 
 
 def _read_all(works: Sequence[Work]) -> list[Run]:
-    return [read_files(list(work.files), work.size) for work in works]
+    return [read_files(work.files, work.size) for work in works]
 
 
 def audit_logdir(
@@ -210,7 +210,7 @@ def _audited(works: Sequence[Work], task: Task, jobs: int | None, *, processes: 
 
 
 def _failed(work: Work, reason: str) -> RunReport:
-    return RunReport(work.name, work.files, (), failures=(*work.failures, Failure(work.name, "", reason)))
+    return RunReport(work.name, work.paths, (), failures=(*work.failures, Failure(work.name, "", reason)))
 
 
 class Task:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,14 +9,16 @@ from typing import TYPE_CHECKING
 from summaries.auditing import discovery
 from summaries.auditing.engine import Task
 from summaries.auditing.findings import Failure, Severity
+from summaries.storage.files import storage_of
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import Work
     from summaries.auditing.findings import Finding, RunReport
+    from summaries.storage.protocols import Storage, StoredFile
 
 __all__ = ["watch"]
 
@@ -52,15 +53,16 @@ def watch(
         truncated tail, or that nothing was logged, is told of no run: its writer may be about to go on.
 
     Raises:
-        OSError: the baseline cannot be read.
+        OSError: the baseline cannot be read, or `path` is an address.
     """
+    storage = storage_of(path)
     task = Task(config, discovery.baseline_below(baseline), stretches=1)
     followed: dict[str, _Followed] = {}
     while stop is None or not stop.is_set():
         began = time.monotonic()
         for work in _works(path):
             run = followed.setdefault(work.name, _Followed())
-            if run.changed(work) and (new := list(run.new(task(work)))):
+            if run.changed(work) and (new := list(run.new(task(work), storage))):
                 yield new
         spent = time.monotonic() - began
         pause = max(poll_secs, spent / _SHARE - spent)
@@ -83,22 +85,22 @@ def _works(path: str) -> list[Work]:
 class _Followed:
     """What is known of a run: its files as they were, and what was told of it."""
 
-    state: dict[str, tuple[int, int]] | None = None
+    files: tuple[StoredFile, ...] | None = None
     told: dict[tuple[str, str], Severity] = field(default_factory=dict)
     failures: set[Failure] = field(default_factory=set)
 
     def changed(self, work: Work) -> bool:
         """Whether its files are others than they were; where they are no continuation of these, nothing was told."""
-        before, self.state = self.state, _state(work)
-        if before and not _goes_on(before, self.state):
+        before, self.files = self.files, work.files
+        if before and not _goes_on(before, work.files):
             self.told.clear()
-        return before != self.state
+        return before != work.files
 
-    def new(self, report: RunReport) -> Iterator[Finding | Failure]:
+    def new(self, report: RunReport, storage: Storage) -> Iterator[Finding | Failure]:
         """What was not told before, or not as this bad."""
         for failure in report.failures:
             # A file that was deleted since it was listed is no matter.
-            if failure not in self.failures and (not failure.path or os.path.lexists(failure.path)):
+            if failure not in self.failures and (not failure.path or storage.exists(failure.path)):
                 self.failures.add(failure)
                 yield failure
         for finding in report.findings:
@@ -108,20 +110,8 @@ class _Followed:
                 yield finding
 
 
-def _state(work: Work) -> dict[str, tuple[int, int]]:
-    """What changes when the run does: each file's size and time of change, in bytes and nanoseconds."""
-    found = {}
-    for path in work.files:
-        try:
-            status = os.stat(path)
-        except OSError:  # who reads it tells why
-            found[path] = 0, 0
-        else:
-            found[path] = status.st_size, status.st_mtime_ns
-    return found
-
-
-def _goes_on(before: dict[str, tuple[int, int]], now: dict[str, tuple[int, int]]) -> bool:
+def _goes_on(before: Sequence[StoredFile], now: Sequence[StoredFile]) -> bool:
     """Whether files that were there still are, and none of these is shorter."""
-    common = before.keys() & now.keys()
-    return bool(common) and all(now[path][0] >= before[path][0] for path in common)
+    sizes = {file.path: file.size for file in before}
+    common = [file for file in now if file.path in sizes]
+    return bool(common) and all(file.size >= sizes[file.path] for file in common)

@@ -1,4 +1,4 @@
-"""What people log, as Summary messages: one file for each kind. Pure (no I/O)."""
+"""Builds Summary messages from what users log: one file for each kind. Pure (no I/O)."""
 
 from summaries.kinds.audio import audio
 from summaries.kinds.custom_scalars import custom_scalars

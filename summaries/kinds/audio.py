@@ -14,7 +14,7 @@ from summaries.wire.pb import Summary
 
 __all__ = ["audio"]
 
-_MAX_RATE = (2**32 - 1) // 2  # WAV keeps bytes a second in 32 bits, and a sample has two
+_MAX_RATE = (2**32 - 1) // 2  # WAV stores bytes per second in 32 bits, and a sample has two bytes
 _FULL_SCALE = np.iinfo(np.int16).max
 
 
@@ -23,13 +23,13 @@ def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
 
     Args:
         tag: the tag.
-        snd_tensor: samples [n], or with axes of length 1 around; from -1 to 1, beyond which they are clipped with a
-            warning. NaN is silence.
-        sample_rate: samples a second.
+        snd_tensor: samples [n], possibly with further axes of length 1; from -1 to 1. Values outside are clipped with
+            a warning; NaN becomes silence.
+        sample_rate: samples per second.
 
     Raises:
-        TypeError: the tag is no string, the samples no real numbers, or the sample rate no integer.
-        ValueError: the tag is empty, the sample rate not positive or beyond what a WAV can say, or the samples are not
+        TypeError: the tag is not a string, the samples are not real numbers, or the sample rate is not an integer.
+        ValueError: the tag is empty, the sample rate is not positive or too large for a WAV, or the samples are not
             one channel.
 
     >>> audio("beep", np.sin(np.arange(800) / 4), sample_rate=8000).value[0].audio.length_frames

@@ -18,7 +18,7 @@ _MARGIN_TAGS = 3
 
 
 def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary:
-    """A Summary of a layout; TensorBoard wants one for a run, without a step.
+    """A Summary of a layout; TensorBoard expects one per run, without a step.
 
     Args:
         layout: category → chart title → ["Multiline", tags], where a tag may be a regular expression, or
@@ -26,7 +26,7 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary
 
     Raises:
         TypeError: the layout is not made of mappings, or the tags are not strings.
-        ValueError: a chart is neither Multiline nor Margin, or a margin chart has not three tags.
+        ValueError: a chart is neither Multiline nor Margin, or a margin chart does not have three tags.
 
     >>> summary = custom_scalars({"gradients": {"norm": ["Multiline", ["gradients/global_norm"]]}})
     >>> summary.value[0].tag

@@ -1,4 +1,4 @@
-"""Graphs: GraphDef messages of anybody's making, torch modules and ONNX models, written and read."""
+"""Graphs: GraphDef messages from any library, torch modules and ONNX models."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 __all__ = ["graph_bytes", "is_torch_module", "read_onnx", "trace_callables_by", "trace_torch"]
 
 _PRODUCER = 22  # the graph version that TensorBoard's own converters write
-_tracers: list[Callable[[Callable[[], Any]], GraphDef]] = []  # the last one counts
+_tracers: list[Callable[[Callable[[], Any]], GraphDef]] = []  # the last one is used
 
 
 def trace_callables_by(tracer: Callable[[Callable[[], Any]], GraphDef]) -> None:
-    """From now on, a callable where a graph is expected stands for the graph that `tracer` makes of it.
+    """Accept a callable wherever a graph is expected: `tracer` turns it into one.
 
-    `optim` does this when it is imported, so that a loss can be given as it is, and `summaries` need not know it.
+    `optim` calls this when it is imported, so that a loss can be passed as it is; `summaries` need not import `optim`.
     """
     _tracers.append(tracer)
 
 
 def graph_bytes(graph: Any) -> bytes:
-    """The serialized GraphDef of whatever stands for a graph.
+    """The serialized GraphDef of a message, its bytes, an object with `as_graph_def()`, or a callable.
 
     Raises:
-        TypeError: it is no graph.
-        ValueError: the bytes are no GraphDef.
+        TypeError: `graph` is none of these.
+        ValueError: the bytes do not parse as a GraphDef.
     """
     message = graph.as_graph_def() if hasattr(graph, "as_graph_def") else graph
     if callable(message):
@@ -48,14 +48,14 @@ def graph_bytes(graph: Any) -> bytes:
 
 
 def is_torch_module(graph: Any) -> bool:
-    """Whether this is a torch module; known by its classes' names, since torch may not be there."""
+    """Whether this is a torch module; recognised by class name, since torch may not be installed."""
     return any(
         f"{base.__module__}.{base.__qualname__}" == "torch.nn.modules.module.Module" for base in type(graph).__mro__
     )
 
 
 def trace_torch(module: Any, inputs: Any, verbose: bool = False, use_strict_trace: bool = True) -> tuple[bytes, bytes]:
-    """The serialized GraphDef and RunMetadata of a torch module, as torch itself traces it.
+    """The serialized GraphDef and RunMetadata of a torch module, traced by torch itself.
 
     Raises:
         ImportError: tensorboard, which torch's tracer needs, is not installed.
@@ -66,7 +66,7 @@ def trace_torch(module: Any, inputs: Any, verbose: bool = False, use_strict_trac
 
 
 def read_onnx(path: str) -> GraphDef:
-    """The graph of an ONNX model, a node for each input, initializer and operation.
+    """The graph of an ONNX model, with a node for each input, initializer and operation.
 
     Raises:
         ImportError: onnx is not installed.
@@ -94,7 +94,7 @@ def read_onnx(path: str) -> GraphDef:
 
 
 def _onnx_names(nodes: Iterable[Any]) -> dict[str, str]:
-    """Which of our nodes makes a tensor, by the tensor's name; a node's second output is its name:1, and so on."""
+    """Tensor name → the node output that produces it; a node's second output is name:1, and so on."""
     names = {}
     for node in nodes:
         name = node.name or node.output[0]

@@ -1,7 +1,7 @@
-"""Histogram summaries: how many values fall where. Pure (no I/O).
+"""Histogram summaries: how many values fall into each bin. Pure (no I/O).
 
-A HistogramProto holds the upper limit of each bin, and its count; what lies in [limit[i - 1], limit[i]) counts for
-bin i. The default limits are TensorFlow's: 0 and plus and minus 1e-12 * 1.1^k, up to 1e20.
+A HistogramProto holds each bin's upper limit and count; bin i counts the values in [limit[i - 1], limit[i]). The
+default limits are TensorFlow's: 0 and plus and minus 1e-12 * 1.1^k, up to 1e20.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["all_finite", "check_bins", "histogram", "histogram_raw", "make_histogram"]
 
-_MAX_BINS = 4096  # 'auto' and its like may ask for billions, where values lie far apart
-_MOST_BINS = 1 << 20  # that somebody may ask for by number
+_MAX_BINS = 4096  # 'auto' and similar rules may ask for billions when values lie far apart
+_MOST_BINS = 1 << 20  # the most that a caller may ask for by number
 _OUTERMOST = 1e20  # where TensorFlow's bins end
 _LARGE = 1 << 17  # elements: the compiled counter is for larger arrays,
-_MANY = 1 << 24  # and is loaded after so many in such arrays, which took as long as loading it
+_MANY = 1 << 24  # and is loaded after this many in such arrays: counting them took as long as loading it does
 _large_elements = 0
 
 
@@ -37,18 +37,18 @@ def histogram(
 ) -> Summary:
     """A Summary of how the elements of an array are distributed.
 
-    NaN counts nowhere, and infinities count in the outermost bins; neither spoils what is said of the rest.
+    NaN is not counted, and infinities are counted in the outermost bins; neither distorts the rest.
 
     Args:
         tag: the tag.
         values: an array, any shape, of any number dtype.
         bins: "tensorflow" for TensorFlow's exponential bins, a name or a number that `numpy.histogram` takes, or the
             bins' edges, ascending.
-        max_bins: join bins until there are at most so many.
+        max_bins: join bins until there are at most this many.
 
     Raises:
-        TypeError: the tag is no string, or the array holds no numbers.
-        ValueError: the tag is empty, the array is empty, or the bins are none.
+        TypeError: the tag is not a string, or the array is not numeric.
+        ValueError: the tag is empty, the array is empty, or the bins are invalid.
 
     >>> proto = histogram("w", [0.0, 1.0, 1.0, 3.0], bins=3).value[0].histo
     >>> list(proto.bucket_limit), list(proto.bucket)
@@ -78,15 +78,15 @@ def histogram_raw(
         tag: the tag.
         min: the smallest value.
         max: the largest value.
-        num: how many values.
+        num: the number of values.
         sum: their sum.
         sum_squares: the sum of their squares.
         bucket_limits: the upper limit of each bin, ascending.
-        bucket_counts: how many values are in each bin.
+        bucket_counts: the number of values in each bin.
 
     Raises:
-        TypeError: the tag is no string.
-        ValueError: the tag is empty, or there are not as many counts as limits.
+        TypeError: the tag is not a string.
+        ValueError: the tag is empty, or the numbers of counts and limits differ.
     """
     check_tag(tag)
     limits, counts = as_array(bucket_limits, "bucket_limits"), as_array(bucket_counts, "bucket_counts")
@@ -107,18 +107,18 @@ def histogram_raw(
 
 
 def all_finite(array: NDArray[Any]) -> bool:
-    """Whether there is neither NaN nor infinity. A sum of squares tells, nearly always, in one pass."""
+    """Whether the array holds neither NaN nor infinity. A sum of squares nearly always decides it in one pass."""
     flat = array.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(flat).all())
 
 
 def check_bins(bins: Any, max_bins: int | None) -> None:
-    """Refuse what are no bins, before any work is put off.
+    """Refuse invalid bins, before any work is deferred.
 
     Raises:
-        TypeError: `max_bins` is no integer, or the edges are no numbers.
-        ValueError: they are none.
+        TypeError: `max_bins` is not an integer, or the edges are not numbers.
+        ValueError: the name is unknown, a number is out of range, or the edges are not finite and ascending.
     """
     if max_bins is not None:
         as_count(max_bins, "max_bins")
@@ -136,7 +136,7 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
 
 
 def make_histogram(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int | None = None) -> HistogramProto:
-    """The HistogramProto of an array that is not empty, for bins that `check_bins` found right."""
+    """The HistogramProto of an array that is not empty, for bins that `check_bins` accepted."""
     values = _finite(array.reshape(-1))
     if not values.size:  # nothing but NaN
         return HistogramProto(bucket_limit=[0.0], bucket=[0.0])
@@ -171,7 +171,7 @@ def _sum_of_squares(values: NDArray[Any]) -> float:
 
 
 def _is_compiled_worth_it(values: NDArray[Any]) -> bool:
-    """Whether the compiled counter takes these values, and soon repays being loaded."""
+    """Whether the compiled counter accepts these values, and loading it pays off soon."""
     global _large_elements  # noqa: PLW0603 - a hint that threads may miscount
     if values.dtype != np.float32 or not _LARGE <= values.size < 1 << 32 or not values.flags.c_contiguous:
         return False
@@ -180,18 +180,18 @@ def _is_compiled_worth_it(values: NDArray[Any]) -> bool:
 
 
 def _tallied(values: NDArray[np.float32], edges: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
-    """The counts in TensorFlow's bins, which reach as far as `edges`; the sum, and the sum of squares."""
+    """The counts in TensorFlow's bins, as far as `edges` reach; the sum, and the sum of squares."""
     from summaries.kinds.tally import tally  # noqa: PLC0415 - needs numba
 
     inner = _tensorflow_edges()
     counts, total, squares = tally(values, inner)
     first, last = np.searchsorted(edges, (inner[0], inner[-1]))
-    counts[-2] += 0 if last + 1 < len(edges) else counts[-1]  # the last bin has its upper edge, too
+    counts[-2] += 0 if last + 1 < len(edges) else counts[-1]  # the last bin includes its upper edge
     return counts[1 - first : len(edges) - first], total, squares
 
 
 def _finite(values: NDArray[Any]) -> NDArray[Any]:
-    """Without NaN, and with infinities moved to the outermost finite values; in a dtype that is good to sum in."""
+    """The values without NaN, infinities moved to the outermost finite values; in a dtype suited to summing."""
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
     if all_finite(values):
@@ -207,7 +207,7 @@ _RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")  #
 
 @cache
 def _tensorflow_edges() -> NDArray[np.float64]:
-    """The default edges, computed as TensorFlow does: by repeated multiplication."""
+    """The default edges, computed by repeated multiplication as in TensorFlow."""
     positive = []
     edge = 1e-12
     while edge < _OUTERMOST:
@@ -217,7 +217,7 @@ def _tensorflow_edges() -> NDArray[np.float64]:
 
 
 def _edges(values: NDArray[Any], bins: Any, lowest: float, highest: float) -> NDArray[np.float64]:
-    """The edges of bins into one of which every value falls."""
+    """The edges of bins that cover every value."""
     if isinstance(bins, str) and bins != "tensorflow":
         bins = _number_of_bins(values, bins, lowest, highest)
     if isinstance(bins, (int, np.integer)):
@@ -230,7 +230,7 @@ def _edges(values: NDArray[Any], bins: Any, lowest: float, highest: float) -> ND
 
 def _even_edges(lowest: float, highest: float, count: int) -> NDArray[np.float64]:
     if lowest == highest:
-        margin = max(0.5, abs(lowest) * 1e-6)  # NumPy's half, where that is anything beside the value
+        margin = max(0.5, abs(lowest) * 1e-6)  # NumPy's half, unless it would vanish next to the value
         lowest, highest = lowest - margin, highest + margin
     edges = np.linspace(lowest / 2, highest / 2, count + 1) * 2  # halved: the range itself may be beyond float64
     edges[0], edges[-1] = lowest, highest
@@ -238,8 +238,8 @@ def _even_edges(lowest: float, highest: float, count: int) -> NDArray[np.float64
 
 
 def _number_of_bins(values: NDArray[Any], rule: str, lowest: float, highest: float) -> int:
-    """How many bins numpy.histogram's rule asks for, within reason: a few far outliers make it ask for billions."""
-    # By a power of two, which changes no ratio: differences and squares are to stay within float64.
+    """The number of bins that numpy.histogram's rule asks for, capped: a few far outliers make it ask for billions."""
+    # Scaled by a power of two, which changes no ratio, so that differences and squares stay within float64.
     _, exponent = math.frexp(max(abs(lowest), abs(highest)))
     values = np.ldexp(values.astype(np.float64), -exponent)
     spread = math.ldexp(highest, -exponent) - math.ldexp(lowest, -exponent)
@@ -250,7 +250,7 @@ def _number_of_bins(values: NDArray[Any], rule: str, lowest: float, highest: flo
         return 1
     try:
         edges = np.histogram_bin_edges(middle, rule)
-    except ValueError:  # more bins than there are numbers in between
+    except ValueError:  # more bins than there are float64 numbers in the range
         return _MAX_BINS
     return int(min(np.ceil(spread / (edges[1] - edges[0]) - 1e-9), _MAX_BINS)) or 1
 
@@ -262,7 +262,7 @@ def _join(edges: NDArray[Any], counts: NDArray[Any], max_bins: int) -> tuple[NDA
 
 
 def _trim(edges: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Upper limits and counts, without the empty bins at both ends but one on the left, which tells the first edge."""
+    """Upper limits and counts without the empty bins at both ends; one on the left remains, to give the first edge."""
     occupied = np.flatnonzero(counts)
     first, last = int(occupied[0]), int(occupied[-1])
     return edges[first : last + 2], np.concatenate(([0], counts[first : last + 1]))

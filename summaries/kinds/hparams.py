@@ -36,16 +36,16 @@ def hparams(
     metric_dict: Mapping[str, Any],
     hparam_domain_discrete: Mapping[str, Sequence[Any]] | None = None,
 ) -> Summary:
-    """A Summary of a run's hyperparameters, and of the metrics that its row in the table shows.
+    """A Summary of a run's hyperparameters and of the metrics shown in its row of the table.
 
     Args:
-        hparam_dict: name → bool, number or string; bools stay bools. None is left out. A name holds no NaN.
+        hparam_dict: name → bool, number or string; bools stay bools. None is left out.
         metric_dict: tag → number, each also stored as a scalar.
-        hparam_domain_discrete: name → every value that it can take, of the type of its value.
+        hparam_domain_discrete: name → every value that it can take, of the same type as its value.
 
     Raises:
-        TypeError: an argument is no mapping, a value none of these types, or a domain's values of another type.
-        ValueError: a domain is given for a name that is no hyperparameter, or is without its value.
+        TypeError: an argument is not a mapping, a value has another type, or a domain's values differ in type from it.
+        ValueError: a domain is given for a name that is not a hyperparameter, or does not contain its value.
 
     >>> [value.tag for value in hparams({"lr": 0.1, "nesterov": True}, {"accuracy": 0.9}).value]
     ['_hparams_/experiment', '_hparams_/session_start_info', '_hparams_/session_end_info', 'accuracy']
@@ -104,7 +104,7 @@ def _info(name: str, value: Value, domain: Sequence[Any] | None) -> HParamInfo:
     kind = value.WhichOneof("kind") or ""
     info = HParamInfo(name=name, type=_TYPES[kind])
     if domain is None and kind == "bool_value":
-        domain = (False, True)  # only a column with a domain can be filtered by what is in it
+        domain = (False, True)  # only a column with a domain can be filtered by its values
     if domain is not None:
         if isinstance(domain, str) or not isinstance(domain, Iterable):
             raise TypeError(f"hparam_domain_discrete[{name!r}] must be a list of values, got {domain!r}")

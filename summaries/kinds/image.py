@@ -27,11 +27,11 @@ def image(tag: str, img_tensor: Any, dataformats: str = "CHW") -> Summary:
 
     Args:
         tag: the tag.
-        img_tensor: integers or bool from 0 to 255, or floating from 0 to 1; beyond is clipped. 1 to 4 channels.
-        dataformats: what its axes are: "CHW", "HWC", "HW", or "NCHW" and the like for a batch, drawn as a grid.
+        img_tensor: integers from 0 to 255, bool, or floating from 0 to 1; values outside are clipped. 1 to 4 channels.
+        dataformats: the order of its axes: "CHW", "HWC", "HW", or "NCHW" and the like for a batch, drawn as a grid.
 
     Raises:
-        TypeError: the tag is no string, or the array holds no numbers.
+        TypeError: the tag is not a string, or the array is not numeric.
         ValueError: the tag is empty, or the shape does not fit `dataformats`.
         ImportError: Pillow is not installed.
 
@@ -63,13 +63,13 @@ def image_with_boxes(
         tag: the tag.
         img_tensor: as in `image`.
         box_tensor: [n, 4]: left, top, right and bottom of each box, in pixels.
-        rescale: what to multiply height and width by.
+        rescale: the factor for height and width.
         dataformats: as in `image`.
         labels: a text for each box.
 
     Raises:
-        TypeError: the tag is no string, or an array holds no numbers.
-        ValueError: the tag is empty, a shape does not fit, or there are not as many labels as boxes.
+        TypeError: the tag is not a string, or an array is not numeric.
+        ValueError: the tag is empty, a shape does not fit, or the numbers of labels and boxes differ.
         ImportError: Pillow is not installed.
     """
     scale = as_float(rescale, "rescale")
@@ -90,12 +90,12 @@ def figure(tag: str, figure: Any, close: bool = True) -> Summary:
 
     Args:
         tag: the tag.
-        figure: a matplotlib Figure, or a list of them, of one size.
-        close: whether pyplot is to forget the figures.
+        figure: a matplotlib Figure, or a list of them, all of one size.
+        close: whether to close the figures in pyplot.
 
     Raises:
-        TypeError: it is no figure.
-        ValueError: they are of several sizes, or there are none.
+        TypeError: `figure` is not a figure.
+        ValueError: the figures differ in size, or the list is empty.
         ImportError: matplotlib or Pillow is not installed.
     """
     several = figure if isinstance(figure, list) else [figure]
@@ -116,11 +116,11 @@ def video(tag: str, vid_tensor: Any, fps: float = 4) -> Summary:
     Args:
         tag: the tag.
         vid_tensor: [N, T, C, H, W]: batch, frames, channels, height, width; values as in `image`.
-        fps: frames a second, positive.
+        fps: frames per second, positive.
 
     Raises:
-        TypeError: the tag is no string, or the array holds no numbers.
-        ValueError: the tag is empty, `fps` not positive, or the shape is another.
+        TypeError: the tag is not a string, or the array is not numeric.
+        ValueError: the tag is empty, `fps` is not positive, or the shape is wrong.
         ImportError: Pillow is not installed.
     """
     fps = as_float(fps, "fps")
@@ -134,7 +134,7 @@ def video(tag: str, vid_tensor: Any, fps: float = 4) -> Summary:
 
 
 def _drawn(figure: Any) -> NDArray[np.uint8]:
-    """uint8[H, W, 3]: a figure as it would be shown."""
+    """uint8[H, W, 3]: the rendered figure."""
     agg = needs("matplotlib.backends.backend_agg", "images")
     if not hasattr(figure, "savefig") or not hasattr(figure, "set_canvas"):
         raise TypeError(f"figure must be a matplotlib Figure, or a list of them, got {type(figure).__name__}")

@@ -11,14 +11,14 @@ __all__ = ["merge"]
 
 
 def merge(summaries: Iterable[Summary | bytes]) -> Summary:
-    """One Summary with the values of all, in their order.
+    """One Summary with the values of all of them, in order.
 
     Args:
         summaries: messages, or their bytes.
 
     Raises:
-        TypeError: they are no messages.
-        ValueError: bytes are no Summary, or two values have the same tag.
+        TypeError: an item is neither a message nor bytes.
+        ValueError: bytes do not parse as a Summary, or two values have the same tag.
 
     >>> from summaries import scalar
     >>> [value.tag for value in merge([scalar("a", 1), scalar("b", 2)]).value]

@@ -28,18 +28,18 @@ def mesh(
     faces: Any = None,
     config_dict: Mapping[str, Any] | None = None,
 ) -> Summary:
-    """A Summary of a mesh, or of a point cloud where there are no faces.
+    """A Summary of a mesh, or of a point cloud if there are no faces.
 
     Args:
         tag: the tag; the parts are stored under `<tag>_VERTEX`, `<tag>_FACE` and `<tag>_COLOR`.
         vertices: [batch, n, 3], coordinates.
         colors: [batch, n, 3], red, green and blue from 0 to 255, or None.
-        faces: [batch, m, 3], numbers of the three vertices of each triangle, or None.
+        faces: [batch, m, 3], indices of the three vertices of each triangle, or None.
         config_dict: names and settings of THREE.js classes, such as the camera and the material; JSON values.
 
     Raises:
-        TypeError: the tag is no string, or an array holds no numbers.
-        ValueError: the tag is empty, or a shape is another.
+        TypeError: the tag is not a string, or an array is not numeric.
+        ValueError: the tag is empty, or a shape is wrong.
 
     >>> [value.tag for value in mesh("cube", np.zeros((1, 8, 3)), faces=np.zeros((1, 12, 3))).value]
     ['cube_VERTEX', 'cube_FACE']

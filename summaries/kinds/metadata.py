@@ -1,4 +1,4 @@
-"""What tells TensorBoard which dashboard a value is for. Pure (no I/O)."""
+"""Metadata that tells TensorBoard which dashboard a value is for. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _DATA_CLASSES = {
     "scalars": DATA_CLASS_SCALAR,
     "images": DATA_CLASS_BLOB_SEQUENCE,
     "audio": DATA_CLASS_BLOB_SEQUENCE,
-    # These have no tensor. TensorBoard 2.21 adds an empty one where the class is unknown, as in torch's files; where it
-    # is known, its Python loader answers every page with an error.
+    # These have no tensor. TensorBoard 2.21 adds an empty one if the class is unknown, as in torch's files; if it is
+    # known, its Python loader answers every page with an error.
     "hparams": DATA_CLASS_UNKNOWN,
 }
 
@@ -28,10 +28,10 @@ def plugin_metadata(
     """The metadata of a value for one dashboard.
 
     Args:
-        plugin_name: the dashboard's name for itself, for example "pr_curves".
-        content: what the dashboard wants to know, as its own serialized message.
+        plugin_name: the dashboard's own name, for example "pr_curves".
+        content: the dashboard's own message, serialized.
         display_name: shown instead of the tag.
-        description: Markdown, shown beside the value.
+        description: Markdown, shown next to the value.
     """
     return SummaryMetadata(
         plugin_data=SummaryMetadata.PluginData(plugin_name=plugin_name, content=content),

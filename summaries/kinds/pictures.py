@@ -1,6 +1,6 @@
-"""Pixels in any layout, turned into encoded pictures. Pure (no I/O).
+"""Encodes pixels of any layout as pictures. Pure (no I/O).
 
-Pillow is imported when it is first needed.
+Pillow is imported on first use.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_pixels", "draw_boxes", "encode_gif", "encode_png", "frames", "grid"]
 
-_MAX_DURATION = 655_350  # milliseconds that a GIF can say
+_MAX_DURATION = 655_350  # milliseconds: the longest that a GIF can store
 _GREY, _GREY_ALPHA, _RGB, _RGBA = 1, 2, 3, 4
 _MODES = {_GREY: "L", _GREY_ALPHA: "LA", _RGB: "RGB", _RGBA: "RGBA"}
 
@@ -31,14 +31,14 @@ def as_pixels(tensor: Any, dataformats: str, allowed: str, name: str = "img_tens
     """uint8 pixels, with the axes in the order of `allowed`.
 
     Args:
-        tensor: an array: uint8 from 0 to 255, other integers and bool alike, floating from 0 to 1. Beyond is clipped.
-        dataformats: what its axes are, a letter each; an axis of `allowed` that is missing gets length 1.
+        tensor: an array: integers from 0 to 255, bool, or floating from 0 to 1. Values outside are clipped.
+        dataformats: the order of its axes, one letter each; an axis of `allowed` that is missing gets length 1.
         allowed: the letters wanted, such as "HWC".
-        name: what to call it in an error.
+        name: the argument's name, for errors.
 
     Raises:
-        TypeError: it holds no numbers, or the letters are no string.
-        ValueError: the letters are others, or not one for each axis.
+        TypeError: the array is not numeric, or `dataformats` is not a string.
+        ValueError: a letter is not allowed, or there is not one letter for each axis.
     """
     array = as_array(tensor, name)
     if not isinstance(dataformats, str):
@@ -68,7 +68,7 @@ def _to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def grid(pixels: NDArray[np.uint8], columns: int = 8) -> NDArray[np.uint8]:
-    """One picture [H, W, C] of a batch [N, H, W, C]: rows of up to `columns`, what is left over black.
+    """One picture [H, W, C] of a batch [N, H, W, C]: rows of up to `columns`; unused cells are black.
 
     >>> grid(np.zeros((9, 4, 5, 3), np.uint8)).shape
     (8, 40, 3)
@@ -103,7 +103,7 @@ def encode_png(pixels: NDArray[np.uint8], scale: float = 1.0) -> tuple[bytes, in
 
 
 def encode_gif(pixels: NDArray[np.uint8], fps: float) -> bytes:
-    """The animated GIF of frames [T, H, W, C], shown `fps` a second, again and again."""
+    """The animated GIF of frames [T, H, W, C], looping at `fps` frames per second."""
     first, *rest = (_picture(frame) for frame in pixels)
     with io.BytesIO() as buffer:
         # GIF counts hundredths of a second; 0 would mean "as fast as you like".

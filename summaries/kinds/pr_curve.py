@@ -1,7 +1,7 @@
-"""Precision-recall curves: how a binary classifier does at every threshold. Pure (no I/O).
+"""Precision-recall curves: how a binary classifier performs at every threshold. Pure (no I/O).
 
 The tensor is [6, n]: true positives, false positives, true negatives, false negatives, precision, recall; column i
-counts a prediction as positive where it is at least i / (n - 1).
+counts a prediction as positive if it is at least i / (n - 1).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
 
     Args:
         tag: the tag.
-        labels: array, any shape: 1 or True where the truth is positive, else 0 or False; soft labels lie between.
+        labels: array, any shape: 1 or True for positives, 0 or False for negatives; soft labels lie between.
         predictions: array of the same shape: probabilities from 0 to 1.
-        num_thresholds: how many thresholds, evenly spaced from 0 to 1; at least 2.
-        weights: array of the same shape, or one number: what each prediction counts for; 1 where None.
+        num_thresholds: the number of thresholds, evenly spaced from 0 to 1; at least 2.
+        weights: array of the same shape, or one number: the weight of each prediction; 1 if None.
 
     Raises:
-        TypeError: the tag is no string, or an array holds no numbers.
-        ValueError: the tag is empty, the shapes differ, a label or prediction lies outside of 0 to 1, or there are
-            fewer than two thresholds.
+        TypeError: the tag is not a string, or an array is not numeric.
+        ValueError: the tag is empty, the shapes differ, a label or prediction is not from 0 to 1, or there are fewer
+            than two thresholds.
 
     >>> curve = pr_curve("digits", [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], num_thresholds=3)
     >>> np.frombuffer(curve.value[0].tensor.tensor_content, np.float32).reshape(6, 3)[0].tolist()
@@ -89,12 +89,12 @@ def pr_curve_raw(
         false_negative_counts: array [n].
         precision: array [n], from 0 to 1.
         recall: array [n], from 0 to 1.
-        num_thresholds: how many of the n columns to keep, at most.
-        weights: accepted for torch's sake; unused.
+        num_thresholds: the most of the n columns to keep.
+        weights: accepted for compatibility with torch; unused.
 
     Raises:
-        TypeError: the tag is no string, or an array holds no numbers.
-        ValueError: the tag is empty, or the six are not equally long.
+        TypeError: the tag is not a string, or an array is not numeric.
+        ValueError: the tag is empty, or the six arrays differ in length.
     """
     counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
     rows = [as_array(row).reshape(-1) for row in (*counts, precision, recall)]

@@ -1,4 +1,4 @@
-"""Scalar summaries: one number under a tag, and the same tags step after step. Pure (no I/O)."""
+"""Scalar summaries: one number under a tag, and a template for tags logged at every step. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def scalar(
         new_style: store a rank-0 tensor instead of a simple_value.
         double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
         display_name: shown instead of the tag.
-        summary_description: Markdown, shown beside the chart.
+        summary_description: Markdown, shown next to the chart.
 
     Raises:
-        TypeError: the tag is no string, or the value no number.
+        TypeError: the tag is not a string, or the value is not a number.
         ValueError: the tag is empty, or the value has several elements.
 
     >>> scalar("loss", 0.5).value[0].simple_value
@@ -67,10 +67,10 @@ def zero_fraction(tag: str, values: Any) -> Summary:
 
     Args:
         tag: the tag.
-        values: an array, any shape; of none, the share is NaN.
+        values: an array, any shape; the share of an empty one is NaN.
 
     Raises:
-        TypeError: the tag is no string, or the array holds no numbers.
+        TypeError: the tag is not a string, or the array is not numeric.
         ValueError: the tag is empty.
 
     >>> zero_fraction("relu", [0.0, 1.0, 0.0, 2.0]).value[0].simple_value
@@ -82,15 +82,15 @@ def zero_fraction(tag: str, values: Any) -> Summary:
 
 
 class ScalarsTemplate:
-    """The Summary of tags that are the same at every step: made once, and then only the values are written into it.
+    """The Summary of tags that stay the same at every step: built once; then only the values are filled in.
 
-    Where a Summary of 500 values takes a millisecond to build and to serialize, this takes some ten microseconds.
+    A Summary of 500 values takes a millisecond to build and serialize; this takes about ten microseconds.
 
     Args:
         tags: the tags.
 
     Raises:
-        TypeError: a tag is no string.
+        TypeError: a tag is not a string.
         ValueError: a tag is empty.
 
     >>> template = ScalarsTemplate(["loss", "rate"])
@@ -113,7 +113,7 @@ class ScalarsTemplate:
             values: floating[n], one for each tag; rounded to float32, and infinite where that is too narrow.
 
         Raises:
-            ValueError: there are not as many values as tags.
+            ValueError: the number of values is not that of the tags.
         """
         with np.errstate(over="ignore"):
             narrow = np.asarray(values).astype("<f4")

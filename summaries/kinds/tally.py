@@ -1,7 +1,7 @@
 """Counting a large float32 array into TensorFlow's bins, compiled. Needs numba. Pure (no I/O).
 
-A bin is a tenth wider than the one before, and the upper 16 bits of a float32 say its value to within a 128th. So a
-table over those bits gives each value's bin, or the one below it where an edge falls between; one comparison decides.
+Each bin is a tenth wider than the one before, and the upper 16 bits of a float32 give its value to within a 128th. So a
+table over those bits gives each value's bin, or the one below if an edge falls between; one comparison decides.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["tally"]
 
-_BLOCK = 1 << 12  # stays in the first cache between the two loops
-_ROWS = 4  # of counters: equal values come in a row, and each increment would wait for the one before
+_BLOCK = 1 << 12  # values: stays in the L1 cache between the two loops
+_ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
 
 
 def tally(values: NDArray[np.float32], edges: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
-    """How many values have as many edges at or below them.
+    """Count the values by the number of edges at or below them.
 
     Args:
         values: float32[n], contiguous, finite; n is less than 2**32.
-        edges: float64[m], ascending, and such that no two of them fall between float32 numbers of equal upper halves.
+        edges: float64[m], ascending; no two of them fall between float32 numbers of equal upper halves.
 
     Returns:
-        int64[m + 1], the sum of the values and the sum of their squares.
+        The counts, int64[m + 1]; the sum of the values; and the sum of their squares.
     """
     thresholds, below = _tables(edges.tobytes())
     counts = np.zeros((_ROWS, len(thresholds)), np.uint32)
@@ -40,9 +40,9 @@ def tally(values: NDArray[np.float32], edges: NDArray[np.float64]) -> tuple[NDAr
 
 @cache
 def _tables(edges: bytes) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """float32[m + 1]: the least number at or above each edge, and infinity.
+    """float32[m + 1]: the least number at or above each edge, then infinity.
 
-    And uint32[65536]: by the upper half of a number, how many edges are at or below the least one that has it.
+    And uint32[65536]: for each upper half, the number of edges at or below the least number that has it.
     """
     wide = np.append(np.frombuffer(edges), np.inf)
     thresholds = wide.astype(np.float32)
@@ -54,7 +54,7 @@ def _tables(edges: bytes) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
     return thresholds, np.searchsorted(thresholds[:-1], numbers, side="right").astype(np.uint32)
 
 
-@compiled(fastmath={"reassoc", "contract"})  # the sums, in whatever order is fastest
+@compiled(fastmath={"reassoc", "contract"})  # the sums may be taken in any order
 def _tally(
     values: NDArray[np.float32],
     bits: NDArray[np.uint32],

@@ -1,4 +1,4 @@
-"""A tensor summary, and the TensorProto in it. Pure (no I/O)."""
+"""Tensor summaries: one array, kept as it is. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["tensor"]
 
 
 def tensor(tag: str, tensor: Any) -> Summary:
-    """A Summary of one array, of any shape and of any number dtype, kept as it is.
+    """A Summary of one array of any shape and any numeric dtype, kept as it is.
 
     Args:
         tag: the tag.
         tensor: an array or tensor of any library.
 
     Raises:
-        TypeError: the tag is no string, or the array holds no numbers.
+        TypeError: the tag is not a string, or the array is not numeric.
         ValueError: the tag is empty, or the array is 2 GB or more.
 
     >>> tensor("weights", np.eye(2)).value[0].tensor.tensor_shape.dim[0].size

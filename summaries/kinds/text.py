@@ -18,7 +18,7 @@ def text(tag: str, text_string: str) -> Summary:
         text_string: Markdown.
 
     Raises:
-        TypeError: the tag or the text is no string.
+        TypeError: the tag or the text is not a string.
         ValueError: the tag is empty.
 
     >>> text("note", "**warm-up** ends here").value[0].tensor.string_val[0]

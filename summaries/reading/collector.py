@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault
 from summaries.reading.event_reader import empty_file, no_event_file
-from summaries.storage.local import open_to_read, read_chunks
+from summaries.storage.protocols import chunks
 from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.columns import (
     CAPACITY,
@@ -42,10 +42,10 @@ from summaries.wire.tensors import scalar_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from io import FileIO
 
     from numpy.typing import NDArray
 
+    from summaries.storage.protocols import ReadableFile, StoredFile
     from summaries.wire.compiled.scanner import Scanner
 
 __all__ = ["Collector", "Moment", "SessionStart", "Tag", "Workspace"]
@@ -123,7 +123,7 @@ class Collector:
     """
 
     def __init__(self, workspace: Workspace, *, fast: bool) -> None:
-        self.files: list[str] = []
+        self.files: list[StoredFile] = []
         self.tags: dict[str, Tag] = {}
         self.points = Points()
         self.places: list[NDArray[np.void]] = []
@@ -146,27 +146,27 @@ class Collector:
         self._n_rows = self._n_places = 0
         self._pending: list[tuple[int, float, float, int]] = []  # rows, where there is no scanner
 
-    def read(self, path: str) -> None:
+    def read(self, file: StoredFile) -> None:
         """Read one more file, to its present end.
 
         Raises:
             OSError: it cannot be read.
         """
-        self.files.append(path)
+        self.files.append(file)
         self.file_counts.append(self.points.counts)
         self.versions.append("")
         before = len(self.faults)
-        if self._scanner is None:
-            end, records = self._read_plainly(path)
-        else:
-            with open_to_read(path) as file:
-                end, records = self._read_fast(file, self._scanner)
+        with file.open() as opened:
+            if self._scanner is None:
+                end, records = self._read_plainly(opened)
+            else:
+                end, records = self._read_fast(opened, self._scanner)
         self.flush()
         self.records.append(records)
         found = self.faults[before:] if end else [empty_file()]
         if not records:
             found = [no_event_file(fault, end) for fault in found]
-        self.faults[before:] = [fault.located(path) for fault in found]
+        self.faults[before:] = [fault.located(file.path) for fault in found]
 
     def flush(self) -> None:
         """Move rows and places out of the workspace, to where they stay."""
@@ -197,11 +197,11 @@ class Collector:
         self._n_rows, self._n_places = n_rows, n_places
         self._cursor[1], self._cursor[2] = n_rows, n_places
 
-    def _read_plainly(self, path: str) -> tuple[int, int]:
+    def _read_plainly(self, file: ReadableFile) -> tuple[int, int]:
         """Returns the file's length in bytes, and how many records it has."""
         parser = BatchParser()
         end = 0
-        for chunk in read_chunks(path):
+        for chunk in chunks(file):
             end += len(chunk)
             self._take(parser.feed(chunk))
         self._take(parser.close())
@@ -236,7 +236,7 @@ class Collector:
         self._pending.append((step, wall_time, value.simple_value, tag.number))
         return True
 
-    def _read_fast(self, file: FileIO, scanner: Scanner) -> tuple[int, int]:
+    def _read_fast(self, file: ReadableFile, scanner: Scanner) -> tuple[int, int]:
         """The same as `_read_plainly`, by the scanner."""
         from summaries.wire.compiled import scan  # noqa: PLC0415 - it needs numba
 
@@ -258,7 +258,7 @@ class Collector:
             elif status == scan.MORE:
                 buffer[: have - pos] = buffer[pos:have]
                 base, have, cursor[0] = base + pos, have - pos, 0
-                got = file.readinto(buffer.data[have:])
+                got = file.read_into(base + have, buffer.data[have:])
                 have += got
                 if not got:
                     status = scan.ODD
@@ -276,19 +276,17 @@ class Collector:
         self._cursor[4] += 1
         return stop + FOOTER_BYTES
 
-    def _plain_stretch(self, file: FileIO, offset: int) -> int:
+    def _plain_stretch(self, file: ReadableFile, offset: int) -> int:
         """Read plainly up to and with the next record; returns the offset behind it, or -1 - n: the file ends at n."""
         parser = BatchParser(offset, int(self._cursor[4]))
-        file.seek(offset)
         end = offset
-        while chunk := file.read(_BUFFER_BYTES):
+        for chunk in chunks(file, offset):
             end += len(chunk)
             for item in parser.feed(chunk):
                 self._take([item])
                 if isinstance(item, Batch):
                     last = item.offsets[-1] + HEADER_BYTES + len(item.data[-1]) + FOOTER_BYTES
                     self._cursor[4] = item.number + len(item.data)
-                    file.seek(last)
                     return last
         self._take(parser.close())
         self._cursor[4] = parser.number

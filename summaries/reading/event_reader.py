@@ -12,7 +12,8 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UnfinishedTailWarning, raise_fault
 from summaries.reading.follow import follow_files
-from summaries.storage.local import read_chunks
+from summaries.storage.files import storage_of
+from summaries.storage.protocols import chunks
 from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.events import decode_event
 from summaries.wire.pb import Event
@@ -76,7 +77,7 @@ def read_events(
     Raises:
         ValueError: `on_fault` is none of these.
         FileNotFoundError: there is no such file.
-        OSError: it cannot be read.
+        OSError: it cannot be read; or it is a pipe, a socket or a device, or an address with a scheme.
         FormatError: the file is damaged, and `on_fault` is "raise".
 
     Warns:
@@ -103,16 +104,14 @@ def read_events(
         raise ValueError(f'on_fault must be "raise", "skip" or a function, got {on_fault!r}')
     if not follow:
         return _events(_items(path), path, handle)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"no such file or directory: {path}")
-    return _followed(path, handle, stop, timeout_secs)
+    return _followed(follow_files(path, stop, timeout_secs), handle)
 
 
 def _followed(
-    path: str, handle: Callable[[Fault], object], stop: threading.Event | None, timeout_secs: float | None
+    followed: Iterator[tuple[str, Iterator[Batch | Fault]]], handle: Callable[[Fault], object]
 ) -> Iterator[Event]:
-    for name, items in follow_files(path, stop, timeout_secs):
-        yield from _events(items, name, handle)
+    for file, items in followed:
+        yield from _events(items, file, handle)
 
 
 def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
@@ -157,9 +156,10 @@ def _one_by_one(batch: Batch, start: int, path: str, handle: Callable[[Fault], o
 def _items(path: str) -> Iterator[Batch | Fault]:
     parser = BatchParser()
     end = 0
-    for chunk in read_chunks(path):
-        end += len(chunk)
-        yield from parser.feed(chunk)
+    with storage_of(path).open(path) as file:
+        for chunk in chunks(file):
+            end += len(chunk)
+            yield from parser.feed(chunk)
     if not end:
         yield empty_file()
     for item in parser.close():

@@ -1,17 +1,17 @@
 """Following files that grow: new bytes, replaced files, files that a run adds.
 
-A file is looked at four times a second, opened only where it has changed, and closed behind it, so that following
-many files takes no handles and a file that is replaced under its name is noticed.
+The files are listed four times a second. One is opened only if its identity has changed, and closed behind it, so that
+following many files takes no handles and a file that is replaced under its name is noticed.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
-from summaries.storage.local import open_to_read, read_chunks
-from summaries.storage.names import is_event_file
+from summaries.storage.files import storage_of
+from summaries.storage.logdir import in_reading_order
+from summaries.storage.protocols import chunks
 from summaries.wire.batches import BatchParser
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from summaries.errors import Fault
+    from summaries.storage.protocols import ReadableFile, Storage, StoredFile
     from summaries.wire.batches import Batch
 
 __all__ = ["follow_files"]
@@ -33,49 +34,56 @@ def follow_files(
     """What is new in a file, or in every event file of a directory, as it comes.
 
     Args:
-        path: a file or a directory; it may vanish and come back.
+        path: a file or a directory; later it may vanish and come back.
         stop: ends the following when it is set.
         timeout_secs: ends it when nothing new came for so long.
 
-    Yields:
-        (the file, batches of records and faults), each to be used up before the next.
+    Returns:
+        An iterator of (path of the file, batches of records and faults), each to be used up before the next. It raises
+        OSError if a file is there and cannot be read.
 
     Raises:
-        OSError: a file is there and cannot be read.
+        FileNotFoundError: there is no such path.
+        OSError: it is neither a regular file nor a directory, or it cannot be listed.
     """
-    files: dict[str, _Followed] = {}
+    storage = storage_of(path)
+    return _follow(storage, path, storage.discover(path, recursive=False), stop, timeout_secs)
+
+
+def _follow(
+    storage: Storage,
+    path: str,
+    found: list[StoredFile],
+    stop: threading.Event | None,
+    timeout_secs: float | None,
+) -> Iterator[tuple[str, Iterator[Batch | Fault]]]:
+    known: dict[str, _Followed] = {}
     quiet_since = time.monotonic()
     while True:
-        for name in _names(path):
+        for file in in_reading_order(found):
             if stop is not None and stop.is_set():
                 return
-            followed = files.setdefault(name, _Followed(name))
-            if followed.changed():
+            followed = known.setdefault(file.path, _Followed())
+            if followed.changed(file):
                 quiet_since = time.monotonic()
-                yield name, followed.items()
+                yield file.path, followed.items(file)
         if timeout_secs is not None and time.monotonic() - quiet_since >= timeout_secs:
             return
         if stop is None:
             time.sleep(_POLL_SECS)
         elif stop.wait(_POLL_SECS):
             return
-
-
-def _names(path: str) -> list[str]:
-    if not os.path.isdir(path):
-        return [path]
-    try:
-        return [os.path.join(path, name) for name in sorted(filter(is_event_file, os.listdir(path)))]
-    except FileNotFoundError:
-        return []
+        try:
+            found = storage.discover(path, recursive=False)
+        except FileNotFoundError:
+            found = []
 
 
 class _Followed:
     """One file: how far it was read, and how to tell that it is still the same."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._state: tuple[int, int, int, int] | None = None
+    def __init__(self) -> None:
+        self._seen: StoredFile | None = None
         self._start_over()
 
     def _start_over(self) -> None:
@@ -83,34 +91,28 @@ class _Followed:
         self._read = 0
         self._seam = b""  # the last bytes before `_read`
 
-    def changed(self) -> bool:
-        """Whether there may be something new."""
-        try:
-            found = os.stat(self._path)
-        except FileNotFoundError:
-            return False
-        state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-        changed = state != self._state and not (self._state is None and not found.st_size)
-        self._state = state if changed else self._state
-        return changed
+    def changed(self, file: StoredFile) -> bool:
+        """Whether the file may have something new."""
+        empty = file.size == 0 and file.identity is not None
+        before, self._seen = self._seen, file
+        return not empty if before is None else file.identity != before.identity
 
-    def items(self) -> Iterator[Batch | Fault]:
+    def items(self, file: StoredFile) -> Iterator[Batch | Fault]:
         """What the file has that was not read."""
         try:
-            if not self._same():
-                yield from self._parser.close()
-                self._start_over()
-            for chunk in read_chunks(self._path, self._read):
-                self._read += len(chunk)
-                self._seam = (self._seam + chunk)[-_SEAM_BYTES:]
-                yield from self._parser.feed(chunk)
+            with file.open() as opened:
+                if not self._is_same(opened):
+                    yield from self._parser.close()
+                    self._start_over()
+                for chunk in chunks(opened, self._read):
+                    self._read += len(chunk)
+                    self._seam = (self._seam + chunk)[-_SEAM_BYTES:]
+                    yield from self._parser.feed(chunk)
         except FileNotFoundError:
             return
 
-    def _same(self) -> bool:
+    def _is_same(self, opened: ReadableFile) -> bool:
         """Whether the file still has what was read of it, as far as its last bytes tell."""
         if not self._seam:
             return True
-        with open_to_read(self._path) as file:
-            file.seek(self._read - len(self._seam))
-            return file.read(len(self._seam)) == self._seam
+        return opened.read_range(self._read - len(self._seam), len(self._seam)) == self._seam

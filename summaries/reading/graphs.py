@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
-from summaries.storage.local import open_to_read
 from summaries.wire.pb import Event, GraphDef, RunMetadata
 from summaries.wire.protobuf import fields
 from summaries.wire.records import HEADER_BYTES
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from summaries.reading.collector import Moment
+    from summaries.storage.protocols import StoredFile
 
 import errno
 import os
@@ -31,7 +31,7 @@ __all__ = ["graph_of", "read_graph", "run_metadata_of"]
 _META_GRAPH_GRAPH_DEF = 2  # the field of a MetaGraphDef that holds its GraphDef
 
 
-def graph_of(moments: Sequence[Moment], files: Sequence[str]) -> GraphDef | None:
+def graph_of(moments: Sequence[Moment], files: Sequence[StoredFile]) -> GraphDef | None:
     """The last graph among the moments, or the last one in a MetaGraphDef."""
     for what in ("graph_def", "meta_graph_def"):
         for moment in reversed(moments):
@@ -47,7 +47,7 @@ def graph_of(moments: Sequence[Moment], files: Sequence[str]) -> GraphDef | None
     return None
 
 
-def run_metadata_of(moments: Sequence[Moment], files: Sequence[str]) -> dict[str, RunMetadata]:
+def run_metadata_of(moments: Sequence[Moment], files: Sequence[StoredFile]) -> dict[str, RunMetadata]:
     """Tag → RunMetadata; the last one where a tag comes twice."""
     found: dict[str, RunMetadata] = {}
     for moment in moments:
@@ -58,22 +58,21 @@ def run_metadata_of(moments: Sequence[Moment], files: Sequence[str]) -> dict[str
     return found
 
 
-def _event(moment: Moment, files: Sequence[str]) -> Event:
-    with open_to_read(files[moment.file]) as file:
-        file.seek(moment.offset + HEADER_BYTES)
-        data = file.read(moment.length)
+def _event(moment: Moment, files: Sequence[StoredFile]) -> Event:
+    with files[moment.file].open() as file:
+        data = file.read_range(moment.offset + HEADER_BYTES, moment.length)
     event = Event()
     _parse(event, data, moment, files)
     return event
 
 
-def _parse(message: Message, data: bytes, moment: Moment, files: Sequence[str]) -> None:
+def _parse(message: Message, data: bytes, moment: Moment, files: Sequence[StoredFile]) -> None:
     try:
         message.ParseFromString(data)
     except DecodeError as error:
         want = type(message).__name__
         reason = f"data is no {want}"
-        path = files[moment.file]
+        path = files[moment.file].path
         fault = Fault(FaultKind.UNDECODABLE, reason, moment.offset, moment.length, str(error), want, path=path)
         raise UndecodableError(fault) from None
 

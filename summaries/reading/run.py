@@ -19,18 +19,18 @@ from summaries.reading.collector import Collector, Workspace
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.series import Items, Series
-from summaries.storage.logdir import run_directories
-from summaries.storage.names import is_event_file
+from summaries.storage.logdir import run_directories, run_files
 from summaries.wire.columns import KIND_AUDIO, KIND_EMPTY, KIND_HISTOGRAM, KIND_IMAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     import pyarrow as pa
 
     from summaries.errors import Fault
     from summaries.reading.collector import SessionStart
+    from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
 __all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
@@ -65,7 +65,8 @@ class Run:
     """
 
     def __init__(self, collector: Collector) -> None:
-        self.files: tuple[str, ...] = tuple(collector.files)
+        self.files: tuple[str, ...] = tuple(file.path for file in collector.files)
+        self._stored = tuple(collector.files)
         self.faults: tuple[Fault, ...] = tuple(collector.faults)
         self.tags: tuple[str, ...] = tuple(collector.tags)
         self.metadata: dict[str, SummaryMetadata] = {
@@ -147,7 +148,7 @@ class Run:
             own = places[keys == key]
             starts = [(_before(own, start), start.step) for start in self._starts]
             step, wall_time = own["step"].copy(), own["wall_time"].copy()
-            found[bucket][tag] = Items(tag, step, wall_time, own, self.files, decoder, starts)
+            found[bucket][tag] = Items(tag, step, wall_time, own, self._stored, decoder, starts)
         return found
 
     def _bucket(self, tag: str, kind: int) -> tuple[str, int]:
@@ -173,7 +174,7 @@ class Run:
             OSError: its file is gone.
             FormatError: what stands there is no graph.
         """
-        return graph_of(self._moments, self.files)
+        return graph_of(self._moments, self._stored)
 
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
@@ -183,7 +184,7 @@ class Run:
             OSError: a file is gone.
             FormatError: what stands there is no such message.
         """
-        return run_metadata_of(self._moments, self.files)
+        return run_metadata_of(self._moments, self._stored)
 
     def to_arrow(self) -> pa.Table:
         """One long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
@@ -232,7 +233,7 @@ def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
 
     Raises:
         FileNotFoundError: there is no such path, or no event file in the directory.
-        OSError: a file cannot be read.
+        OSError: a file cannot be read; or the path is a pipe, a socket or a device, or an address with a scheme.
         ImportError: `fast` is True, and numba is missing.
 
     >>> import tempfile
@@ -243,9 +244,8 @@ def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
     >>> read_run(writer.path).scalars["loss"].value
     array([1.        , 0.5       , 0.33333334])
     """
-    path = os.fspath(path)
-    files = _run_files(path)
-    return read_files(files, sum(map(os.path.getsize, files)), fast=fast)
+    files = run_files(path)
+    return read_files(files, sum(file.size for file in files), fast=fast)
 
 
 def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, threads: int | None = None) -> Runs:
@@ -261,11 +261,11 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, threa
 
     Raises:
         FileNotFoundError: there is no such directory, or no event file below it.
-        OSError: a file cannot be read.
+        OSError: a file or directory cannot be read; or the path is an address with a scheme.
         ImportError: `fast` is True, and numba is missing.
     """
     runs = run_directories(path)
-    total = sum(os.path.getsize(file) for files in runs.values() for file in files)
+    total = sum(file.size for files in runs.values() for file in files)
     fast = use_fast(total, fast)
     workers = min(threads or (os.cpu_count() or 1 if fast and total >= _FAST_BYTES else 1), len(runs))
     if workers <= 1:
@@ -274,11 +274,11 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, threa
         return Runs(zip(runs, pool.map(lambda files: _read(files, fast), runs.values()), strict=True))
 
 
-def read_files(files: list[str], total_bytes: int, *, fast: bool | None = None) -> Run:
+def read_files(files: Sequence[StoredFile], total_bytes: int, *, fast: bool | None = None) -> Run:
     """The run that these files, in this order, make up.
 
     Args:
-        files: event files.
+        files: event files, as they were found.
         total_bytes: how much is going to be read, in this run and others; decides whether the scanner pays.
         fast: as in `read_run`.
     """
@@ -314,24 +314,13 @@ def _hint() -> None:
 _threads = local()
 
 
-def _read(files: list[str], fast: bool) -> Run:
+def _read(files: Sequence[StoredFile], fast: bool) -> Run:
     if not hasattr(_threads, "workspace"):
         _threads.workspace = Workspace()
     collector = Collector(_threads.workspace, fast=fast)
     for file in files:
         collector.read(file)
     return Run(collector)
-
-
-def _run_files(path: str) -> list[str]:
-    if not os.path.isdir(path):
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"no such file or directory: {path}")
-        return [path]
-    files = [os.path.join(path, name) for name in sorted(filter(is_event_file, os.listdir(path)))]
-    if not files:
-        raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) in {path}")
-    return files
 
 
 def _restarts(starts: list[SessionStart], tag: int) -> list[tuple[int, int]]:

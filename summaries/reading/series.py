@@ -12,13 +12,14 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
 from summaries.reading.decoders import DECODERS
-from summaries.storage.local import open_to_read
 from summaries.wire.events import decode_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from summaries.storage.protocols import StoredFile
 
 __all__ = ["Items", "Series", "Standing", "standing"]
 
@@ -88,7 +89,7 @@ class Items:
     step: NDArray[np.int64]
     wall_time: NDArray[np.float64]
     _places: NDArray[np.void] = field(repr=False)
-    _files: Sequence[str] = field(repr=False)
+    _files: Sequence[StoredFile] = field(repr=False)
     _decoder: int = field(repr=False)
     restarts: Sequence[tuple[int, int]] = field(default=(), repr=False)
 
@@ -104,11 +105,10 @@ class Items:
             UndecodableError: what stands there is no such value.
         """
         place = self._places[index]
-        path = self._files[place["file"]]
+        stored = self._files[place["file"]]
         offset, length = int(place["offset"]), int(place["length"])
-        with open_to_read(path) as file:
-            file.seek(offset)
-            data = file.read(length)
+        with stored.open() as file:
+            data = file.read_range(offset, length)
         try:
             value = decode_value(data)
             if value.tag == self.tag:
@@ -117,7 +117,7 @@ class Items:
         except (DecodeError, ValueError) as caught:
             error = caught
         reason, want = "value is not what its tag says", f"a value of {self.tag!r}"
-        raise UndecodableError(Fault(FaultKind.UNDECODABLE, reason, offset, length, str(error), want, path=path))
+        raise UndecodableError(Fault(FaultKind.UNDECODABLE, reason, offset, length, str(error), want, path=stored.path))
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))

@@ -1,8 +1,9 @@
-"""Event files in the file system: their names, appending to one, reading one; other files that a run has.
+"""The one door to files: the storage that a path names, a new event file in it, and other files that a run has.
 
-A file is opened for each batch that is appended and closed behind it. So a process can have any number of writers, a
-forked child shares no handle with its parent, and a file that has been removed is noticed instead of being written to.
-Where a path has a scheme (`s3://`, `gs://`, `memory://`, …), `summaries.storage.remote` does the same over fsspec.
+A path with a scheme (`s3://`, `gs://`, `memory://`, …) goes to `summaries.storage.remote`, any other to
+`summaries.storage.local`. A local event file is opened for each batch that is appended and closed behind it. So a
+process can have any number of writers, a forked child shares no handle with its parent, and a file that has been
+removed is noticed instead of being written to.
 """
 
 from __future__ import annotations
@@ -11,36 +12,30 @@ import errno
 import importlib
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
+
+from summaries.storage.local import LOCAL, LocalEventFile
+from summaries.storage.names import counter, event_file_name, is_remote
+from summaries.storage.protocols import EventFile, Storage
 
 if TYPE_CHECKING:
     from types import ModuleType
-from summaries.storage.local import LocalEventFile
-from summaries.storage.names import counter, event_file_name, is_remote
 
-__all__ = ["EventFile", "create_event_file", "read_file", "write_file"]
+__all__ = ["EventFile", "create_event_file", "read_file", "storage_of", "write_file"]
 
 
-class EventFile(Protocol):
-    """A new event file of this process's own, wherever it is.
+def storage_of(path: str) -> Storage:
+    """The storage to read a path from.
 
-    Attributes:
-        path: where it is.
+    Raises:
+        UnsupportedOperation: the path is an address; it is both an OSError and a ValueError.
+
+    >>> storage_of("runs/a").discover("setup.missing")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: no such file or directory: setup.missing
     """
-
-    path: str
-
-    def size(self) -> int:
-        """How many bytes were appended so far."""
-
-    def append(self, data: bytes | memoryview, start: int) -> None:
-        """Append what is still missing of `data`, whose first byte belongs at offset `start`; all of it, or OSError."""
-
-    def sync(self) -> None:
-        """Return when all that was appended will survive a loss of power."""
-
-    def discard(self) -> None:
-        """Remove the file, in which nothing of anybody's is yet."""
+    return _remote().storage_of(path) if is_remote(path) else LOCAL
 
 
 def create_event_file(directory: str, secs: float, suffix: str, version: bytes) -> EventFile:

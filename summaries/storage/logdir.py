@@ -1,85 +1,93 @@
-"""A directory → its event files, in reading order."""
+"""A place → its runs → their event files, in reading order."""
 
 from __future__ import annotations
 
 import os
-import stat
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from summaries.storage.names import is_event_file
+from summaries.storage.files import storage_of
+from summaries.storage.names import directory_of, relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["event_files", "run_directories"]
+    from summaries.storage.protocols import StoredFile
+
+__all__ = ["event_files", "in_reading_order", "run_directories", "run_files"]
 
 
-def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+def run_files(path: str | os.PathLike[str]) -> list[StoredFile]:
+    """The event files of one run: those in a directory, not those below it; or one file, whatever its name is.
+
+    Raises:
+        FileNotFoundError: there is no such path, or no event file in the directory.
+        OSError: the directory cannot be listed, or the path is neither a directory nor a regular file.
+    """
+    path = os.fspath(path)
+    files = in_reading_order(storage_of(path).discover(path, recursive=False))
+    if not files:
+        raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) in {path}")
+    return files
+
+
+def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[StoredFile]:
     """Every event file that the paths name: a file is itself, a directory all event files below it, sorted.
 
     Raises:
         FileNotFoundError: there is no such path, or no event file below a directory.
+        OSError: a directory cannot be listed: raised when the files of the others were given.
     """
     for path in paths:
-        if not os.path.isdir(path):
-            if not os.path.exists(path):
-                raise FileNotFoundError(f"no such file or directory: {path}")
-            yield os.fspath(path)
-            continue
-        found = False
-        for files in _walk(path):
-            found = True
-            yield from files
-        if not found:
-            raise _nothing_below(path)
+        errors: list[OSError] = []
+        runs = run_directories(path, errors.append, lone=".")
+        for name in sorted(runs, key=_depth_first):
+            yield from runs[name]
+        if errors:
+            raise errors[0]
 
 
 def run_directories(
-    path: str | os.PathLike[str], onerror: Callable[[OSError], object] | None = None
-) -> dict[str, list[str]]:
+    path: str | os.PathLike[str], onerror: Callable[[OSError], object] | None = None, *, lone: str | None = None
+) -> dict[str, list[StoredFile]]:
     """The event files of every run below a directory, by the run's name: its path below it, with slashes, or ".".
 
     Args:
         path: the directory.
-        onerror: called with the error of each directory that cannot be read, whose `filename` it is; the others are
-            read all the same. Where None, the error is raised.
+        onerror: called with the error of each directory that cannot be listed, whose `filename` it is; the others are
+            listed all the same, unless they have no event file. If None, the error is raised.
+        lone: the name of the run that a single file is; None if the path must be a directory.
 
     Raises:
         FileNotFoundError: there is no such directory, or no event file below it.
-        OSError: a directory cannot be read.
+        OSError: a directory cannot be listed, or the path is neither a directory nor a regular file.
     """
-    if not os.path.isdir(path):
-        raise FileNotFoundError(f"no such directory: {path}")
-    walked = _walk(path, onerror or _raise)
-    runs = {os.path.relpath(os.path.dirname(files[0]), path).replace(os.sep, "/"): files for files in walked}
-    if not runs:
-        raise _nothing_below(path)
+    path = os.fspath(path)
+    errors: list[OSError] = []
+    files = storage_of(path).discover(path, on_error=errors.append)
+    if errors and (onerror is None or not files):
+        raise errors[0]
+    if [file.path for file in files] == [path]:
+        if lone is None:
+            raise FileNotFoundError(f"no such directory: {path}")
+        return {lone: files}
+    if not files:
+        raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {path}")
+    if onerror is not None:
+        for error in errors:
+            onerror(error)
+    by_directory: dict[str, list[StoredFile]] = defaultdict(list)
+    for file in files:
+        by_directory[directory_of(file.path)].append(file)
+    runs = {relative(directory, path): in_reading_order(own) for directory, own in by_directory.items()}
     return dict(sorted(runs.items()))
 
 
-def _raise(error: OSError) -> None:
-    """What cannot be read is not passed over."""
-    raise error
+def in_reading_order(files: Iterable[StoredFile]) -> list[StoredFile]:
+    """The files of one run in the order in which they are read: by name, and so by age."""
+    return sorted(files, key=lambda file: file.path)
 
 
-def _is_stream(path: str) -> bool:
-    """Whether it has no end, as a pipe, whose reader waits for a writer, or a device."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:  # who reads it will say what is wrong
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
-
-
-def _walk(path: str | os.PathLike[str], onerror: Callable[[OSError], object] = _raise) -> Iterator[list[str]]:
-    """The event files of each directory that has some."""
-    for directory, subdirectories, names in os.walk(path, onerror=onerror):
-        subdirectories.sort()
-        files = [os.path.join(directory, name) for name in sorted(filter(is_event_file, names))]
-        files = [file for file in files if not _is_stream(file)]
-        if files:
-            yield files
-
-
-def _nothing_below(path: str | os.PathLike[str]) -> FileNotFoundError:
-    return FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {os.fspath(path)}")
+def _depth_first(name: str) -> list[str]:
+    """A key that puts a run before the runs below it, and these before its next sibling."""
+    return [] if name == "." else name.split("/")

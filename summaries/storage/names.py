@@ -7,7 +7,7 @@ import os
 import socket
 from typing import Any
 
-__all__ = ["checked_suffix", "event_file_name", "is_event_file", "is_remote", "join"]
+__all__ = ["checked_suffix", "directory_of", "event_file_name", "is_event_file", "is_remote", "join", "relative"]
 
 counter = itertools.count()
 
@@ -59,3 +59,23 @@ def is_remote(path: str) -> bool:
 def join(directory: str, *names: str) -> str:
     """The path of a file below a directory, remote or not."""
     return "/".join((directory.rstrip("/"), *names)) if is_remote(directory) else os.path.join(directory, *names)
+
+
+def directory_of(path: str) -> str:
+    """The directory that a file is in, remote or not.
+
+    >>> directory_of("s3://bucket/run/events.out.tfevents.1.vm"), directory_of("a.tfevents")
+    ('s3://bucket/run', '')
+    """
+    return path.rpartition("/")[0] if is_remote(path) else os.path.dirname(path)
+
+
+def relative(directory: str, root: str) -> str:
+    """A directory's path below another, with slashes; "." for that one itself. Both are remote, or both local.
+
+    >>> relative("s3://bucket/runs/a/b", "s3://bucket/runs/"), relative("runs", "./runs")
+    ('a/b', '.')
+    """
+    if is_remote(root):
+        return directory.removeprefix(root.rstrip("/")).strip("/") or "."
+    return os.path.relpath(directory, root).replace(os.sep, "/")

@@ -7,11 +7,15 @@ TensorBoard, and our reader, read a run's files one after the other.
 
 from __future__ import annotations
 
-from typing import Any
+from io import UnsupportedOperation
+from typing import TYPE_CHECKING, Any
 
 from summaries.optional import needs
 
-__all__ = ["RemoteEventFile", "read_file", "write_file"]
+if TYPE_CHECKING:
+    from summaries.storage.protocols import Storage
+
+__all__ = ["RemoteEventFile", "read_file", "storage_of", "write_file"]
 
 
 class RemoteEventFile:
@@ -63,6 +67,17 @@ class RemoteEventFile:
 
     def _path(self, number: int) -> str:
         return str(self._system.unstrip_protocol(f"{self._prefix}.{number:06d}{self._suffix}"))
+
+
+def storage_of(path: str) -> Storage:
+    """The storage to read an address from.
+
+    Raises:
+        UnsupportedOperation: always, so far.
+    """
+    raise UnsupportedOperation(
+        f"reading event files from {path} is not supported yet: copy them to a local directory, and read that"
+    )
 
 
 def write_file(path: str, data: bytes) -> None:

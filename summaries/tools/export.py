@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,37 +19,47 @@ from summaries.reading.tables import pyarrow
 from summaries.storage.logdir import run_directories
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from summaries.reading.series import Series
 
-__all__ = ["export_csv", "export_dataset", "export_parquet", "runs_one_by_one"]
+__all__ = ["RunsBelow", "export_csv", "export_dataset", "export_parquet"]
 
 _ROW_GROUP_ROWS = 1 << 17
 _CSV_ROWS = 1 << 14
 
 
-def runs_one_by_one(
-    path: str | os.PathLike[str], on_run: Callable[[str, Run], object] | None = None
-) -> Iterator[tuple[str, Run]]:
-    """Each run below a directory, read when it is asked for.
+class RunsBelow(Mapping[str, Run]):
+    """The runs below a directory, by name; each is read when it is asked for, and not kept.
 
     Args:
         path: the directory; or one event file, which is the run ".".
-        on_run: called with each run that was read, to hear of faults or of progress.
 
     Raises:
         FileNotFoundError: there is no such path, or no event file below it.
-        OSError: a file cannot be read.
+        OSError: a directory cannot be listed.
     """
-    path = os.fspath(path)
-    directories = {".": [path]} if os.path.isfile(path) else run_directories(path)
-    size = sum(os.path.getsize(file) for files in directories.values() for file in files)
-    for name, files in directories.items():
-        run = read_files(files, size)
-        if on_run is not None:
-            on_run(name, run)
-        yield name, run
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._files = run_directories(path, lone=".")
+        self._size = sum(file.size for files in self._files.values() for file in files)
+
+    def __getitem__(self, name: str) -> Run:
+        """Read a run.
+
+        Raises:
+            KeyError: there is no such run.
+            OSError: a file cannot be read.
+        """
+        return read_files(self._files[name], self._size)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, sorted."""
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        """How many runs there are."""
+        return len(self._files)
 
 
 def export_parquet(
@@ -61,7 +72,7 @@ def export_parquet(
     Args:
         runs: a log directory, or runs by name.
         target: the file; it is replaced.
-        on_run: as in `runs_one_by_one`.
+        on_run: called with each run that was read, to hear of faults or of progress.
 
     Returns:
         The number of points.
@@ -129,10 +140,7 @@ def export_csv(
 def _named(
     runs: str | os.PathLike[str] | Mapping[str, Run], on_run: Callable[[str, Run], object] | None
 ) -> Iterator[tuple[str, Run]]:
-    if isinstance(runs, (str, os.PathLike)):
-        yield from runs_one_by_one(runs, on_run)
-        return
-    for name, run in runs.items():
+    for name, run in (RunsBelow(runs) if isinstance(runs, (str, os.PathLike)) else runs).items():
         if on_run is not None:
             on_run(name, run)
         yield name, run

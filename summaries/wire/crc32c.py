@@ -1,7 +1,7 @@
-"""CRC-32C (Castagnoli), and the mask that event files put over it. Pure (no I/O).
+"""CRC-32C (Castagnoli), and the mask that event files apply to it. Pure (no I/O).
 
-A checksum that is stored beside the data it covers is masked first, because a CRC over bytes that contain their own
-CRC is weak: ``mask(c) = rotate_right(c, 15) + 0xa282ead8  (mod 2^32)``.
+A checksum stored next to the data it covers is masked first, because a CRC over bytes that contain their own CRC is
+weak: ``mask(c) = rotate_right(c, 15) + 0xa282ead8  (mod 2^32)``.
 
 References: RFC 3720, appendix B.4 (test vectors); LevelDB's log format (the mask).
 """
@@ -18,7 +18,7 @@ _U32 = 0xFFFFFFFF
 
 
 def mask(crc: int) -> int:
-    """The form in which the checksum `crc` is stored.
+    """The stored form of the checksum `crc`.
 
     >>> hex(mask(crc32c(bytes([24, 0, 0, 0, 0, 0, 0, 0]))))
     '0x224b7fa3'
@@ -27,7 +27,7 @@ def mask(crc: int) -> int:
 
 
 def unmask(masked: int) -> int:
-    """The checksum whose stored form is `masked`: the inverse of `mask`.
+    """The checksum with the stored form `masked`: the inverse of `mask`.
 
     >>> hex(unmask(mask(0x8A9136AA)))
     '0x8a9136aa'

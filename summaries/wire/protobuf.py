@@ -1,4 +1,4 @@
-"""Protobuf's own encoding: numbers, fields, and the bytes of anybody's message. Pure (no I/O)."""
+"""Protobuf's own encoding: numbers, fields, and the bytes of any message. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["OurBytes", "fields", "message_bytes", "rewrite_field", "serialized",
 
 
 class OurBytes(bytes):
-    """The bytes of a message that we have made ourselves: whoever takes them need not look whether they are one."""
+    """The bytes of a message that this package serialized, so that the receiver need not validate them."""
 
     __slots__ = ()
 
 
 def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
-    """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are tried.
+    """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are parsed to see.
 
     Raises:
-        TypeError: it is a message of another type, or none.
-        ValueError: the bytes are none.
+        TypeError: it is a message of another type, or not a message.
+        ValueError: the bytes do not parse as one.
     """
     wanted = message_type.DESCRIPTOR.name
     data = serialized(given, name)
@@ -37,16 +37,16 @@ def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
             message_type.FromString(data)
         except DecodeError as error:
             raise ValueError(
-                f"{name} must be a message of type {wanted}, got {len(data)} bytes that are none: {error}"
+                f"{name} must be a message of type {wanted}, got {len(data)} bytes that do not parse as one: {error}"
             ) from None
     return data
 
 
 def serialized(message: Any, name: str) -> bytes:
-    """The bytes of a protobuf message, whoever's it is; bytes are returned as they are.
+    """The bytes of a protobuf message of any library; bytes are returned unchanged.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: `message` is neither.
     """
     if isinstance(message, bytes):
         return message
@@ -63,7 +63,7 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
     """(number, start, stop) of every length-delimited field of the message data[start:stop].
 
     Raises:
-        DecodeError: it is no message.
+        DecodeError: it is not a message.
     """
     while start < stop:
         key, start = _read_varint(data, start, stop)
@@ -74,11 +74,11 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
             yield key >> 3, start, start + length
             start += length
         else:
-            start = _behind(data, start, stop, key & 7)
+            start = _skip_field(data, start, stop, key & 7)
 
 
-def _behind(data: bytes, start: int, stop: int, wire: int) -> int:
-    """Where a field ends that is not read; a group, which no Event has and protobuf passes over, with all in it."""
+def _skip_field(data: bytes, start: int, stop: int, wire: int) -> int:
+    """The end of a field that is not read. Groups, which no Event has and protobuf skips, are skipped whole."""
     depth = 0
     while True:
         if wire == _VARINT:
@@ -95,7 +95,7 @@ def _behind(data: bytes, start: int, stop: int, wire: int) -> int:
         elif wire == _END_GROUP and depth:
             depth -= 1
         else:
-            raise DecodeError(f"wire type {wire} has no place in an event")
+            raise DecodeError(f"wire type {wire} is not allowed in an event")
         if not depth:
             return start
         key, start = _read_varint(data, start, stop)
@@ -111,11 +111,11 @@ def _read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
         if byte < 0x80:  # noqa: PLR2004 - the last byte has no continuation bit
             return number, start
         shift += 7
-    raise DecodeError("a number has no end")
+    raise DecodeError("a varint is not terminated")
 
 
 def rewrite_field(data: bytes, field: int, change: Callable[[bytes], bytes]) -> bytes:
-    """The message with the contents of one length-delimited field changed, wherever it occurs."""
+    """The message with every occurrence of one length-delimited field changed."""
     out, done = [], 0
     for number, start, stop in fields(data, 0, len(data)):
         if number != field:
@@ -130,7 +130,7 @@ def rewrite_field(data: bytes, field: int, change: Callable[[bytes], bytes]) -> 
 
 
 def varint(number: int) -> bytes:
-    """Protobuf's base-128 form of an int64; a negative number takes ten bytes, as there.
+    """Protobuf's base-128 encoding of an int64; a negative number takes ten bytes.
 
     >>> varint(300).hex(), len(varint(-1))
     ('ac02', 10)

@@ -1,14 +1,14 @@
-"""Scalar events in bulk: columns to records, with no protobuf object per event. Pure (no I/O).
+"""Encodes scalar events in bulk: columns to records, without a protobuf object per event. Pure (no I/O).
 
-The record of one scalar, where only the parts in capitals differ between two points of a tag:
+The record of one scalar; only the parts in capitals differ between two points of a tag:
 
     length crc | 09 WALL_TIME | 10 STEP | 2a n | 0a n | 0a n tag | 15 VALUE | CRC
          8   4     1         8    1   0-10                                4     4
 
-Strategy: all records whose tags are equally long, and whose steps take equally many bytes, have one shape. Their
+Strategy: records whose tags have the same length, and whose steps take the same number of bytes, have one shape. Their
 rows are copied from a template per tag, and the varying bytes are written down the columns. CRC-32C is linear over
-GF(2): the checksum is the template's, exclusive-or one table entry for each varying byte, the table chosen by the
-byte's distance from the end. Small groups are encoded record by record; both ways give the same bytes.
+GF(2): the checksum is the template's, XORed with one table entry for each varying byte; the byte's distance from the
+end selects the table. Small groups are encoded record by record; both ways produce the same bytes.
 
 References: protobuf's wire format, https://protobuf.dev/programming-guides/encoding/
 """
@@ -39,12 +39,12 @@ __all__ = [
 ]
 
 SCALAR_BYTES = 64
-"""What the record of a scalar takes at most, beside its tag."""
+"""The most bytes that the record of a scalar takes, besides its tag."""
 
 _WALL_TIME = Struct("<Bd")
 _VALUE = Struct("<Bf")
 _HEADER = Struct("<QI")
-_MIN_BULK = 24  # below so many records of one shape, one by one is faster (measured)
+_MIN_BULK = 24  # for fewer records of one shape, one by one is faster (measured)
 _MAX_BULK_TAG_BYTES = 1024  # a table of checksums is kept for every distance up to this and a little more
 _MAX_STEP_BYTES = 10
 
@@ -62,7 +62,7 @@ def encode_scalar(tag: str, step: int, wall_time: float, value: float) -> bytes:
 
 
 def encode_summary_event(summary: bytes, step: int, wall_time: float) -> bytes:
-    """The framed Event that carries an already serialized Summary.
+    """The framed Event with an already serialized Summary.
 
     Args:
         summary: the Summary's bytes.
@@ -75,7 +75,7 @@ def encode_summary_event(summary: bytes, step: int, wall_time: float) -> bytes:
 
 
 class ScalarEncoder:
-    """Encodes columns of scalars. Tags are registered once and then named by number.
+    """Encodes columns of scalars. Tags are registered once and then referred to by number.
 
     >>> encoder = ScalarEncoder()
     >>> loss = encoder.register("loss")
@@ -110,7 +110,7 @@ class ScalarEncoder:
         wall_times: NDArray[np.float64],
         values: NDArray[np.floating],
     ) -> tuple[memoryview, NDArray[np.int64]]:
-        """The records of n scalars, one behind the other.
+        """The records of n scalars, one after the other.
 
         Args:
             tags: integers[n], tag numbers.
@@ -124,7 +124,7 @@ class ScalarEncoder:
         tag_bytes = self._tag_bytes[tags]
         step_bytes = _varint_sizes(steps)
         shapes = tag_bytes << 4 | step_bytes
-        with np.errstate(over="ignore"):  # beyond float32 is infinity, as in protobuf
+        with np.errstate(over="ignore"):  # values beyond float32 become infinite, as in protobuf
             narrow = values.astype("<f4")
         pieces: list[tuple[NDArray[np.intp], NDArray[np.uint8]]] = []
         for members in _equal(shapes):
@@ -144,7 +144,7 @@ class ScalarEncoder:
         wall_times: NDArray[np.float64],
         values: NDArray[np.float32],
     ) -> Iterator[NDArray[np.uint8]]:
-        """The same records, each uint8[1, length], with nothing clever."""
+        """The same records, each uint8[1, length], encoded the simple way."""
         rows = zip(tags.tolist(), steps.tolist(), wall_times.tolist(), values.tolist(), strict=True)
         for tag, step, wall_time, value in rows:
             record = encode_scalar(self._tags[tag], step, wall_time, value)
@@ -159,11 +159,11 @@ class _Shape:
 
     def __init__(self) -> None:
         self._tags: list[bytes] = []
-        # By the step's length: how many tags have a template, the templates and their checksums.
+        # By the step's length: the number of tags with a template, the templates and their checksums.
         self._templates: dict[int, tuple[int, NDArray[np.uint8], NDArray[np.uint32]]] = {}
 
     def add(self, tag: bytes) -> int:
-        """Take one more tag; returns its row in the templates."""
+        """Add a tag; return its row in the templates."""
         self._tags.append(tag)
         return len(self._tags) - 1
 
@@ -199,7 +199,7 @@ class _Shape:
         count = len(self._tags)
         if made < count:
             fresh, fresh_crcs = _templates(self._tags[made:count], step_bytes)
-            if count > len(crcs):  # room for as many again, so that tags that come one by one cost little
+            if count > len(crcs):  # room for as many again, so that adding tags one by one costs little
                 room, room_crcs = np.empty((2 * count, fresh.shape[1]), np.uint8), np.empty(2 * count, np.uint32)
                 if made:
                     room[:made], room_crcs[:made] = templates[:made], crcs[:made]
@@ -232,13 +232,13 @@ def scalar_summary(tag: bytes, value: float) -> bytes:
 
 
 def as_float32(value: float) -> float:
-    """The nearest float32, as a float; infinite where it is beyond them all, as in protobuf."""
+    """The nearest float32, as a float; infinite if out of range, as in protobuf."""
     with np.errstate(over="ignore"):
         return float(np.float32(value))
 
 
 def _varint_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[n]: the bytes that each step takes, without its key; 0 for step 0, which is not written."""
+    """int64[n]: the number of bytes of each step, without its key; 0 for step 0, which is not written."""
     sizes: NDArray[np.int64] = (numbers != 0).astype(np.int64)
     unsigned = numbers.astype(np.uint64)
     largest = int(unsigned.max(initial=0))
@@ -250,7 +250,7 @@ def _varint_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _varint_columns(numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-    """uint8[size, n] or, for size 0, uint8[0, n]: the varint bytes, behind their key."""
+    """uint8[size, n] or, for size 0, uint8[0, n]: the varint bytes, without their key."""
     unsigned = numbers.astype(np.uint64)
     columns = np.empty((size, len(numbers)), np.uint8)
     for i in range(size):
@@ -272,7 +272,7 @@ _tables: tuple[NDArray[np.uint32], ...] = (
 
 
 def _crc_tables(count: int) -> tuple[NDArray[np.uint32], ...]:
-    """At least `count` tables uint32[256]; table d: what a byte adds to the checksum of data that goes on d bytes."""
+    """At least `count` tables uint32[256]; table d: what a byte adds to the checksum if d more bytes follow it."""
     global _tables  # noqa: PLW0603 - replaced as a whole: threads may ask for more at once
     if len(_tables) >= count:
         return _tables
@@ -284,7 +284,7 @@ def _crc_tables(count: int) -> tuple[NDArray[np.uint32], ...]:
 
 
 def _equal(keys: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """For each key, the indices that have it, ascending."""
+    """The indices of each distinct key, ascending."""
     if not len(keys):
         return
     if (keys == keys[0]).all():
@@ -297,7 +297,7 @@ def _equal(keys: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
 def _interleave(
     pieces: list[tuple[NDArray[np.intp], NDArray[np.uint8]]], count: int
 ) -> tuple[memoryview, NDArray[np.int64]]:
-    """Put the records, uint8[n, length] a piece, at their indices' places among `count`."""
+    """Join the pieces, uint8[n, length] each, with every record at its index's place among `count`."""
     offsets = np.zeros(count + 1, np.int64)
     for indices, block in pieces:
         offsets[indices + 1] = block.shape[1]

@@ -1,7 +1,7 @@
 """Arrays ↔ TensorProto. Pure (no I/O).
 
-Values stand raw in `tensor_content`, or typed in one list; a list that is shorter than the shape goes on with its
-last element. bfloat16, for which NumPy has no type, becomes float32, which holds each of its values.
+Values are stored raw in `tensor_content`, or typed in a list; a list that is shorter than the shape is continued with
+its last element. NumPy has no bfloat16, which becomes float32; float32 holds each of its values.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_tensor", "numeric_tensor", "scalar_value", "string_tensor"]
 
-_MAX_BYTES = 2**31 - 1  # protobuf's limit for a message: a tensor that is larger was written by nobody
-_AROUND_BYTES = 1023  # room for what is around the tensor in its message
+_MAX_BYTES = 2**31 - 1  # protobuf's limit for a message: no writer can have written a larger tensor
+_AROUND_BYTES = 1023  # room for the rest of the tensor's message
 
 
 class _Type(NamedTuple):
-    """What a DataType is in NumPy: the dtype's name, the dtype of `tensor_content`, the list of typed values."""
+    """A DataType in NumPy: the dtype's name, the dtype of `tensor_content`, the field of typed values."""
 
     name: str
     content: str
@@ -54,10 +54,10 @@ _BY_NAME = {kind.name: number for number, kind in _TYPES.items()}
 
 
 def decode_tensor(tensor: TensorProto) -> NDArray[Any]:
-    """The array that a tensor message stands for; strings become an object array of bytes. It may be read-only.
+    """The array of a tensor message; strings become an object array of bytes. It may be read-only.
 
     Raises:
-        ValueError: shape and values do not belong together, or NumPy has no such type.
+        ValueError: the number of values does not fit the shape, or NumPy has no such type.
 
     >>> decode_tensor(pb.TensorProto(dtype=pb.DT_FLOAT, float_val=[1.5]))
     array(1.5, dtype=float32)
@@ -68,7 +68,7 @@ def decode_tensor(tensor: TensorProto) -> NDArray[Any]:
     if tensor.dtype == pb.DT_STRING:
         return _filled(np.array([*tensor.string_val, None], object)[:-1], shape)
     if tensor.dtype not in _TYPES:
-        raise ValueError(f"tensor type {tensor.dtype} has no equal in NumPy")
+        raise ValueError(f"tensor type {tensor.dtype} has no equivalent in NumPy")
     kind = _TYPES[tensor.dtype]
     dtype = np.dtype(kind.content)
     if tensor.tensor_content:
@@ -81,7 +81,7 @@ def decode_tensor(tensor: TensorProto) -> NDArray[Any]:
 
 
 def scalar_value(tensor: TensorProto) -> float | None:
-    """The one number in a tensor of any rank as a float; None where it has none, more than one, or no real number.
+    """The one number in a tensor of any rank, as a float; None unless it holds exactly one real number.
 
     >>> scalar_value(pb.TensorProto(dtype=pb.DT_INT64, int64_val=[3]))
     3.0
@@ -105,7 +105,7 @@ def _typed(values: Any, kind: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _filled(flat: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """The values in their shape, the last one repeated where they are too few."""
+    """The values in their shape; if there are too few, the last one is repeated."""
     count = math.prod(shape)
     if len(flat) == count:
         return flat.reshape(shape)
@@ -117,7 +117,7 @@ def _filled(flat: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def numeric_tensor(array: NDArray[Any]) -> TensorProto:
-    """The TensorProto of an array, its elements in C order and little-endian in tensor_content.
+    """The TensorProto of an array; tensor_content holds its elements in C order, little-endian.
 
     Raises:
         TypeError: TensorFlow has no such dtype.

@@ -1,1 +1,1 @@
-"""What is logged → event files: writers, their buffers and background threads."""
+"""Writes event files: the writers, their buffers and their background threads."""

@@ -1,4 +1,4 @@
-"""A record whose bytes are computed later, by whoever needs them first."""
+"""A record whose bytes are computed later, by the first thread that needs them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["Deferred", "resolved"]
 
 
 class Deferred:
-    """Work that the background thread takes off the caller's hands.
+    """A record that the background thread computes instead of the caller.
 
-    No lock is held while it is done: a finalizer may run in the middle of it, and log and flush itself. Two threads
-    that want the bytes at once may both work, and the first to be done is whose bytes they are.
+    No lock is held during the work: a finalizer may run in the middle of it, and log and flush itself. If two threads
+    want the bytes at once, both may compute them; the first to finish provides them.
 
     Args:
-        make: gives the record's bytes.
-        release: called once the bytes are there; what a make() that goes on gives then does not count.
+        make: returns the record's bytes.
+        release: called once the bytes are there; the result of a make() that is still running is then ignored.
     """
 
     def __init__(self, make: Callable[[], bytes], release: Callable[[], object] = bool) -> None:
@@ -26,14 +26,14 @@ class Deferred:
         self._made: dict[str, tuple[bytes]] = {}
 
     def record(self) -> bytes:
-        """The bytes; computed now, where nobody has asked before. Whatever make() raises is raised once; then b""."""
+        """The bytes, computed on the first call. Whatever make() raises is raised once; from then on, b""."""
         if "record" not in self._made:
             error = None
             try:
                 made = (self._make(),)
             except Exception as problem:  # noqa: BLE001 - raised below
                 made, error = (b"",), problem
-            # An interrupt up to here leaves the work to the next who asks. setdefault is atomic: one is the first.
+            # An interrupt up to here leaves the work to the next caller. setdefault is atomic: only one is the first.
             if self._made.setdefault("record", made) is made:
                 self._release()
                 if error is not None:

@@ -1,20 +1,20 @@
-"""EventFileWriter: events into one file.
+"""EventFileWriter: writes events to one file.
 
-Who does what. A call checks its arguments and appends one row of 24 bytes to a buffer. Every `max_queue` rows, the call
-that finds so many encodes them in bulk, which takes a millisecond and touches no disk. A thread in the background
-writes what is encoded, every `flush_secs` or when a few megabytes wait. flush() does both in the caller's own thread,
-and returns when the operating system has the bytes.
+Division of work. A call checks its arguments and appends one row of 24 bytes to a buffer. Every `max_queue` rows, a
+call encodes them in bulk, which takes a millisecond and does not touch the disk. A background thread writes the encoded
+bytes, every `flush_secs` or when a few megabytes are waiting. flush() does both in the caller's own thread, and returns
+when the operating system has the bytes.
 
-What is bounded. When `max_pending_bytes` are waiting, because the disk is slower than the caller, the next call does
-the writing itself, and so takes as long as the disk does.
+Bounds. When `max_pending_bytes` are waiting, because the disk is slower than the caller, the next call writes them
+itself, and takes as long as the disk does.
 
-What is promised. The file is always a prefix of what was logged, in order. Bytes that could not be written are kept,
-and written first when there is room again. An error of the background thread is raised by the next call, which then
-has logged nothing; the call after that is accepted, while there is memory for it.
+Guarantees. The file is always a prefix of what was logged, in order. Bytes that could not be written are kept, and
+written first when there is room again. An error of the background thread is raised by the next call, which then logs
+nothing; the call after that is accepted as long as memory lasts.
 
-No lock is taken to append a row: a bytearray's +=, slice and del are each atomic. A call that finds the buffer longer
-than `_limit` looks closer. That one comparison is how a call learns of everything unusual: enough is waiting to be
-encoded, there was an error, the writer was closed, the process was forked.
+Appending a row takes no lock: a bytearray's +=, slice and del are each atomic. A call that finds the buffer longer than
+`_limit` looks closer. That one comparison tells a call of everything unusual: rows are due to be encoded, there was an
+error, the writer was closed, the process was forked.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
 
 __all__ = ["EventFileWriter", "NonFiniteWarning"]
 
-_WAKE_BYTES = 4 << 20  # enough for the background thread to begin before its time
+_WAKE_BYTES = 4 << 20  # enough to wake the background thread early
 _FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
-_NEVER = -1  # a limit that every buffer is longer than
+_NEVER = -1  # a limit that every buffer exceeds
 
 
 def new_flusher(logdir: str, flush_secs: float | None) -> Flusher:
-    """A flusher for a directory; each write to a remote one makes an object there, so that fewer are better."""
+    """A flusher for a directory. Each write to a remote one creates an object, so it writes less often there."""
     usual = _REMOTE_FLUSH_SECS if is_remote(logdir) else _FLUSH_SECS
     return Flusher(usual if flush_secs is None else flush_secs)
 
@@ -65,20 +65,19 @@ class EventFileWriter:
     """Writes events to a new file in a directory, in the background.
 
     Args:
-        logdir: the directory; made where it is missing. An address with a scheme, such as `s3://bucket/run`, goes to
-            fsspec.
-        max_queue: so many scalars wait as numbers, before a call encodes them; a few thousand is fastest.
-        flush_secs: the longest that an event waits, in seconds; what a process that is killed loses at most. Where
-            None, 2, or 60 if the directory is remote, since each write makes an object there.
+        logdir: the directory; created if missing. An address with a scheme, such as `s3://bucket/run`, goes to fsspec.
+        max_queue: the number of scalars after which a call encodes them; a few thousand is fastest.
+        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. If None, 2,
+            or 60 if the directory is remote, since each write creates an object there.
         filename_suffix: appended to the file's name.
-        max_pending_bytes: the memory that waiting events may take, about; the call that finds it used up writes.
+        max_pending_bytes: roughly the memory that waiting events may take; a call that finds it used up writes them.
         fsync: flush() and close() return only when the bytes are on the disk.
-        purge_step: what earlier files of the run hold at this step and later is superseded: TensorBoard hides it.
-        flusher: a background thread to share with other writers; its own where None.
-        clock: gives the seconds since the epoch; time.time, where None.
+        purge_step: supersedes the events of the run's earlier files at this step and later: TensorBoard hides them.
+        flusher: a background thread to share with other writers; its own if None.
+        clock: returns the seconds since the epoch; time.time if None.
 
     Raises:
-        TypeError: an argument is of another type.
+        TypeError: an argument has the wrong type.
         ValueError: a bound is not positive, or the suffix names a directory.
         OSError: the file cannot be created.
 
@@ -114,7 +113,7 @@ class EventFileWriter:
         self._pending = Pending()
         self._rows = self._pending.rows  # both for add_scalar, which has no time to look twice
         self._tags = self._pending.tags
-        self._limit = _NEVER  # how long the buffer may get before a call looks closer
+        self._limit = _NEVER  # bytes that the buffer may hold before a call looks closer
         self._nonfinite = NonFiniteWarnings()
         self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
         self._closed = False
@@ -129,7 +128,7 @@ class EventFileWriter:
 
     @property
     def closed(self) -> bool:
-        """Whether close() was called, and reopen() not since."""
+        """Whether close() was called, without a reopen() since."""
         return self._closed
 
     def get_logdir(self) -> str:
@@ -152,18 +151,19 @@ class EventFileWriter:
         Args:
             tag: the tag; "group/name" makes groups in TensorBoard.
             scalar_value: a Python or NumPy number, or an array or tensor of one element, on any device. It is
-                stored as float32; what that cannot hold is written as NaN or infinity, with a warning.
-            global_step: the step, an integer of at most 64 bits; None is 0.
-            walltime: seconds since the epoch; now, where None.
+                stored as float32; values beyond its range are written as NaN or infinity, with a warning.
+            global_step: the step, an integer of at most 64 bits; None means 0.
+            walltime: seconds since the epoch; now if None.
             new_style: store a rank-0 tensor instead of a simple_value.
             double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
             display_name: shown instead of the tag.
-            summary_description: Markdown, shown beside the chart.
+            summary_description: Markdown, shown next to the chart.
 
         Raises:
-            TypeError: the tag is no string, the value no number, the step no integer.
-            ValueError: the tag is empty, the value has several elements, the step is too large, the writer is closed.
-            OSError: earlier events could not be written; this one was not taken.
+            TypeError: the tag is not a string, the value not a number, or the step not an integer.
+            ValueError: the tag is empty, the value has several elements, the step is too large, or the writer is
+                closed.
+            OSError: earlier events could not be written; this one was not logged.
 
         Warns:
             NonFiniteWarning: once for each tag.
@@ -203,15 +203,15 @@ class EventFileWriter:
         """Log a Summary.
 
         Args:
-            summary: our Summary, or anybody's with the same wire format (TensorFlow's, tensorboard's,
-                tensorboardX's), or its bytes.
+            summary: our Summary, any other with the same wire format (TensorFlow's, tensorboard's, tensorboardX's),
+                or its bytes.
             global_step: as in `add_scalar`.
             walltime: as in `add_scalar`.
 
         Raises:
-            TypeError: it is neither a Summary nor bytes, or the step no integer.
-            ValueError: the bytes are no Summary, the step is too large, or the writer is closed.
-            OSError: earlier events could not be written; this one was not taken.
+            TypeError: `summary` is neither a Summary nor bytes, or the step is not an integer.
+            ValueError: the bytes do not parse as a Summary, the step is too large, or the writer is closed.
+            OSError: earlier events could not be written; this one was not logged.
         """
         data = message_bytes(summary, Summary, "summary")
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
@@ -219,17 +219,17 @@ class EventFileWriter:
         self._add_record(record, len(record))
 
     def add_event(self, event: Any) -> None:
-        """Log a whole Event, with its own time and step: a message as in `add_summary`, or its bytes. Same errors."""
+        """Log a whole Event with its own time and step: a message or its bytes. Raises as `add_summary` does."""
         record = frame(message_bytes(event, Event, "event"))
         self._add_record(record, len(record))
 
     def _add_deferred(self, record: Deferred, size: int) -> None:
-        """Log a record that the background thread makes; `size` is the memory that it holds until then."""
+        """Log a record that the background thread computes; `size` is the memory that it holds until then."""
         self._add_record(record, size)
         self._flusher.wake()
 
     def flush(self) -> None:
-        """Return when all that was logged before is in the operating system's hands; on the disk, with `fsync`.
+        """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
 
         Raises:
             OSError: it could not be written. It is kept, and tried again.
@@ -237,7 +237,7 @@ class EventFileWriter:
         self._flush_file()
 
     def _flush_file(self) -> None:
-        """flush(), of this writer's own file alone."""
+        """flush() this writer's own file only."""
         if not self._forked:
             if not self._write_pending(fsync=self._fsync):
                 message = f"a flush of {self.path} interrupted another of the same thread: that one goes on after it"
@@ -245,8 +245,8 @@ class EventFileWriter:
             self._raise_error()
 
     def close(self) -> None:
-        """Flush, and take no more events. Closing again does nothing. Where flush() fails, the writer stays open."""
-        if self._closed and not self._rows:  # there are some where close() came in the middle of another thread's call
+        """Flush, and accept no more events. Closing again does nothing. If the flush fails, the writer stays open."""
+        if self._closed and not self._rows:  # rows remain if close() came in the middle of another thread's call
             return
         self._flush_file()
         if owned(self._disk_lock):
@@ -254,7 +254,7 @@ class EventFileWriter:
         self._closed = True
         self._limit = _NEVER
         try:
-            self._flush_file()  # what other threads logged before they could see the end
+            self._flush_file()  # events that other threads logged before they could see `_closed`
         except OSError:
             self._closed = False
             raise
@@ -264,7 +264,7 @@ class EventFileWriter:
         """Go on in a new file in the same directory. What is open is closed first."""
         if owned(self._disk_lock):
             raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it after that")
-        with contextlib.suppress(OSError):  # the old file is gone or cannot grow: what waits goes to the new one
+        with contextlib.suppress(OSError):  # the old file is gone or cannot grow: waiting events go to the new one
             self.close()
         self._open()
         self._closed = False
@@ -283,13 +283,13 @@ class EventFileWriter:
         self.close()
 
     def __del__(self) -> None:
-        if "_file" in self.__dict__:  # not where __init__ failed
+        if "_file" in self.__dict__:  # absent if __init__ failed
             close_at_last(self)
 
-    # What the background thread, a fork and the end of the process do.
+    # Called by the background thread, after a fork and at the end of the process.
 
     def write_in_background(self) -> None:
-        """Write what waits; an error is kept for the next call."""
+        """Write the waiting events; an error is kept for the next call."""
         try:
             self._pending.resolve()
             self._write_pending()
@@ -298,7 +298,7 @@ class EventFileWriter:
             self._limit = _NEVER
 
     def after_fork_in_child(self) -> None:
-        """Leave what waits to the parent, and go on, when something is logged, in a file of the child's own."""
+        """Leave waiting events to the parent; the child's own events go to a new file."""
         self._pending.clear()
         self._errors.clear()
         self._limit = _NEVER
@@ -307,12 +307,12 @@ class EventFileWriter:
         self._flusher.forget_thread()
 
     def _renew_locks(self) -> None:
-        # Held while the disk works; no call waits for it before `max_pending_bytes` are waiting.
+        # Held during disk writes; no call waits for it before `max_pending_bytes` are waiting.
         self._disk_lock = threading.RLock()
-        self._open_lock = threading.RLock()  # one thread at a time makes a file
+        self._open_lock = threading.RLock()  # one thread at a time creates a file
 
     def _open(self) -> None:
-        """Begin a new file, and have the background thread look after it."""
+        """Begin a new file, and register with the background thread."""
         now = self._clock()
         source = SourceMetadata(writer="gradledger")
         version = Event(wall_time=now, file_version="brain.Event:2", source_metadata=source)
@@ -325,10 +325,10 @@ class EventFileWriter:
             try:
                 file.append(first, 0)
             except OSError:
-                file.discard()  # who tries again and again would leave as many files
+                file.discard()  # otherwise each retry would leave a file behind
                 raise
             self._file = file
-            self._purge_step = None  # the files after this one follow it
+            self._purge_step = None  # only the first file purges; later ones continue it
             self._pending.begin_file()
         self._write_pending()
         self._flusher.add(self)
@@ -337,7 +337,7 @@ class EventFileWriter:
     # The caller's side.
 
     def _look_closer(self) -> None:
-        """What a call does that found the list longer than its limit."""
+        """Handle whatever is due: called when the buffer is longer than its limit."""
         if self._closed:
             raise ValueError(f"the writer of {self.path} is closed; reopen() goes on in a new file")
         if self._forked:
@@ -346,13 +346,13 @@ class EventFileWriter:
         self._pending.encode()
         waiting = self._pending.encoded_bytes()
         if waiting >= self._max_pending_bytes:
-            self._limit = _NEVER  # where this fails, the next call tries again before it takes anything
+            self._limit = _NEVER  # if this fails, the next call tries again before it logs anything
             self._write_pending()
         elif waiting >= _WAKE_BYTES:
             self._flusher.wake()
 
     def _open_in_child(self) -> None:
-        """A forked child's first event goes to a new file; until there is one, to none."""
+        """Create a forked child's own file when it logs its first event."""
         with self._open_lock:
             if self._forked:
                 self._open()
@@ -370,7 +370,7 @@ class EventFileWriter:
     def _let_calls_pass(self) -> None:
         """Let calls append rows without looking closer, unless there is a reason to look.
 
-        Whoever gives a reason sets the limit only afterwards; so one of the two sees the other.
+        Code that adds a reason sets the limit only afterwards, so one of the two always sees the other.
         """
         rows = self._max_pending_bytes // self._pending.most_record_bytes
         self._limit = ROW_BYTES * min(self._max_queue, max(1, rows))
@@ -378,7 +378,7 @@ class EventFileWriter:
             self._limit = _NEVER
 
     def _careful_row(self, tag: str, value: float, global_step: Any, walltime: Any) -> bytes:
-        """The row, where packing it refused something: a new tag, a step or time of another type, a huge value."""
+        """The row, if fast packing failed: for a new tag, a step or time of another type, or a huge value."""
         check_tag(tag)
         step = as_step(global_step)
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
@@ -387,7 +387,7 @@ class EventFileWriter:
         return pack_row(number, step, now, as_float32(value))
 
     def _add_record(self, record: bytes | Deferred, size: int) -> None:
-        """Take a record that comes whole, or will; `size` is what it takes in memory until it is encoded."""
+        """Log a whole record, deferred or not; `size` is the memory that it takes until it is encoded."""
         waiting = self._pending.record_bytes
         if len(self._rows) > self._limit or waiting > self._max_pending_bytes // 2:
             self._look_closer()
@@ -396,10 +396,10 @@ class EventFileWriter:
         self._pending.add_record(record, size)
 
     def _write_pending(self, *, fsync: bool = False) -> bool:
-        """Write all that was logged before. What fails stays where it is.
+        """Write everything logged so far. Events that cannot be written stay pending.
 
         Returns:
-            Whether this was possible: not in a signal handler that interrupted this very function.
+            False in a signal handler that interrupted this very function, else True.
         """
         self._pending.encode()
         if owned(self._disk_lock):
@@ -409,6 +409,6 @@ class EventFileWriter:
             if fsync:
                 self._file.sync()
         if self._errors and isinstance(self._errors[0], OSError):
-            self._errors.clear()  # it was about what is written now
+            self._errors.clear()  # it concerned events that are now written
         self._let_calls_pass()
         return True

@@ -1,4 +1,4 @@
-"""Flusher: the background thread that writes what waits, for one writer or for a few that belong together."""
+"""Flusher: the background thread that writes waiting events, for one writer or for several of one run."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["Flusher"]
 
 class _Writer(Protocol):
     def write_in_background(self) -> None:
-        """Write what waits; keep any error for the caller's thread."""
+        """Write the waiting events; keep any error for the caller's thread."""
 
 
 class Flusher:
     """Calls every writer's `write_in_background` each `flush_secs`, and as soon as one asks for it.
 
-    The thread holds neither the flusher nor its writers, so that a writer nobody uses any more is collected, and with
-    the last of them the thread ends.
+    The thread holds no reference to the flusher or its writers, so unused writers are collected; it ends when the
+    flusher, which its writers hold, is collected.
 
     Args:
-        flush_secs: how long a writer is left alone, at most.
+        flush_secs: the longest time between two calls, in seconds.
 
     Raises:
         ValueError: flush_secs is not positive.
@@ -35,14 +35,14 @@ class Flusher:
         if not as_float(flush_secs, "flush_secs") > 0:
             raise ValueError(f"flush_secs must be positive, got {flush_secs}")
         self._flush_secs = flush_secs
-        # A dict, because its changes and list(dict.values()) are atomic: a lock here could be taken by a finalizer
-        # that runs in the thread which already holds it.
+        # A dict, because its changes and list(dict.values()) are atomic: with a lock, a finalizer could deadlock in
+        # the thread that already holds it.
         self._writers: dict[int, weakref.ref[_Writer]] = {}
         self._started = False
         self.forget_thread()
 
     def add(self, writer: _Writer) -> None:
-        """Look after `writer` too, until it is removed or collected."""
+        """Serve `writer` too, until it is removed or collected."""
         self._writers[id(writer)] = weakref.ref(writer)
         with self._start_lock:
             if not self._started:
@@ -56,17 +56,17 @@ class Flusher:
                 ).start()
 
     def remove(self, writer: _Writer) -> None:
-        """Leave `writer` alone from now on."""
+        """Stop serving `writer`."""
         self._writers.pop(id(writer), None)
 
     def wake(self) -> None:
-        """Do not wait for the next round."""
+        """Begin the next round now."""
         if self._wake.empty():
             self._wake.put(None)
 
     def forget_thread(self) -> None:
-        """Begin without a thread: at first, and in a forked child, which has none of its parent's."""
-        # What a threading.Event could do, but for a signal handler in the middle of Event.set, which waits for itself.
+        """Begin without a thread: at first, and in a forked child, which does not inherit its parent's."""
+        # Not a threading.Event: a signal handler in the middle of Event.set would wait for itself.
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._start_lock = threading.RLock()  # a signal handler may add a writer in the middle of this
         self._started = False

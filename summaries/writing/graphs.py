@@ -1,4 +1,4 @@
-"""A graph → a file of its own."""
+"""Writes a graph to a file of its own."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["write_graph"]
 
 
 def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
-    """Write a GraphDef to a file of its own, as TF1's function of that name does.
+    """Write a GraphDef to a file of its own, as TF1's function of the same name does.
 
     Args:
-        graph_def: our GraphDef, anybody's with the same wire format, its bytes, something with `as_graph_def()`, or,
-            where `optim` is imported, a loss, whose graph is drawn without its arrays.
-        logdir: the directory; made where it is missing.
-        name: the file's name, usually ending in .pbtxt, or in .pb where it is not text.
-        as_text: protobuf's text format; binary otherwise.
+        graph_def: our GraphDef, any other with the same wire format, its bytes, an object with `as_graph_def()`, or, if
+            `optim` is imported, a loss, which is traced without its arrays.
+        logdir: the directory; created if missing.
+        name: the file's name, usually ending in .pbtxt, or in .pb if binary.
+        as_text: whether to write protobuf's text format instead of binary.
 
     Returns:
         The file's path.
 
     Raises:
-        TypeError: it is no graph.
-        ValueError: the bytes are no GraphDef.
+        TypeError: `graph_def` is not a graph.
+        ValueError: the bytes do not parse as a GraphDef.
         OSError: the file cannot be written.
 
     >>> import tempfile

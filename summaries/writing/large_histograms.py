@@ -1,4 +1,4 @@
-"""Large histograms: copied in the call, and counted in the background."""
+"""Large histograms: the call copies the array, the background thread counts it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGE", "LargeHistograms"]
 
-LARGE = 1 << 15  # elements: a smaller histogram takes no longer than putting it off
+LARGE = 1 << 15  # elements: counting a smaller array takes no longer than deferring it
 
 
 class LargeHistograms:
-    """Makes deferred records, and keeps the memory of those that are done: fresh pages take longer to get than to fill.
+    """Makes deferred records, and reuses the memory of finished ones: fresh pages take longer to get than to fill.
 
     Args:
-        most_bytes: a larger array's memory is not kept.
+        most_bytes: the memory of larger arrays is not kept.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -41,11 +41,11 @@ class LargeHistograms:
         step: int,
         wall_time: float,
     ) -> tuple[Deferred, int]:
-        """The record of a histogram of the array as it is now, and the bytes that it holds until it is made.
+        """The record of a histogram of the array as it is now, and the bytes that it holds until it is computed.
 
         Raises:
-            TypeError: `max_bins` is no integer, or the bins are no numbers.
-            ValueError: the bins are none.
+            TypeError: `max_bins` is not an integer, or the bins are not numbers.
+            ValueError: the bins are invalid.
         """
         kinds.check_bins(bins, max_bins)
         copy = self._copied(array)
@@ -67,7 +67,7 @@ class LargeHistograms:
         return Deferred(make, release), copy.nbytes
 
     def clear(self) -> None:
-        """Let go of the memory that is kept."""
+        """Release the memory kept for reuse."""
         self._spare.clear()
 
     def _copied(self, array: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What happens to open writers when their process forks, or ends without closing them."""
+"""Handles open writers when their process forks, or ends without closing them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class _Writer(Protocol):
         """Write everything, or raise."""
 
     def after_fork_in_child(self) -> None:
-        """Leave what waits to the parent."""
+        """Leave waiting events to the parent."""
 
 
 _live: weakref.WeakSet[_Writer] = weakref.WeakSet()
 
 
 def look_after(writer: _Writer) -> None:
-    """Close this writer when the process ends, and tell it of a fork."""
+    """Close this writer when the process ends, and notify it of a fork."""
     _live.add(writer)
-    # A process that multiprocessing started ends without atexit, but runs multiprocessing's own finalizers.
+    # A process started by multiprocessing ends without atexit, but runs multiprocessing's own finalizers.
     util = sys.modules.get("multiprocessing.util")
     process = sys.modules.get("multiprocessing.process")
     if util is not None and process is not None and process.parent_process() is not None:
@@ -39,14 +39,14 @@ def look_after(writer: _Writer) -> None:
 
 
 def close_at_last(writer: _Writer) -> None:
-    """Close a writer that nobody closed; there is nobody to raise an error to either."""
+    """Close a writer that was never closed. An error becomes a warning, since no caller could catch it."""
     try:
         writer.close()
     except Exception as error:  # noqa: BLE001
         message = f"events were lost when {writer.path} was closed: {error}"
         try:
             warnings.warn(message, stacklevel=2)
-        except Exception:  # noqa: BLE001 - warnings are errors, and nobody would see this one
+        except Exception:  # noqa: BLE001 - warnings are errors here, and this one would go unseen
             with contextlib.suppress(Exception):
                 sys.stderr.write(f"gradledger: {message}\n")
 

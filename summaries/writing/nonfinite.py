@@ -1,4 +1,4 @@
-"""Values that float32 cannot hold are written all the same; a warning says so, once for each tag."""
+"""Warns of values that float32 cannot hold, once for each tag; they are written all the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NonFiniteWarnings:
         self._warned: set[str] = set()
 
     def check(self, tag: str, got: float, step: Any, *, double_precision: bool = False) -> None:
-        """Warn where `got` is not finite as it is written; by the caller of the method that calls this."""
+        """Warn if `got` is not finite as written; the warning names the line that called the calling method."""
         written = got if double_precision else as_float32(got)
         if not math.isfinite(written):
             self.warn(tag, got, step, written, stacklevel=4)

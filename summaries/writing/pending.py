@@ -1,13 +1,12 @@
-"""Pending: what was logged and is not in the file yet. First rows, then encoded batches.
+"""Pending: events that were logged and are not in the file yet. They wait as rows, then as encoded batches.
 
-A scalar is a row of 24 bytes in one buffer: tag number, step, wall time, value. Whatever else is logged comes as a
-whole record, and a row that names it keeps its place among the scalars. Rows are encoded in bulk, and the batches
-written in order.
+A scalar is a row of 24 bytes in one buffer: tag number, step, wall time, value. Anything else is a whole record, and a
+row that refers to it keeps its place among the scalars. Rows are encoded in bulk, and the batches written in order.
 
-A signal handler may come between any two calls, raise (Ctrl-C does), or log and flush itself. So nothing is moved on
-before it is ready, and moving it on is a few instructions without a call among them, which Python does not interrupt.
-Whoever is interrupted before that looks, when it goes on, whether the handler has done its work already. And nobody
-waits for one lock while holding another: the encode lock is never taken by who holds the writer's disk lock.
+A signal handler may run between any two calls, raise (Ctrl-C does), or log and flush itself. So data moves to the next
+stage only when it is ready, in a few instructions without a call, which Python does not interrupt. Code that was
+interrupted before that checks, when it resumes, whether the handler has done its work already. And no thread waits for
+one lock while holding another: the encode lock is never taken while the writer's disk lock is held.
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ if TYPE_CHECKING:
 __all__ = ["ROW_BYTES", "Pending", "owned", "pack_row"]
 
 pack_row = struct.Struct("<iqdf").pack
-"""(tag number, step, wall time, value) → the bytes of a row; struct.error, TypeError or OverflowError if it is none."""
+"""(tag number, step, wall time, value) → a row's bytes; raises struct.error, TypeError or OverflowError if unfit."""
 
 _ROW = np.dtype([("tag", "<i4"), ("step", "<i8"), ("wall_time", "<f8"), ("value", "<f4")])
 ROW_BYTES = _ROW.itemsize
 _RECORD = -1  # instead of a tag number: the step is then the number of a record
-_BATCH_ROWS = 1 << 13  # encoded at once: few enough to stay in the cache
+_BATCH_ROWS = 1 << 13  # encoded at once: few enough to stay in cache
 
 
 class Pending:
-    """Everything that waits, in the order in which it was logged.
+    """All waiting events, in the order in which they were logged.
 
     Attributes:
         rows: the buffer. Appending a row is one atomic +=, and needs no lock.
         tags: tag → number, of every tag that `number_of` has seen.
-        record_bytes: the memory that records take which are still named by rows.
-        most_record_bytes: what the scalar of the longest tag takes when it is encoded.
+        record_bytes: the memory taken by records whose rows are not encoded yet.
+        most_record_bytes: the encoded size of a scalar with the longest tag.
     """
 
     def __init__(self) -> None:
@@ -54,17 +53,17 @@ class Pending:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything, locks too: a forked child's parent may have been half-way through a change."""
+        """Forget everything, locks included: a parent may have forked half-way through a change."""
         self.rows.clear()
         self.tags.clear()
         self.record_bytes = 0
         self.most_record_bytes = SCALAR_BYTES
-        self._taken = 0  # the bytes of rows that were ever encoded
+        self._taken = 0  # bytes of all rows encoded so far
         self._encoder = ScalarEncoder()
         self._records: dict[int, tuple[bytes | Deferred, int]] = {}
         self._record_numbers = itertools.count()
         self._batches: list[_Batch] = []
-        # A signal handler or a finalizer may log while its own thread holds one of them: it must not wait for itself.
+        # A signal handler or finalizer may log while its own thread holds one of these: it must not wait for itself.
         self._encode_lock = threading.RLock()  # rows become batches
         self._tags_lock = threading.RLock()
 
@@ -86,25 +85,25 @@ class Pending:
         """Append a record, which takes `size` bytes of memory until it is encoded."""
         number = next(self._record_numbers)
         self._records[number] = (record, size)
-        self.record_bytes += size  # two threads at once may lose one of theirs: encode() counts anew
+        self.record_bytes += size  # two threads at once may lose one of the additions: encode() counts afresh
         self.rows += pack_row(_RECORD, number, 0.0, 0.0)
 
     def begin_file(self) -> None:
-        """What waits goes to another file than before. The writer's disk lock is held."""
+        """Send the waiting batches to a new file. The caller holds the writer's disk lock."""
         for batch in self._batches:
             batch.start = None
 
     def encoded_bytes(self) -> int:
-        """How much is encoded, and not in the file yet."""
+        """The number of bytes that are encoded but not in the file yet."""
         return sum(len(batch.data) for batch in self._batches)
 
     def resolve(self) -> None:
-        """Do the work of deferred records, without a lock for which a call could be waiting."""
+        """Compute deferred records, without holding a lock that a call could wait for."""
         for record, _ in list(self._records.values()):
             resolved(record)
 
     def encode(self) -> None:
-        """Turn every row that is in the buffer now into batches."""
+        """Turn all rows now in the buffer into batches."""
         with self._encode_lock:
             for _ in range(0, len(self.rows), _BATCH_ROWS * ROW_BYTES):
                 self._encode_some()
@@ -119,10 +118,10 @@ class Pending:
         named = [self._records.get(number) for number in numbers]
         records = [resolved(found[0]) for found in named if found]
         if len(records) < len(numbers) or not len(rows):
-            return  # a handler has encoded these rows
+            return  # a signal handler has encoded these rows
         made = [_Batch(self._encoded(rows, places, records))]
         taken, buffer, batches = rows.nbytes, self.rows, self._batches
-        if self._taken == before:  # without a call up to the end of this block: see above
+        if self._taken == before:  # no call up to the end of this block: see the module's docstring
             batches += made
             del buffer[:taken]
             self._taken = before + taken
@@ -137,7 +136,7 @@ class Pending:
         data, offsets = self._encoder.encode(*(scalars[column] for column in ("tag", "step", "wall_time", "value")))
         if not records:
             return data
-        # Before the i-th record stand as many scalars as rows, less the i records among them.
+        # The number of scalars before the i-th record is the number of rows before it, less i records.
         cuts = offsets[places - np.arange(len(places))].tolist()
         pieces: list[bytes | memoryview] = []
         for record, start, stop in zip(records, [0, *cuts], cuts, strict=False):
@@ -145,9 +144,9 @@ class Pending:
         return b"".join((*pieces, data[cuts[-1] :]))
 
     def write(self, file: EventFile) -> None:
-        """Append the batches that there are now: the one that was begun before, then all others at once.
+        """Append the current batches: the one begun earlier first, then all others at once.
 
-        One thread at a time may do this: the writer's disk lock is held. What cannot be written stays.
+        One thread at a time: the caller holds the writer's disk lock. Batches that cannot be written stay.
         """
         for _ in range(2):
             waiting = self._batches[:]
@@ -169,7 +168,7 @@ def owned(lock: Any) -> bool:
 
 
 class _Batch:
-    """Encoded records, and where in the file they begin; None before the first attempt to write them."""
+    """Encoded records, and their offset in the file; None before the first attempt to write them."""
 
     __slots__ = ("data", "start")
 

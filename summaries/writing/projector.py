@@ -1,9 +1,9 @@
-"""Points for TensorBoard's projector, which reads no events but files of its own.
+"""Writes points for TensorBoard's projector, which reads files of its own instead of events.
 
-<logdir>/projector_config.pbtxt           lists what there is; TensorBoard looks for it by this name
-<logdir>/<step>/<tag>/tensors.tsv         a row a point
-<logdir>/<step>/<tag>/metadata.tsv        a label a point
-<logdir>/<step>/<tag>/sprite.png          a picture a point, in a square grid
+<logdir>/projector_config.pbtxt           lists the files below; TensorBoard looks for it by this name
+<logdir>/<step>/<tag>/tensors.tsv         one row per point
+<logdir>/<step>/<tag>/metadata.tsv        one label per point
+<logdir>/<step>/<tag>/sprite.png          one picture per point, in a square grid
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ __all__ = ["Projector"]
 
 _CONFIG = "projector_config.pbtxt"
 _listing = threading.Lock()
-_MAX_SPRITE_PIXELS = 8192  # a side; TensorBoard draws no larger one
+_MAX_SPRITE_PIXELS = 8192  # per side; TensorBoard does not draw larger ones
 
 
 class Projector:
-    """The projector's files below one directory. What the configuration lists already stays listed.
+    """The projector's files below one directory. Earlier entries of the configuration are kept.
 
     Args:
         logdir: the run's directory.
@@ -54,7 +54,7 @@ class Projector:
         """Write points [n, d] with their labels and pictures [n, C, H, W], and list them.
 
         Raises:
-            ValueError: a shape is another, or there are not as many labels or pictures as points.
+            ValueError: a shape is wrong, or the number of labels or pictures is not that of the points.
         """
         points = as_array(mat, "mat")
         if points.ndim != 2:  # noqa: PLR2004
@@ -87,7 +87,7 @@ class Projector:
         entry = "\n".join([*lines, "}", ""])
         path = join(self._logdir, _CONFIG)
         with _listing:
-            config = (read_file(path) or b"").decode()  # another writer may have listed its own
+            config = (read_file(path) or b"").decode()  # another writer may have added entries
             if entry not in config:
                 write_file(path, (config + entry).encode())
 
@@ -111,13 +111,13 @@ def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int)
 
 
 def _tsv(rows: Any) -> str:
-    """Tab-separated rows; what would break a cell becomes a space."""
+    """Tab-separated rows; tabs and line breaks within a cell become spaces."""
     clean = str.maketrans("\t\n\r", "   ")
     return "".join("\t".join(str(cell).translate(clean) for cell in row) + "\n" for row in rows)
 
 
 def _sprite(label_img: Any, count: int) -> tuple[bytes, tuple[int, int]]:
-    """The PNG of all pictures in a square grid, and one picture's (width, height)."""
+    """The PNG of all pictures in a square grid, and the (width, height) of one."""
     pixels = pictures.as_pixels(label_img, "NCHW", "NHWC", "label_img")
     if len(pixels) != count:
         raise ValueError(f"label_img must be one picture for each of the {count} points, got {len(pixels)}")
@@ -134,5 +134,5 @@ def _sprite(label_img: Any, count: int) -> tuple[bytes, tuple[int, int]]:
 
 
 def _quoted(text: str) -> str:
-    """A string of protobuf's text format."""
+    """The text as a string literal of protobuf's text format."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

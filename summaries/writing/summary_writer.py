@@ -1,4 +1,4 @@
-"""SummaryWriter: the face of the writer that users know from TF1 and from torch."""
+"""SummaryWriter: the writer's public interface, as in TF1 and torch."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _MAX_QUEUE = 1 << 13
 
 
 class SummaryWriter(EventFileWriter):
-    """Writes a run: what is logged goes to an event file in `logdir`, in the background.
+    """Writes a run: events go to a file in `logdir`, in the background.
 
-    The methods are those of TF1's FileWriter and of torch.utils.tensorboard's SummaryWriter, with their arguments.
+    It has the methods of TF1's FileWriter and of torch.utils.tensorboard's SummaryWriter, with the same arguments.
 
     Args:
-        logdir: the run's directory; made where it is missing. An address with a scheme, such as `s3://bucket/run`, goes
-            to fsspec. Where None, `runs/<date>_<host><comment>`.
-        graph: a graph to log, as in `add_graph`; or a string, which is taken for torch's second argument, `comment`.
-        max_queue: so many scalars wait as numbers, before a call encodes them; a few thousand is fastest.
-        flush_secs: the longest that an event waits, in seconds; what a process that is killed loses at most. Where
-            None, 2, or 60 if the directory is remote.
+        logdir: the run's directory; created if missing. An address with a scheme, such as `s3://bucket/run`, goes to
+            fsspec. If None, `runs/<date>_<host><comment>`.
+        graph: a graph to log, as in `add_graph`; a string is taken as torch's second argument, `comment`.
+        max_queue: the number of scalars after which a call encodes them; a few thousand is fastest.
+        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. If None, 2,
+            or 60 if the directory is remote.
         graph_def: a GraphDef to log; TF1's older name for `graph`.
         filename_suffix: appended to the file's name.
-        purge_step: what earlier files of the run hold at this step and later is superseded: TensorBoard hides it.
+        purge_step: supersedes the events of the run's earlier files at this step and later: TensorBoard hides them.
         comment: the end of the default directory's name.
         log_dir: torch's name for `logdir`.
-        max_pending_bytes: the memory that waiting events may take, about; the call that finds it used up writes.
+        max_pending_bytes: roughly the memory that waiting events may take; a call that finds it used up writes them.
         fsync: flush() and close() return only when the bytes are on the disk.
 
     Raises:
@@ -105,27 +105,27 @@ class SummaryWriter(EventFileWriter):
         return self.get_logdir()
 
     def _get_file_writer(self) -> EventFileWriter:
-        # What Lightning's logger asks torch's writer for, to call add_summary on it.
+        # Lightning's logger calls this on torch's writer, to call add_summary on the result.
         return self
 
-    # TF1's.
+    # Methods of TF1.
 
     def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
-        """Log a SessionLog: START says that what was logged at this step and later is superseded.
+        """Log a SessionLog: START supersedes earlier events at this step and later.
 
         Args:
-            session_log: our SessionLog, anybody's with the same wire format, or its bytes.
+            session_log: our SessionLog, any other with the same wire format, or its bytes.
             global_step: as in `add_scalar`.
         """
         message = SessionLog.FromString(message_bytes(session_log, SessionLog, "session_log"))
         self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), session_log=message))
 
     def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
-        """Log what one step cost: TensorBoard's graph shows each node's time and memory.
+        """Log the cost of one step: TensorBoard's graph shows each node's time and memory.
 
         Args:
-            run_metadata: our RunMetadata, anybody's with the same wire format, or its bytes.
-            tag: what TensorBoard lists it under.
+            run_metadata: our RunMetadata, any other with the same wire format, or its bytes.
+            tag: the name under which TensorBoard lists it.
             global_step: as in `add_scalar`.
 
         Raises:
@@ -153,8 +153,8 @@ class SummaryWriter(EventFileWriter):
         """Log a graph for TensorBoard's graph dashboard.
 
         Args:
-            graph: a GraphDef of anybody's, its bytes, something with `as_graph_def()` such as a TensorFlow graph; a
-                loss, where `optim` is imported, which is called once and drawn without its arrays; or a torch module.
+            graph: a GraphDef from any library, its bytes, an object with `as_graph_def()` such as a TensorFlow graph,
+                a torch module or, if `optim` is imported, a loss, which is called once and traced without its arrays.
             global_step: as in `add_scalar`; for a torch module, as in torch: the inputs to trace it with.
             graph_def: another name for `graph`; for a torch module, as in torch: `verbose`.
             use_strict_trace: for a torch module.
@@ -163,8 +163,8 @@ class SummaryWriter(EventFileWriter):
             verbose: for a torch module: whether to print the graph.
 
         Raises:
-            TypeError: it is none of these.
-            ValueError: there is no graph, or the bytes are no GraphDef.
+            TypeError: `graph` is none of these.
+            ValueError: there is no graph, or the bytes do not parse as a GraphDef.
         """
         given = model if graph is None else graph
         if given is not None and graphs.is_torch_module(given):
@@ -194,14 +194,14 @@ class SummaryWriter(EventFileWriter):
         """
         self.add_graph(graphs.read_onnx(os.fspath(prototxt)))
 
-    # torch's, each a function of summaries.kinds.
+    # Methods of torch, each a function in summaries.kinds.
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: float | None = None
     ) -> None:
         """Log several numbers to be drawn in one chart.
 
-        Each goes, under `main_tag`, to a run of its own: the directory `<logdir>/<main_tag>_<name>`.
+        Each goes to a run of its own under `main_tag`: the directory `<logdir>/<main_tag>_<name>`.
 
         Args:
             main_tag: the tag.
@@ -227,7 +227,7 @@ class SummaryWriter(EventFileWriter):
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Log how the elements of an array are distributed: `summaries.histogram` says more.
+        """Log the distribution of an array's elements: see `summaries.histogram`.
 
         A large array is copied, and counted in the background.
         """
@@ -255,7 +255,7 @@ class SummaryWriter(EventFileWriter):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Log a histogram that was computed elsewhere: `summaries.histogram_raw` says more."""
+        """Log a histogram that was computed elsewhere: see `summaries.histogram_raw`."""
         summary = kinds.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
         self.add_summary(summary, global_step, walltime)
 
@@ -267,7 +267,7 @@ class SummaryWriter(EventFileWriter):
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Log a picture: `summaries.image` says more."""
+        """Log a picture: see `summaries.image`."""
         self.add_summary(kinds.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_images(
@@ -278,7 +278,7 @@ class SummaryWriter(EventFileWriter):
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:
-        """Log a batch of pictures, side by side: `summaries.images` says more."""
+        """Log a batch of pictures, side by side: see `summaries.images`."""
         self.add_summary(kinds.images(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_image_with_boxes(
@@ -292,20 +292,20 @@ class SummaryWriter(EventFileWriter):
         dataformats: str = "CHW",
         labels: Sequence[str] | str | None = None,
     ) -> None:
-        """Log a picture with boxes drawn on it: `summaries.image_with_boxes` says more."""
+        """Log a picture with boxes drawn on it: see `summaries.image_with_boxes`."""
         summary = kinds.image_with_boxes(tag, img_tensor, box_tensor, rescale, dataformats, labels)
         self.add_summary(summary, global_step, walltime)
 
     def add_figure(
         self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: float | None = None
     ) -> None:
-        """Log a matplotlib figure, or a list of them: `summaries.figure` says more."""
+        """Log a matplotlib figure, or a list of them: see `summaries.figure`."""
         self.add_summary(kinds.figure(tag, figure, close), global_step, walltime)
 
     def add_video(
         self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4, walltime: float | None = None
     ) -> None:
-        """Log videos as an animated GIF: `summaries.video` says more."""
+        """Log videos as an animated GIF: see `summaries.video`."""
         self.add_summary(kinds.video(tag, vid_tensor, fps), global_step, walltime)
 
     def add_audio(
@@ -316,15 +316,15 @@ class SummaryWriter(EventFileWriter):
         sample_rate: int = 44100,
         walltime: float | None = None,
     ) -> None:
-        """Log a sound: `summaries.audio` says more."""
+        """Log a sound: see `summaries.audio`."""
         self.add_summary(kinds.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
-        """Log a text: `summaries.text` says more."""
+        """Log a text: see `summaries.text`."""
         self.add_summary(kinds.text(tag, text_string), global_step, walltime)
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
-        """Log an array as it is: `summaries.tensor` says more."""
+        """Log an array as it is: see `summaries.tensor`."""
         self.add_summary(kinds.tensor(tag, tensor), global_step, walltime)
 
     def add_pr_curve(
@@ -337,7 +337,7 @@ class SummaryWriter(EventFileWriter):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Log a precision-recall curve: `summaries.pr_curve` says more."""
+        """Log a precision-recall curve: see `summaries.pr_curve`."""
         summary = kinds.pr_curve(tag, labels, predictions, num_thresholds, weights)
         self.add_summary(summary, global_step, walltime)
 
@@ -355,7 +355,7 @@ class SummaryWriter(EventFileWriter):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Log a precision-recall curve that was computed elsewhere: `summaries.pr_curve_raw` says more."""
+        """Log a precision-recall curve that was computed elsewhere: see `summaries.pr_curve_raw`."""
         counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
         summary = kinds.pr_curve_raw(tag, *counts, precision, recall, num_thresholds, weights)
         self.add_summary(summary, global_step, walltime)
@@ -370,7 +370,7 @@ class SummaryWriter(EventFileWriter):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Log a mesh or a point cloud: `summaries.mesh` says more."""
+        """Log a mesh or a point cloud: see `summaries.mesh`."""
         self.add_summary(kinds.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
 
     def add_hparams(
@@ -381,7 +381,7 @@ class SummaryWriter(EventFileWriter):
         run_name: str | None = None,
         global_step: Any = None,
     ) -> None:
-        """Log hyperparameters, and the metrics to compare runs by: `summaries.hparams` says more.
+        """Log hyperparameters, and the metrics to compare runs by: see `summaries.hparams`.
 
         They go to this run, unless `run_name` names a directory below it.
         """
@@ -393,7 +393,7 @@ class SummaryWriter(EventFileWriter):
             self._nonfinite.check(tag, as_float(metric), global_step)
 
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
-        """Log the layout of the custom-scalars dashboard, once for a run: `summaries.custom_scalars` says more."""
+        """Log the layout of the custom-scalars dashboard, once per run: see `summaries.custom_scalars`."""
         self.add_summary(kinds.custom_scalars(layout))
 
     def add_custom_scalars_multilinechart(
@@ -417,18 +417,18 @@ class SummaryWriter(EventFileWriter):
         tag: str = "default",
         metadata_header: Sequence[str] | None = None,
     ) -> None:
-        """Write points for TensorBoard's projector: `summaries.projector` says what goes where.
+        """Write points for TensorBoard's projector: see `summaries.writing.projector` for the files.
 
         Args:
             mat: [n, d]: n points.
-            metadata: a label for each point, or a list of labels where there is a header.
+            metadata: a label for each point, or a list of labels if there is a header.
             label_img: [n, C, H, W]: a picture for each point, values as in `add_image`.
             global_step: as in `add_scalar`.
             tag: the name of the points.
-            metadata_header: the names of the label's columns.
+            metadata_header: the names of the labels' columns.
 
         Raises:
-            ValueError: a shape is another, or there are not as many labels or pictures as points.
+            ValueError: a shape is wrong, or the number of labels or pictures is not that of the points.
             ImportError: there are pictures, and Pillow is not installed.
         """
         if self._closed:
@@ -438,10 +438,10 @@ class SummaryWriter(EventFileWriter):
             self._projector = projector.Projector(self._directory)
         self._projector.add(mat, metadata, label_img, as_step(global_step), tag, metadata_header)
 
-    # All files of the run together.
+    # All files of the run together:
 
     def flush(self) -> None:
-        """Return when all that was logged before is in the operating system's hands; on the disk, with `fsync`.
+        """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
 
         Raises:
             OSError: it could not be written. It is kept, and tried again.
@@ -449,24 +449,24 @@ class SummaryWriter(EventFileWriter):
         self._for_each_file(EventFileWriter._flush_file)  # noqa: SLF001 - a part of the class
 
     def close(self) -> None:
-        """Flush, and take no more events. Closing again does nothing. Where flush() fails, the writer stays open."""
+        """Flush, and accept no more events. Closing again does nothing. If the flush fails, the writer stays open."""
         self._for_each_file(EventFileWriter.close)
         self._large.clear()
 
     def reopen(self) -> None:
-        """Go on in new files in the same directories. What is open is closed first."""
+        """Close all files, and continue in new ones in the same directories."""
         super().reopen()
         for child in list(self._children.values()):
-            if not child.closed:  # its file takes nothing: what waits goes to a new one
+            if not child.closed:  # its file cannot be written: waiting events go to a new one
                 child.reopen()
 
     def after_fork_in_child(self) -> None:
-        """Leave what waits to the parent, and go on, when something is logged, in files of the child's own."""
+        """Leave waiting events to the parent; the child's own events go to new files."""
         super().after_fork_in_child()
-        self._options["purge_step"] = None  # the parent says it, and what it logs since then is not to be hidden
+        self._options["purge_step"] = None  # the parent writes it, and the parent's later events must not be hidden
 
     def _for_each_file(self, act: Callable[[EventFileWriter], None]) -> None:
-        """Do it for the run's own file and those below; the first error is raised when all were tried."""
+        """Apply `act` to the run's own writer and those below it; then raise the first error, if any."""
         errors = []
         for writer in (self, *self._children.values()):
             try:
@@ -477,7 +477,7 @@ class SummaryWriter(EventFileWriter):
             raise errors[0]
 
     def _child(self, name: str) -> EventFileWriter:
-        """The writer of a run below this one; made when first asked for, and again after close()."""
+        """The writer of a run below this one, created on first use; reopened if it was closed."""
         if self._closed:
             self._look_closer()  # raises
         directory = join(self._directory, name)

@@ -1,1 +1,1 @@
-"""Speed, with each peer beside us in the same run; no test looks at it."""
+"""Speed, measured with each peer in the same run; no test depends on it."""

@@ -1,4 +1,4 @@
-"""Every benchmark, one after the other: `make bench`. Peers that are not installed are named and left out."""
+"""Runs every benchmark in turn: `make bench`. Peers that are not installed are named and skipped."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Auditing: ten large runs, and five thousand small ones; from the shell, with everything that starting up costs.
+"""Auditing: ten large runs, and five thousand small ones; from the shell, with start-up included.
 
-There is no peer: nobody else audits event files. Reading the same files is the floor, and stands beside it.
+There is no peer: no other tool audits event files. Reading the same files is the floor, and is shown for comparison.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def main() -> None:
             write(os.path.join(many, f"run{i:04d}", "x.tfevents"), 100, 2)
         print("5,000 runs of 100 points")
         audited(many, 2)
-        read(ten)  # last, because a child's peak memory counts what its parent had when it was forked
+        read(ten)  # last, because a child's peak memory includes its parent's at the time of the fork
 
 
 def write(path: str, points: int, tags: int = len(TAGS)) -> None:
-    """One file of scalars as training logs them, tag after tag at each step."""
+    """Write one file of scalars as training logs them, tag after tag at each step."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     encoder, rng = ScalarEncoder(), np.random.default_rng(0)
     numbers = np.array([encoder.register(tag) for tag in TAGS[:tags]])
@@ -62,7 +62,7 @@ def write(path: str, points: int, tags: int = len(TAGS)) -> None:
 
 
 def audited(directory: str, rounds: int) -> None:
-    """The command, whose report goes to a file."""
+    """Time the command, with its report written to a file."""
     command = [sys.executable, "-m", "summaries", "audit", directory, "--format", "json", "--output", os.devnull]
     for _ in range(rounds):
         began = time.perf_counter()

@@ -1,6 +1,6 @@
-"""A step of a small network: minimize, gradients and all, beside HIPS autograd's own grad of the same loss.
+"""A step of a small network: minimize, gradients included, against HIPS autograd's own grad of the same loss.
 
-Ours computes the gradients and updates the variables; autograd's only computes the gradients. The contract is 1.3.
+Ours computes the gradients and updates the variables; autograd's only computes the gradients. The target is 1.3.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python -m pip install 'gradledger[fast]' torch==2.13.0
 
-Each round times ours and then the peer's, so that both see the machine in the same state; the least of all rounds
-counts, and "typical" is the ratio of the medians. Where memory happens to lie can make a step, ours or the peer's, a
-quarter slower for as long as it lies there: so every line has both begin anew a few times. A share of a copy's
-bandwidth is the bytes that a step has to move (the gradient once more where it is clipped) over its time, against what
-copying one large array reaches, with as many threads.
+Each round times ours and then the peer's, so that both see the machine in the same state; the shortest of all rounds
+counts, and "typical" is the ratio of the medians. The placement of arrays in memory can make a step, ours or the
+peer's, a quarter slower for as long as they stay there, so both start afresh a few times per line. The share of a
+copy's bandwidth is the bytes that a step must move (the gradient once more if it is clipped) over its time, relative to
+copying one large array with as many threads.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ SMALL = (50, 4_000)
 
 
 class Contest(NamedTuple):
-    """Ours, and the same by torch."""
+    """Our optimizer against torch's equivalent."""
 
     name: str
     ours: Callable[[], optim.Optimizer]
     theirs: Callable[[Any, list[Any]], Any]  # (torch, parameters) → torch's optimizer
-    passes: int  # how often a step moves each element: arrays read and written
+    passes: int  # arrays read and written per step
     clips: bool = True
     report: bool = False
     kernels: str = "compiled"
@@ -127,11 +127,11 @@ def their_step(contest: Contest, torch: Any) -> Callable[[], None]:
 
 _BEGINNINGS = 4
 _TURNS = 3
-_PAUSE_SECS = 0.3  # torch's threads go on spinning for a while, and would hold up whoever comes next
+_PAUSE_SECS = 0.3  # torch's threads keep spinning for a while, and would slow down the next contender
 
 
 def times(steps: list[Callable[[], Any]], seconds: float) -> list[list[float]]:
-    """What each took, in seconds, every time: they take turns of many steps, with a pause between."""
+    """The duration of every step of each, in seconds: they take turns of many steps, with pauses between."""
     found: list[list[float]] = [[] for _ in steps]
     for _ in range(_TURNS):
         for i, step in enumerate(steps):
@@ -149,12 +149,12 @@ def times(steps: list[Callable[[], Any]], seconds: float) -> list[list[float]]:
 
 
 def least(steps: list[Callable[[], Any]], seconds: float) -> list[float]:
-    """The least that each took, in seconds."""
+    """The shortest duration of each, in seconds."""
     return [min(found) for found in times(steps, seconds)]
 
 
 def copy_bandwidth() -> float:
-    """Bytes a second that copying a large array moves, read and written, on all threads."""
+    """Bytes per second, read and written, of copying a large array on all threads."""
     source, target = np.ones(LARGE[0] * LARGE[1], np.float32), np.empty(LARGE[0] * LARGE[1], np.float32)
     parts = np.array_split(np.arange(len(source)), 64)
     bounds = [(part[0], part[-1] + 1) for part in parts]

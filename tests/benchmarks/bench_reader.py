@@ -1,7 +1,7 @@
 """Reading: event by event, as columns, many runs, many files.
 
-Peers: tensorboard's EventAccumulator, its data server with checksums (a process; its own log tells its time), and
-TensorFlow's summary_iterator, where each is installed. The data server keeps 1,000 points a tag, the others all.
+Peers, if installed: tensorboard's EventAccumulator, its data server with checksums (a process, timed until its log says
+that it is done), and TensorFlow's summary_iterator. The data server keeps 1,000 points per tag, the others all.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def write(path: str, points: int, tags: int = TAGS) -> None:
-    """One file of scalars, tag after tag at each step."""
+    """Write one file of scalars, tag after tag at each step."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     encoder, rng = ScalarEncoder(), np.random.default_rng(0)
     numbers = np.array([encoder.register(f"train/metric_{i:02d}") for i in range(tags)])
@@ -60,7 +60,7 @@ def write(path: str, points: int, tags: int = TAGS) -> None:
 def columns(directory: str) -> None:
     figures = {}
     if find_spec("numba"):
-        read_run(directory, fast=True)  # compile, or load what was compiled
+        read_run(directory, fast=True)  # compile, or load the compiled code
         figures["gradledger"] = best(lambda: read_run(directory, fast=True), 5)
     figures["gradledger, plain"] = best(lambda: read_run(directory, fast=False), 1)
     if find_spec("tensorboard_data_server"):
@@ -99,7 +99,7 @@ def accumulator(directory: str) -> None:
 
 
 def data_server(directory: str, threads: int) -> float:
-    """How long tensorboard's data server takes to load a directory, in seconds, by the clock."""
+    """The wall time that tensorboard's data server takes to load a directory, in seconds."""
     import tensorboard_data_server
 
     command = [tensorboard_data_server.server_binary(), "--logdir", directory, "--reload", "once", "--port", "0", "-vv"]

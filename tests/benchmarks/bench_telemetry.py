@@ -1,9 +1,9 @@
-"""What it costs to see the gradients: with_summaries on our Adam; GradientMonitor, and torch's users' way, on torch's.
+"""The cost of logging gradients: with_summaries on our Adam; GradientMonitor, and logging by hand, on torch's.
 
     python -m pip install 'gradledger[fast]' torch==2.13.0
 
-Every step clips by global norm and updates 50 arrays by Adam. Each line is timed beside its bare step, in turns, and
-the least of all rounds counts. Event files go to memory where there is a file system in memory.
+Every step clips by global norm and updates 50 arrays with Adam. Each line is timed in turns with its bare step, and the
+shortest of all rounds counts. Event files go to a file system in memory if there is one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     Step = Callable[[], Any]
 
 _MEMORY = "/dev/shm"  # noqa: S108 - a file system in memory
-MOST_SHARE = 0.15  # of the bare step, that telemetry may add to a large one
-MOST_MICROSECONDS = 150  # that it may add to a small one
+MOST_SHARE = 0.15  # the most that telemetry may add to a large step, relative to the bare step
+MOST_MICROSECONDS = 150  # the most that it may add to a small step
 
 
 def our_step(shape: tuple[int, int], directory: str | None = None, every_n_steps: int = 1) -> Step:
-    """A step of our Adam; with telemetry where there is a directory."""
+    """A step of our Adam; with telemetry if a directory is given."""
     pairs = [(g, optim.Variable(w, name=f"layer{i}/weights")) for i, (w, g) in enumerate(arrays_of(shape))]
     optimizer = optim.clip_gradients_by_norm(optim.AdamOptimizer(), CLIP_NORM)
     if directory is not None:
@@ -38,7 +38,7 @@ def our_step(shape: tuple[int, int], directory: str | None = None, every_n_steps
 
 
 def torch_steps(torch: Any, shape: tuple[int, int], directory: str) -> dict[str, Step]:
-    """Steps of torch's fused Adam: bare, with numbers by hand, and with GradientMonitor."""
+    """Steps of torch's fused Adam: bare, with norms logged by hand, and with GradientMonitor."""
     parameters = {}
     for i, (w, g) in enumerate(arrays_of(shape)):
         parameters[f"layer{i}.weights"] = torch.nn.Parameter(torch.from_numpy(w))
@@ -54,7 +54,7 @@ def torch_steps(torch: Any, shape: tuple[int, int], directory: str) -> dict[str,
         optimizer.step()
 
     def by_hand() -> None:
-        """The global norm, and the norms of each gradient and each weight, logged one by one."""
+        """Log the global norm, and the norms of each gradient and each weight, one by one."""
         nonlocal step_number
         step_number += 1
         writer.add_scalar("gradients/global_norm", torch.nn.utils.clip_grad_norm_(every, CLIP_NORM), step_number)
@@ -80,7 +80,7 @@ def torch_steps(torch: Any, shape: tuple[int, int], directory: str) -> dict[str,
 
 
 def report(steps: dict[str, Step], elements: int, seconds: float, wanted: dict[str, float]) -> None:
-    """A line for each; the first is the bare one. `wanted` is in seconds, on top of it."""
+    """Print a line for each; the first is the bare step. `wanted` is in seconds, in addition to it."""
     found = dict(zip(steps, least(list(steps.values()), seconds), strict=True))
     bare = next(iter(found.values()))
     for name, took in found.items():

@@ -1,4 +1,4 @@
-"""What logging costs: scalars, histograms, summaries of many tags, and the import."""
+"""The cost of logging: scalars, histograms, summaries of many tags, and the import."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def main() -> None:
     """Print every table."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     warnings.simplefilter("ignore")
-    # Where there is one, a file system in memory: a disk's moods are nobody's merit.
+    # A file system in memory if there is one, so that the disk's variance does not count.
     directory = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)  # noqa: S108
     try:
         writers = peers(directory)
@@ -47,7 +47,7 @@ def peers(directory: str) -> dict[str, Any]:
     made: dict[str, Any] = {"gradledger": lambda: SummaryWriter(tempfile.mkdtemp(dir=directory))}
     for name, module in {"torch": "torch.utils.tensorboard", "tensorboardX": "tensorboardX"}.items():
         if importlib.util.find_spec(name) is None:
-            print(f"  {name} is not installed, and left out")
+            print(f"  {name} is not installed, skipped")
             continue
         writer = importlib.import_module(module).SummaryWriter
         made[name] = lambda writer=writer: writer(tempfile.mkdtemp(dir=directory))
@@ -55,7 +55,7 @@ def peers(directory: str) -> dict[str, Any]:
 
 
 def call(directory: str) -> None:
-    """The call alone: what the training loop waits for, with the encoding that some calls do."""
+    """Time the call alone, for which the training loop waits, including the encoding that some calls do."""
     writer = SummaryWriter(tempfile.mkdtemp(dir=directory))
     seconds = best_seconds({"gradledger": lambda: log_scalars(writer, OUR_SCALARS)})["gradledger"]
     writer.close()
@@ -63,7 +63,7 @@ def call(directory: str) -> None:
 
 
 def scalars(writers: dict[str, Any]) -> None:
-    """A scalar from the call to the closed file."""
+    """Time a scalar from the call to the closed file."""
 
     def run(make: Any, count: int) -> None:
         writer = make()
@@ -85,11 +85,11 @@ def log_scalars(writer: Any, count: int) -> None:
 
 
 def histograms(writers: dict[str, Any]) -> None:
-    """A histogram of a million float32: the call, and end to end with flush."""
+    """Time a histogram of a million float32: the call alone, and end to end with flush."""
     values = np.random.default_rng(0).normal(size=ELEMENTS).astype(np.float32)
     calls: dict[str, list[float]] = {name: [] for name in writers}
     totals: dict[str, list[float]] = {name: [] for name in writers}
-    for name, make in writers.items():  # one after the other: some have threads that go on working after a flush
+    for name, make in writers.items():  # one after the other: some have threads that keep working after a flush
         writer = make()
         for step in range(40):  # the compiled counter is loaded on the way
             started = time.perf_counter()
@@ -104,7 +104,7 @@ def histograms(writers: dict[str, Any]) -> None:
 
 
 def many_tags(directory: str) -> None:
-    """add_summary with 200 tags, beside TF1's FileWriter."""
+    """Time add_summary with 200 tags, against TF1's FileWriter."""
     message = Summary(value=[Summary.Value(tag=f"w/{i}/norm", simple_value=0.5) for i in range(SUMMARY_TAGS)])
     contenders = {"gradledger": (SummaryWriter(tempfile.mkdtemp(dir=directory)), message)}
     if importlib.util.find_spec("tensorflow") is not None:
@@ -114,7 +114,7 @@ def many_tags(directory: str) -> None:
         writer = tf.compat.v1.summary.FileWriter(tempfile.mkdtemp(dir=directory))
         contenders["tensorflow FileWriter"] = (writer, tf.compat.v1.Summary.FromString(message.SerializeToString()))
     else:
-        print("  tensorflow is not installed, and left out")
+        print("  tensorflow is not installed, skipped")
 
     def run(writer: Any, summary: Any) -> None:
         for step in range(200):
@@ -122,14 +122,14 @@ def many_tags(directory: str) -> None:
         writer.flush()
 
     figures = {}
-    for name, pair in contenders.items():  # one after the other: FileWriter's thread goes on working
+    for name, pair in contenders.items():  # one after the other: FileWriter's thread keeps working
         seconds = best_seconds({name: lambda p=pair: run(*p)}, rounds=9)[name]
         figures[name] = seconds / 200 / SUMMARY_TAGS * 1e6
     print_table(f"add_summary of {SUMMARY_TAGS} tags with flush, a tag", "us", figures)
 
 
 def imports() -> None:
-    """`import summaries` after NumPy, in a process of its own."""
+    """Time `import summaries` after NumPy, in a process of its own."""
     program = "import time, numpy; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
     figures = {}
     for name, module in {

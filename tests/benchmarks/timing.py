@@ -1,4 +1,4 @@
-"""Timing that peers share: best of several rounds, taken in turns so that a busy moment hits all of them."""
+"""Timing for all peers: best of several rounds, taken in turns so that a busy moment affects all of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def best_seconds(contenders: dict[str, Callable[[], object]], rounds: int = 5) -
 
 
 def print_table(title: str, unit: str, figures: dict[str, float], ours: str = "gradledger") -> None:
-    """A line for each contender: its figure, and how many times ours it is."""
+    """Print a line for each contender: its figure, and its ratio to ours."""
     print(f"{title}, {unit}")
     for name, figure in figures.items():
         ratio = f"   {figure / figures[ours]:8.1f} x ours" if name != ours else ""

@@ -78,7 +78,7 @@ def test_torch_shares_its_memory(torch):
 def test_torch_without_gradients(torch, logdir):
     with (
         SummaryWriter(logdir) as writer,
-        pytest.raises(ValueError, match=r"^gradients must have one array at least, got none$"),
+        pytest.raises(ValueError, match=r"^gradients must contain at least one array, got none$"),
     ):
         GradientMonitor(writer).observe(1, torch.nn.Linear(2, 2))
 

@@ -123,7 +123,7 @@ WRONG = {
     "use_norm must be a number, got str: 'a'": lambda: optim.clip_by_global_norm([np.ones(2)], 1.0, "a"),
     "bounds must be of real numbers, got None": lambda: optim.clip_by_value(np.ones(2), None, 2.0),
     "t_list must be a list of tensors, got dict": lambda: optim.global_norm({"a": np.ones(2)}),
-    "tensors must be arrays, got list of parts of several shapes": lambda: optim.global_norm(
+    "tensors must be arrays, got list of parts of different shapes": lambda: optim.global_norm(
         [[np.ones(2), np.ones(3)]]
     ),
     "an array must have all its elements, got a masked one: fill it, as by array.filled(0)": lambda: optim.global_norm(

@@ -125,7 +125,7 @@ def test_names():
     ema.apply([w])
     assert ema.variables_to_restore() == {"w/EMA": w}
     assert ema.variables_to_restore([w, b, step]) == {"w/EMA": w, "b/EMA": b, "step": step}
-    with pytest.raises(ValueError, match=r"^variables must have names of their own, got \['w', 'w'\]$"):
+    with pytest.raises(ValueError, match=r"^variables must have different names, got \['w', 'w'\]$"):
         ema.variables_to_restore([w, Variable([2.0], name="w")])
 
 
@@ -151,7 +151,7 @@ def test_changed_shapes_and_repeats_are_refused():
     v.value = np.ones(2)
     with pytest.raises(ValueError, match=r"^'v' was float32 of shape \(1,\) before, got float64 of shape \(2,\)$"):
         ema.apply([v])
-    with pytest.raises(ValueError, match=r"^var_list must name each variable once, got one twice$"):
+    with pytest.raises(ValueError, match=r"^var_list must contain each variable once, got one twice$"):
         ema.apply([Variable([1.0]), good := Variable([1.0]), good])
 
 

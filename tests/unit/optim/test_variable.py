@@ -79,9 +79,7 @@ def test_wrap_refuses():
         Variable.wrap([1.0])
     array = np.zeros(2)
     array.flags.writeable = False
-    with pytest.raises(
-        ValueError, match=r"^Variable\.wrap needs an array that can be written to, got a read-only one$"
-    ):
+    with pytest.raises(ValueError, match=r"^Variable\.wrap needs a writable array, got a read-only one$"):
         Variable.wrap(array)
 
 

@@ -157,7 +157,7 @@ def test_tapes(w, c):
     with once:
         y = c * c
     once.gradient(y, c)
-    with pytest.raises(RuntimeError, match=r"^a tape gives gradients once: use GradientTape\(persistent=True\)"):
+    with pytest.raises(RuntimeError, match=r"^a tape computes gradients once: use GradientTape\(persistent=True\)"):
         once.gradient(y, c)
 
 

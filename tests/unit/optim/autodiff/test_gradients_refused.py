@@ -105,9 +105,9 @@ def test_the_error_says_what_to_do(w):
     with pytest.raises(TypeError) as raised:
         gradients(lambda: np.sum(np.asarray(w * 2)), w)
     assert str(raised.value) == (
-        "making a plain array of it would lose the gradient of a recorded value of shape (3,): NumPy does not let it "
-        "be differentiated. Use NumPy functions on the value itself (np.stack([a, b]) for np.array([a, b]), np.dot(a, "
-        "b) for a.dot(b)), or stop_gradient(value) where no gradient is wanted"
+        "conversion to a plain array would lose the gradient of a recorded value of shape (3,). Use NumPy functions on "
+        "the value itself (np.stack([a, b]) for np.array([a, b]), np.dot(a, b) for a.dot(b)), or stop_gradient(value) "
+        "if no gradient is wanted"
     )
 
 
@@ -141,7 +141,7 @@ REFUSED = {
     "an array": (
         lambda w: (lambda: np.sum(w), np.zeros(2)),
         TypeError,
-        "gradients are of Variables or recorded values, got ndarray: array([0., 0.])",
+        "each x must be a Variable or a recorded value, got ndarray: array([0., 0.])",
     ),
     "nothing returned": (
         lambda w: (lambda: None, w),
@@ -179,7 +179,7 @@ def test_a_variable_changed_under_way(w):
         mean.assign(stop_gradient(w))
         return result
 
-    with pytest.raises(RuntimeError, match=r"^variables \['mean'\] were changed after the loss had read them"):
+    with pytest.raises(RuntimeError, match=r"^variables \['mean'\] were changed after the loss read them, so its"):
         gradients(loss, w)
 
 

@@ -15,11 +15,11 @@ REFUSED = {
         np.ones(2), np.reshape(x, (1, 2, 2))
     ),
     "np.fft.rfft with these arguments is known: with norm='forward'": lambda x: np.abs(np.fft.rfft(x, norm="forward")),
-    "np.fft.rfft with these arguments is known: with another length n than the array's": lambda x: np.abs(
+    "np.fft.rfft with these arguments is known: with a length n other than the array's": lambda x: np.abs(
         np.fft.rfft(x, n=6)
     ),
-    "np.fft.irfft with these arguments is known: with another length n than 2 (m - 1)": lambda x: np.fft.irfft(x, n=4),
-    "np.fft.rfftn with these arguments is known: with another shape s than the array's": lambda x: np.abs(
+    "np.fft.irfft with these arguments is known: with a length n other than 2 (m - 1)": lambda x: np.fft.irfft(x, n=4),
+    "np.fft.rfftn with these arguments is known: with a shape s other than the array's": lambda x: np.abs(
         np.fft.rfftn(np.reshape(x, (2, 2)), s=(4, 4), axes=(0, 1))
     ),
     "np.var with these arguments is known: of complex numbers": lambda x: np.var(x * (1 + 2j)),

@@ -281,7 +281,7 @@ def test_what_is_no_checkpoint(tmp_path, v, breaking):
     v.assign([7.0])
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the text is compared
         saver.restore(path)
-    assert str(raised.value).startswith(f"{path!r} is no checkpoint, or is damaged: ")
+    assert str(raised.value).startswith(f"{path!r} is not a checkpoint, or is damaged: ")
     assert v.value.tolist() == [7.0]
 
 

@@ -240,9 +240,9 @@ def test_everything_wrong_is_listed_in_one_error_and_nothing_is_changed(tmp_path
     assert str(raised.value) == (
         f"{path!r} does not fit, and nothing was changed:\n"
         "  missing: 'Momentum/steps', 'x', 'y'\n"
-        "  surplus: 'c'; a Saver of a map, name → Variable, takes a part\n"
-        "  'a' has shape (3,), want (4,)\n"
-        "  'b' is float64, want float32\n"
+        "  unexpected: 'c'; a Saver of a mapping, name → Variable, restores a part\n"
+        "  'a' has shape (3,), expected (4,)\n"
+        "  'b' is float64, expected float32\n"
         "  'd' belongs to a Variable whose array is read-only"
     )
     assert all(not v.value.any() for v in wanted)
@@ -255,13 +255,13 @@ def test_slots_that_do_not_fit_are_not_made(tmp_path):
     train(optimizer, w, b, step, 1)
     path = Saver([w, b, step, optimizer]).save(tmp_path / "m")
     fresh, adam = optim.MomentumOptimizer(0.1, 0.9), optim.AdamOptimizer(0.1)
-    with pytest.raises(ValueError, match=r"surplus: 'layer/b', 'layer/b/Momentum'; a Saver"):
+    with pytest.raises(ValueError, match=r"unexpected: 'layer/b', 'layer/b/Momentum'; a Saver"):
         Saver([w, step, fresh]).restore(path)
     assert fresh.variables() == []
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the text is compared
         Saver([w, b, step, adam]).restore(path)
     assert "missing: 'Adam/steps'" in str(raised.value)
-    assert "surplus: 'Momentum/steps', 'layer/b/Momentum', 'layer/w/Momentum'" in str(raised.value)
+    assert "unexpected: 'Momentum/steps', 'layer/b/Momentum', 'layer/w/Momentum'" in str(raised.value)
     assert adam.variables() == []
 
 
@@ -283,9 +283,9 @@ def test_an_optimizer_that_trains_what_is_not_saved(tmp_path):
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the text is compared
         Saver([w, step, optimizer]).save(tmp_path / "m")
     assert str(raised.value) == (
-        "the optimizer 'GradientDescent' keeps something for variables that the Saver was not given: ['layer/b']"
+        "the optimizer 'GradientDescent' keeps state for variables that the Saver was not given: ['layer/b']"
     )
-    with pytest.raises(ValueError, match="the moving average 'ExponentialMovingAverage' keeps something for variab"):
+    with pytest.raises(ValueError, match="the moving average 'ExponentialMovingAverage' keeps state for variables"):
         Saver([w, step, ema]).save(tmp_path / "m")
     assert os.listdir(tmp_path) == []
 
@@ -309,20 +309,20 @@ def test_what_cannot_be_saved(text, var_list):
 
 BAD = {
     "var_list must not be empty: there is nothing to save": lambda: Saver([]),
-    "two Variables are called 'v': give each a name of its own": lambda: Saver([Variable(1, name="v")] * 2),
+    "two Variables are named 'v': give them different names": lambda: Saver([Variable(1, name="v")] * 2),
     "max_to_keep must be at least 0, or None, got -1": lambda: Saver([Variable(1)], max_to_keep=-1),
     "keep_checkpoint_every_n_hours must be positive, got 0": lambda: Saver([Variable(1)], 5, 0),
-    "a Variable must not be called '__metadata__': the file format keeps that name for itself": lambda: Saver(
+    "a Variable must not be named '__metadata__': the file format reserves that name": lambda: Saver(
         [Variable(1, name="__metadata__")]
     ),
     "a Variable's name must be Unicode text without lone surrogates, got '\\ud800'": lambda: Saver(
         {"\ud800": Variable(1)}
     ),
-    "two things are called 'Adam/steps': give their owners names of their own": lambda: Saver(
+    "two entries are named 'Adam/steps': give their owners different names": lambda: Saver(
         [optim.AdamOptimizer(), optim.AdamOptimizer()]
     ).save("nowhere/m"),
     "global_step must be at least 0, got -1": lambda: Saver([Variable(1)]).save("nowhere/m", -1),
-    "save_path must be local, since whole checkpoints are moved into place; got 's3://b/m'": lambda: Saver(
+    "save_path must be local, since checkpoints are moved into place; got 's3://b/m'": lambda: Saver(
         [Variable(1)]
     ).save("s3://b/m", 1),
     "save_path must be a checkpoint's path, got None: latest_checkpoint() found none": lambda: Saver(
@@ -349,7 +349,7 @@ def test_a_step_that_is_no_integer(tmp_path):
 @pytest.mark.parametrize("dtype", [np.complex128, "U3", np.longdouble])
 def test_dtypes_that_the_format_has_not(tmp_path, dtype):
     v = Variable(np.zeros(2, dtype), name="v")
-    with pytest.raises(ValueError, match=rf"^'v' is {v.dtype}, which safetensors cannot hold; it can bool, int8, "):
+    with pytest.raises(ValueError, match=rf"^'v' is {v.dtype}, which safetensors cannot store; it stores bool, int8, "):
         Saver([v]).save(tmp_path / "m")
     assert os.listdir(tmp_path) == []
 

@@ -120,7 +120,7 @@ def test_names_are_unique():
         *("step/inner/mul", "step/inner/add", "step_1/inner/mul", "step_1/inner/add"),
     ]
     with pytest.raises(
-        ValueError, match=r"^name must be of letters, digits, '\.', '_', '-' and '/', and begin with no"
+        ValueError, match=r"^name must consist of letters, digits, '\.', '_', '-', '/' and not begin with '_', got"
     ):
         name_scope("two words").__enter__()
 

@@ -281,9 +281,9 @@ def test_a_close_that_fails_is_logged(caplog):
 
 
 REFUSED = {
-    "queue must have a shutdown, as optim.Queue has, and queue.Queue from Python 3.13 on; got 3": (TypeError, 3, [len]),
+    "queue must have a shutdown method, as optim.Queue and Python 3.13's queue.Queue do; got 3": (TypeError, 3, [len]),
     "enqueue_ops must not be empty: there is nothing to run": (ValueError, Queue(), []),
-    "enqueue_ops must be callables of no arguments, got str: 'x'": (TypeError, Queue(), ["x"]),
+    "enqueue_ops must be callables without arguments, got str: 'x'": (TypeError, Queue(), ["x"]),
 }
 
 

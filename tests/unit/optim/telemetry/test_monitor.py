@@ -154,11 +154,11 @@ def test_a_buffer_is_an_array():
 
 W = {"w": NORM5}
 REFUSED = {
-    "no gradients": (ValueError, ({},), {}, "gradients must have one array at least, got none"),
-    "all None": (ValueError, ({"w": None},), {}, "gradients must have one array at least, got none"),
+    "no gradients": (ValueError, ({},), {}, "gradients must contain at least one array, got none"),
+    "all None": (ValueError, ({"w": None},), {}, "gradients must contain at least one array, got none"),
     "no name": (TypeError, (NORM5,), {}, "gradients must have names, as in {'w': array}, got ndarray"),
     "a number": (TypeError, ({"w": 1.0},), {}, "gradients of 'w' must be an array, got float: 1.0"),
-    "integers": (TypeError, ({"w": np.arange(2)},), {}, "gradients of 'w' must be of a floating dtype, got int64"),
+    "integers": (TypeError, ({"w": np.arange(2)},), {}, "gradients of 'w' must be of floating dtype, got int64"),
     "twice": (
         ValueError,
         ({"a/b": NORM5, "a": {"b": NORM5}},),
@@ -169,14 +169,14 @@ REFUSED = {
         ValueError,
         (W, {"v": NORM5}),
         {},
-        "weights must have every name that the gradients have, got none for 'w'",
+        "weights must have an array for every gradient, got none for 'w'",
     ),
     "shape": (ValueError, (W, {"w": NORM5[:1]}), {}, "weights of 'w' must have the gradient's shape (2,), got (1,)"),
     "slot": (
         ValueError,
         (W,),
         {"slots": {"m": {}}},
-        "slot 'm' must have every name that the gradients have, got none for 'w'",
+        "slot 'm' must have an array for every gradient, got none for 'w'",
     ),
     "slots": (TypeError, (W,), {"slots": [NORM5]}, "slots must be a mapping from slot names to arrays, got list"),
     "bound of words": (TypeError, (W,), {"clip_norm": "1"}, "clip_norm must be a number, got '1'"),

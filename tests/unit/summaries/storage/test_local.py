@@ -1,50 +1,21 @@
-"""Event files' names, and appending to one whatever came before."""
+"""Event files on disks: appending to one whatever came before, finding them, reading one."""
 
 import itertools
 import os
-import socket
+import shutil
+from io import FileIO
 
 import pytest
 
 from summaries.storage import local, names
-from summaries.storage.local import LocalEventFile, read_chunks
-from summaries.storage.names import event_file_name, is_event_file
+from summaries.storage.local import LOCAL, LocalEventFile, LocalFile, open_to_read, read_chunks
+from summaries.storage.names import is_event_file
 
 
 @pytest.fixture
 def counter(monkeypatch):
     """The names' counter, beginning at 0 again."""
     monkeypatch.setattr(names, "counter", itertools.count())
-
-
-@pytest.mark.usefixtures("counter")
-@pytest.mark.parametrize(
-    ("secs", "digits"), [(1795202364.9, "1795202364"), (5.0, "0000000005"), (1.5e10, "15000000000")]
-)
-def test_name(secs, digits):
-    place = f"{socket.gethostname()}.{os.getpid()}"
-    assert event_file_name(secs) == f"events.out.tfevents.{digits}.{place}.000000"
-    assert event_file_name(secs, ".v2") == f"events.out.tfevents.{digits}.{place}.000001.v2"
-
-
-@pytest.mark.usefixtures("counter")
-def test_a_host_name_is_no_path(monkeypatch):
-    monkeypatch.setattr(socket, "gethostname", lambda: "a/b")
-    assert event_file_name(0) == f"events.out.tfevents.0000000000.a_b.{os.getpid()}.000000"
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("events.out.tfevents.1795202364.vm", True),
-        ("events.out.tfevents.1795202364.vm.13796.0.v2", True),
-        ("runs/a/old.tfevents", True),
-        ("tfevents/notes.txt", False),
-        ("events.out", False),
-    ],
-)
-def test_is_event_file(name, expected):
-    assert is_event_file(name) is expected
 
 
 @pytest.mark.usefixtures("counter")
@@ -137,16 +108,166 @@ def test_sync(file, monkeypatch):
     assert synced == [os.path.realpath(file.path), os.path.dirname(os.path.realpath(file.path))]
 
 
-@pytest.mark.parametrize("start", [0, 1, 5, 6, 100])
-def test_read_chunks(tmp_path, monkeypatch, start):
-    monkeypatch.setattr(local, "_CHUNK_BYTES", 2)
+def test_read_range(tmp_path):
     (tmp_path / "file").write_bytes(b"bytes!")
-    chunks = list(read_chunks(str(tmp_path / "file"), start))
-    assert b"".join(chunks) == b"bytes!"[start:]
-    assert all(0 < len(chunk) <= 2 for chunk in chunks)
+    with LOCAL.open(str(tmp_path / "file")) as file:
+        assert [file.read_range(start, 4) for start in (2, 0, 4, 6, 100)] == [b"tes!", b"byte", b"s!", b"", b""]
+        assert file.read_range(0, 0) == b""
+    with pytest.raises(ValueError, match="closed"):
+        file.read_range(0, 1)
 
 
-@pytest.mark.usefixtures("counter")
-def test_names_of_one_second_sort_by_age():
-    names = [event_file_name(5.0, suffix) for suffix in ("", ".resumed") * 8]
-    assert sorted(names) == names
+def test_read_range_in_small_pieces(tmp_path, monkeypatch):
+    """read() may give less than it was asked for."""
+    (tmp_path / "file").write_bytes(b"bytes!")
+    monkeypatch.setattr(LocalFile, "read", lambda self, size: FileIO.read(self, min(size, 2)))
+    with LOCAL.open(str(tmp_path / "file")) as file:
+        assert file.read_range(1, 4) == b"ytes"
+        assert file.read_range(1, 9) == b"ytes!"
+
+
+@pytest.mark.parametrize(("start", "size", "expected"), [(0, 3, b"byt"), (4, 3, b"s!\0"), (6, 3, b"\0" * 3)])
+def test_read_into(tmp_path, start, size, expected):
+    (tmp_path / "file").write_bytes(b"bytes!")
+    buffer = bytearray(size)
+    with LOCAL.open(str(tmp_path / "file")) as file:
+        assert file.read_into(start, memoryview(buffer)) == len(expected.rstrip(b"\0"))
+    assert buffer == expected
+
+
+def test_open_to_read(tmp_path):
+    """The bytes of a file by its path, from any place in it on."""
+    (tmp_path / "file").write_bytes(b"bytes!")
+    with open_to_read(str(tmp_path / "file")) as file:
+        file.seek(2)
+        assert file.read(3) == b"tes"
+    assert list(read_chunks(str(tmp_path / "file"), 2)) == [b"tes!"]
+
+
+def listed(path, **options):
+    return sorted(LOCAL.discover(str(path), **options), key=lambda file: file.path)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name, size in {"a.tfevents": 1, "b/c.tfevents": 2, "b/notes.txt": 3, "b/d/e.tfevents": 0}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(size))
+    return tmp_path
+
+
+def test_discover(tree):
+    files = listed(tree)
+    paths = [tree / "a.tfevents", tree / "b" / "c.tfevents", tree / "b" / "d" / "e.tfevents"]
+    assert [(file.path, file.size) for file in files] == [(str(path), path.stat().st_size) for path in paths]
+    assert [file.storage for file in files] == [LOCAL] * 3
+    assert listed(tree, recursive=False) == files[:1]
+
+
+def test_discover_a_file_whatever_its_name_is(tree):
+    path = str(tree / "b" / "notes.txt")
+    (file,) = listed(path)
+    assert (file.path, file.size) == (path, 3)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "a.tfevents/below", "link"])
+def test_discover_what_is_not_there(tree, name):
+    os.symlink("nowhere", tree / "link")
+    with pytest.raises(FileNotFoundError) as raised:
+        listed(tree / name)
+    assert str(raised.value) == f"no such file or directory: {tree / name}"
+
+
+def test_an_identity_is_of_one_version(tree):
+    path = tree / "a.tfevents"
+    (before,) = listed(path)
+    assert listed(path) == [before]
+    with path.open("ab") as file:
+        file.write(b"more")
+    (grown,) = listed(path)
+    (tree / "other").write_bytes(path.read_bytes())
+    os.utime(tree / "other", ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    os.replace(tree / "other", path)
+    (replaced,) = listed(path)
+    assert len({before.identity, grown.identity, replaced.identity}) == 3
+    assert (grown.size, replaced.size) == (5, 5)
+
+
+def test_a_directory_that_cannot_be_listed(tree, refuse_to_list):
+    refuse_to_list("b")
+    with pytest.raises(PermissionError, match="Permission denied"):
+        listed(tree)
+    errors = []
+    assert [file.path for file in listed(tree, on_error=errors.append)] == [str(tree / "a.tfevents")]
+    assert [(type(error), error.filename) for error in errors] == [(PermissionError, str(tree / "b"))]
+
+
+def test_what_vanishes_while_it_is_listed_is_passed_over(tree, monkeypatch):
+    """A file between its directory's listing and the question for its size; a directory after its parent's listing."""
+    real = os.scandir
+
+    def removing(name):
+        if name == "c.tfevents":
+            os.remove(tree / "b" / name)
+        return is_event_file(name)
+
+    def scandir(path):
+        if path == str(tree / "b" / "d"):
+            shutil.rmtree(path)
+        return real(path)
+
+    monkeypatch.setattr(local, "is_event_file", removing)
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert [file.path for file in listed(tree)] == [str(tree / "a.tfevents")]
+
+
+def test_what_is_found_and_opened_in_vain_says_why(tree, monkeypatch):
+    """A link to nowhere, and a file that we are told nothing about: their sizes are unknown."""
+    os.symlink("nowhere", tree / "b" / "link.tfevents")
+    real = os.stat
+
+    def refusing(path, *arguments, **options):
+        if str(path).endswith("e.tfevents"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", refusing)
+    *_, closed, link = listed(tree)
+    assert (closed.size, closed.identity, link.size, link.identity) == (0, None, 0, None)
+    with pytest.raises(FileNotFoundError) as raised:
+        link.open()
+    assert str(raised.value) == f"[Errno 2] No such file or directory: {link.path!r}"
+
+
+def test_a_file_that_vanished_since_it_was_found(tree):
+    file = listed(tree)[0]
+    os.remove(file.path)
+    with pytest.raises(FileNotFoundError, match="No such file or directory"):
+        file.open()
+
+
+def test_links(tree):
+    """One to a file is that file, under its name; one to a directory is not followed: it may be above us."""
+    os.symlink("a.tfevents", tree / "link.tfevents")
+    os.symlink("b", tree / "link")
+    os.symlink("b", tree / "directory.tfevents")
+    files = listed(tree)
+    assert [os.path.basename(file.path) for file in files] == [
+        "a.tfevents",
+        "c.tfevents",
+        "e.tfevents",
+        "link.tfevents",
+    ]
+    assert files[0].identity == files[-1].identity
+    assert [os.path.basename(file.path) for file in listed(tree / "link")] == ["c.tfevents", "e.tfevents"]
+
+
+def test_exists(tree):
+    os.symlink("nowhere", tree / "link")
+    assert [LOCAL.exists(str(tree / name)) for name in ("a.tfevents", "b", "link", "nowhere")] == [
+        True,
+        True,
+        True,
+        False,
+    ]

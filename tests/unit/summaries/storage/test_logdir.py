@@ -1,10 +1,10 @@
-"""A directory → its event files, in reading order."""
+"""A place → its runs → their event files, in reading order."""
 
 import os
 
 import pytest
 
-from summaries.storage.logdir import event_files, run_directories
+from summaries.storage.logdir import event_files, run_directories, run_files
 
 
 @pytest.fixture
@@ -26,7 +26,11 @@ def tree(tmp_path):
 
 
 def found(tree, *names):
-    return [os.path.relpath(path, tree).replace(os.sep, "/") for path in event_files([tree / name for name in names])]
+    return relative(tree, event_files([tree / name for name in names]))
+
+
+def relative(tree, files):
+    return [os.path.relpath(file.path, tree).replace(os.sep, "/") for file in files]
 
 
 EXPECTED = [
@@ -72,20 +76,66 @@ def test_a_directory_that_cannot_be_read_is_not_passed_over(tree, refuse_to_list
         found(tree, ".")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_is_no_event_file(tmp_path):
-    """Reading it would wait for ever."""
-    (tmp_path / "a.tfevents").write_bytes(b"")
-    os.mkfifo(tmp_path / "b.tfevents")
-    assert list(event_files([tmp_path])) == [str(tmp_path / "a.tfevents")]
+def test_the_files_of_other_directories_come_before_the_error(tree, refuse_to_list):
+    refuse_to_list("a")
+    files = event_files([tree])
+    assert relative(tree, [next(files) for _ in range(3)]) == [
+        "events.out.tfevents.10.vm",
+        "events.out.tfevents.2.vm",
+        "b/events.out.tfevents.1.vm",
+    ]
+    with pytest.raises(PermissionError, match="Permission denied"):
+        next(files)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no such device")
-def test_a_device_is_no_event_file(tmp_path):
-    """It has no end."""
-    (tmp_path / "a.tfevents").write_bytes(b"")
-    os.symlink("/dev/zero", tmp_path / "b.tfevents")
-    assert list(event_files([tmp_path])) == [str(tmp_path / "a.tfevents")]
+def test_runs(tree):
+    runs = {name: relative(tree, files) for name, files in run_directories(tree).items()}
+    assert runs == {
+        ".": ["events.out.tfevents.10.vm", "events.out.tfevents.2.vm"],
+        "a": ["a/events.out.tfevents.1.vm"],
+        "a/c": ["a/c/old.tfevents"],
+        "b": ["b/events.out.tfevents.1.vm"],
+    }
+    assert list(runs) == sorted(runs)
+
+
+def test_runs_and_the_runs_below_them(tree):
+    """Runs are sorted by their names; files as one walks through the directories."""
+    (tree / "a-b").mkdir()
+    (tree / "a-b" / "x.tfevents").touch()
+    assert list(run_directories(tree)) == [".", "a", "a-b", "a/c", "b"]
+    assert [os.path.dirname(path) for path in found(tree, ".")] == ["", "", "a", "a/c", "a-b", "b"]
+
+
+def test_one_file_is_a_run_where_it_may_be(tree):
+    path = tree / "notes.txt"
+    assert {name: relative(tree, files) for name, files in run_directories(path, lone="notes").items()} == {
+        "notes": ["notes.txt"]
+    }
+    with pytest.raises(FileNotFoundError) as raised:
+        run_directories(path)
+    assert str(raised.value) == f"no such directory: {path}"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (".", ["events.out.tfevents.10.vm", "events.out.tfevents.2.vm"]),
+        ("a", ["a/events.out.tfevents.1.vm"]),
+        ("notes.txt", ["notes.txt"]),
+    ],
+)
+def test_files_of_one_run(tree, name, expected):
+    assert relative(tree, run_files(tree / name)) == expected
+
+
+def test_no_files_of_one_run(tree):
+    with pytest.raises(FileNotFoundError) as raised:
+        run_files(tree / "empty")
+    assert str(raised.value) == f"no event file (a name with 'tfevents' in it) in {tree / 'empty'}"
+    with pytest.raises(FileNotFoundError) as raised:
+        run_files(tree / "nowhere")
+    assert str(raised.value) == f"no such file or directory: {tree / 'nowhere'}"
 
 
 def test_a_directory_that_cannot_be_read(tree, refuse_to_list):
@@ -97,3 +147,12 @@ def test_a_directory_that_cannot_be_read(tree, refuse_to_list):
     errors = []
     assert run_directories(tree, errors.append) == whole
     assert [error.filename for error in errors] == [str(tree / "shut")]
+
+
+def test_nothing_but_a_directory_that_cannot_be_read(tmp_path, refuse_to_list):
+    refuse_to_list("shut")
+    (tmp_path / "shut").mkdir()
+    errors = []
+    with pytest.raises(PermissionError):
+        run_directories(tmp_path, errors.append)
+    assert errors == []

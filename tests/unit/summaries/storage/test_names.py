@@ -1,60 +1,98 @@
-"""Names of event files, and paths: their order, their ends, and which are remote."""
+"""Names of event files, and paths, local or with a scheme."""
 
+import itertools
 import os
+import re
 import socket
 
 import pytest
 
-from summaries.storage.names import checked_suffix, event_file_name, is_event_file, is_remote, join
+from summaries.storage import names
+from summaries.storage.names import (
+    checked_suffix,
+    directory_of,
+    event_file_name,
+    is_event_file,
+    is_remote,
+    join,
+    relative,
+)
 
 
-def test_event_file_name():
-    name = event_file_name(1795202364.9, ".mine")
-    assert name.startswith(f"events.out.tfevents.1795202364.{socket.gethostname()}.{os.getpid()}.")
-    assert name.endswith(".mine")
-    assert is_event_file(name)
+@pytest.fixture
+def counter(monkeypatch):
+    """The names' counter, beginning at 0 again."""
+    monkeypatch.setattr(names, "counter", itertools.count())
 
 
-def test_names_sort_as_they_were_made():
-    """Of one second by their number, of several by the second, also before there were ten digits of them."""
-    names = [event_file_name(secs) for secs in (7.0, 999_999_999.0, 1e9, *[1.5e9] * 12)]
-    assert names == sorted(names)
-    assert len(set(names)) == len(names)
+@pytest.mark.usefixtures("counter")
+@pytest.mark.parametrize(
+    ("secs", "digits"), [(1795202364.9, "1795202364"), (5.0, "0000000005"), (1.5e10, "15000000000")]
+)
+def test_name(secs, digits):
+    place = f"{socket.gethostname()}.{os.getpid()}"
+    assert event_file_name(secs) == f"events.out.tfevents.{digits}.{place}.000000"
+    assert event_file_name(secs, ".v2") == f"events.out.tfevents.{digits}.{place}.000001.v2"
 
 
-def test_a_host_name_is_one_part_of_a_file_name(monkeypatch):
-    monkeypatch.setattr(socket, "gethostname", lambda: f"a{os.sep}b")
-    assert ".a_b." in event_file_name(0.0)
+@pytest.mark.usefixtures("counter")
+def test_a_host_name_is_no_path(monkeypatch):
+    monkeypatch.setattr(socket, "gethostname", lambda: "a/b")
+    assert event_file_name(0) == f"events.out.tfevents.0000000000.a_b.{os.getpid()}.000000"
 
 
-@pytest.mark.parametrize("suffix", ["", ".a", "a b", "..", "損失"])
-def test_suffixes(suffix):
-    assert checked_suffix(suffix) == suffix
+@pytest.mark.usefixtures("counter")
+def test_names_of_one_second_sort_by_age():
+    made = [event_file_name(5.0, suffix) for suffix in ("", ".resumed") * 8]
+    assert sorted(made) == made
 
 
 @pytest.mark.parametrize(
-    ("suffix", "error", "text"),
+    ("name", "expected"),
     [
-        ("/", ValueError, "filename_suffix must be a part of a file's name, without separators, got '/'"),
-        ("a/b", ValueError, "filename_suffix must be a part of a file's name, without separators, got 'a/b'"),
-        (None, TypeError, "filename_suffix must be a string, got NoneType: None"),
-        (b".a", TypeError, "filename_suffix must be a string, got bytes: b'.a'"),
+        ("events.out.tfevents.1795202364.vm", True),
+        ("events.out.tfevents.1795202364.vm.13796.0.v2", True),
+        ("runs/a/old.tfevents", True),
+        ("tfevents/notes.txt", False),
+        ("events.out", False),
     ],
 )
-def test_suffixes_that_are_refused(suffix, error, text):
-    with pytest.raises(error) as raised:
-        checked_suffix(suffix)
-    assert str(raised.value) == text
+def test_is_event_file(name, expected):
+    assert is_event_file(name) is expected
+
+
+def test_checked_suffix():
+    assert checked_suffix(".v2") == ".v2"
+    message = "filename_suffix must be a part of a file's name, without separators, got 'a/b'"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        checked_suffix("a/b")
+    with pytest.raises(TypeError, match="filename_suffix must be a string, got int: 2"):
+        checked_suffix(2)
 
 
 @pytest.mark.parametrize(
-    ("path", "remote"),
-    [("s3://a/b", True), ("memory://", True), ("a/b", False), ("/a:b", False), ("C:\\a", False), ("", False)],
+    ("path", "remote", "directory"),
+    [
+        ("s3://bucket/runs/a/x.tfevents", True, "s3://bucket/runs/a"),
+        ("memory://x.tfevents", True, "memory:/"),
+        (os.path.join("runs", "x.tfevents"), False, "runs"),
+        ("x.tfevents", False, ""),
+        (os.path.join(os.sep, "x.tfevents"), False, os.sep),
+    ],
 )
-def test_is_remote(path, remote):
+def test_directory_of(path, remote, directory):
     assert is_remote(path) is remote
+    assert directory_of(path) == directory
 
 
-def test_join():
-    assert join("s3://a/b/", "c", "d") == "s3://a/b/c/d"
-    assert join("a", "b", "c") == os.path.join("a", "b", "c")
+@pytest.mark.parametrize(
+    "root", ["s3://bucket", "s3://bucket/runs", "runs", os.path.join(os.curdir, "runs"), os.curdir]
+)
+@pytest.mark.parametrize("names", [(), ("a",), ("a", "b.c")])
+def test_relative_undoes_join(root, names):
+    assert relative(join(root, *names), root) == ("/".join(names) or ".")
+
+
+def test_relative_to_an_address_that_ends_with_a_slash():
+    assert relative("s3://bucket/runs/a", "s3://bucket/runs/") == "a"
+    assert relative("s3://bucket/runs", "s3://bucket/runs/") == "."

@@ -61,7 +61,7 @@ def test_is_what_the_compiler_makes():
 )
 def test_digest_names_what_is_stale(copy, spoil, stale):
     spoil(copy / stale)
-    advice = "to bring them up to date: python proto/generate.py"
+    advice = "to update them: python proto/generate.py"
     assert generate(copy, "--digest") == (1, f"stale: {stale}\n{advice}\n")
 
 

@@ -43,11 +43,11 @@ def test_fields_of_a_part():
 
 NO_MESSAGES = {
     "a length beyond the end": (b"\x12\x04abc", "a field is longer than its message"),
-    "no length": (b"\x12", "a number has no end"),
-    "a number without an end": (b"\x08\x80", "a number has no end"),
-    "a number of eleven bytes": (b"\x08" + b"\x80" * 10 + b"\x01", "a number has no end"),
-    "wire type 6": (b"\x0e", "wire type 6 has no place in an event"),
-    "the end of a group that has no start": (b"\x0c", "wire type 4 has no place in an event"),
+    "no length": (b"\x12", "a varint is not terminated"),
+    "a number without an end": (b"\x08\x80", "a varint is not terminated"),
+    "a number of eleven bytes": (b"\x08" + b"\x80" * 10 + b"\x01", "a varint is not terminated"),
+    "wire type 6": (b"\x0e", "wire type 6 is not allowed in an event"),
+    "the end of a group that has no start": (b"\x0c", "wire type 4 is not allowed in an event"),
 }
 
 

@@ -79,7 +79,7 @@ REFUSED = {
         pb.TensorProto(dtype=pb.DT_COMPLEX64, tensor_shape=shape(1), scomplex_val=[1, 2, 3]),
         "complex values must come in pairs, got 3 numbers",
     ),
-    "no type": (pb.TensorProto(tensor_shape=shape(1)), "tensor type 0 has no equal in NumPy"),
+    "no type": (pb.TensorProto(tensor_shape=shape(1)), "tensor type 0 has no equivalent in NumPy"),
 }
 
 

@@ -253,10 +253,10 @@ CORRUPT = "Error parsing message with type 'gradledger.{}': Wire format was corr
 @pytest.mark.parametrize("kind", ["summary", "event"])
 def test_bytes_that_are_no_message(writer, kind):
     add, name = getattr(writer, f"add_{kind}"), kind.capitalize()
-    with pytest.raises(ValueError, match="that are none") as caught:
+    with pytest.raises(ValueError, match="that do not parse") as caught:
         add(b"abc")
     assert str(caught.value) == (
-        f"{kind} must be a message of type {name}, got 3 bytes that are none: {CORRUPT.format(name)}"
+        f"{kind} must be a message of type {name}, got 3 bytes that do not parse as one: {CORRUPT.format(name)}"
     )
     with pytest.raises(TypeError, match=f"^{kind} must be a message of type {name}, got one of type GraphDef$"):
         add(GraphDef())
