@@ -103,7 +103,11 @@ def test_a_signal_handler_may_save_while_its_thread_saves(tmp_path, v, monkeypat
             saver.save(tmp_path / "m", 77)
         replace(*paths)
 
+    def wait(secs):
+        raise AssertionError("the handler waits for its own thread")
+
     monkeypatch.setattr(os, "replace", interrupted)
+    monkeypatch.setattr(files.time, "sleep", wait)
     save(v, saver, tmp_path / "m", 1)
     assert latest_checkpoint(tmp_path) == str(tmp_path / "m-1.safetensors")
     saver.restore(tmp_path / "m-77")
