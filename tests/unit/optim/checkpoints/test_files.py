@@ -1,5 +1,6 @@
 """Checkpoint files: which are kept, which is the latest, and what is left of them whatever goes wrong."""
 
+import json
 import os
 import subprocess
 import sys
@@ -208,8 +209,11 @@ def test_a_list_leads_to_no_other_directory(tmp_path, v):
     (tmp_path / "mine").mkdir()
     outside = save(v, Saver([v]), tmp_path / "other", 1)
     inside = save(v, Saver([v]), tmp_path / "mine" / "m", 1)
-    text = '{"checkpoints": {"m-1.safetensors": 0, "../other-1.safetensors": 1, "%s": 2, ".": 3}, "kept": {}}'
-    (tmp_path / "mine" / "checkpoint").write_text(text % outside)
+    (tmp_path / "mine" / "sub").mkdir()
+    save(v, Saver([v]), tmp_path / "mine" / "sub" / "a", 1)
+    listed = ["m-1.safetensors", "../other-1.safetensors", outside, ".", "sub/a-1.safetensors"]
+    text = json.dumps({"checkpoints": {name: i for i, name in enumerate(listed)}, "kept": {}})
+    (tmp_path / "mine" / "checkpoint").write_text(text)
     assert latest_checkpoint(tmp_path / "mine") == inside
 
 

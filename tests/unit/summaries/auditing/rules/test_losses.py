@@ -3,7 +3,7 @@
 import labelled_runs
 import numpy as np
 import pytest
-from audited import codes, finding
+from audited import codes, finding, findings
 
 
 def sgdr(n, cycles):
@@ -68,3 +68,13 @@ def test_a_flat_loss_is_a_note_where_its_noise_could_hide_a_decrease():
     assert "its noise could hide a decrease by" in few.message
     assert many.severity.name == "WARNING"
     assert "does not decrease in 10000 points" in many.message
+
+
+def test_every_loss_that_is_not_finite_is_told():
+    """Also behind one that is finite, and behind one that is not."""
+    fine, nan = np.linspace(2, 1, 50), np.r_[np.linspace(2, 1, 40), np.full(10, np.nan)]
+    found = findings("GL301", a__loss=fine, b__loss=nan, c__loss=fine, d__loss=nan)
+    assert [hit.tag for hit in found] == ["b/loss", "d/loss"]
+    assert found[0].message == "b/loss is nan at step 40, and stays so to the end"
+    assert (found[0].steps, found[0].count) == ((40, 49), 10)
+    assert found[0].evidence == {"points": 10, "of": 50, "first value": "nan"}

@@ -137,6 +137,14 @@ def test_onset_of_a_jump_and_of_a_climb(at, scatter):
         assert abs(onset(values, cut, best, height, 1.0) - at) <= exact + (20 if scatter else 0) + 40 * (exact > 2)
 
 
+def test_an_onset_is_looked_for_in_three_blocks():
+    """What comes behind them, and were it the lowest of all, is another story."""
+    values = np.r_[np.full(1000, 2.0), np.full(210, 3.0), np.full(90, -50.0), np.full(700, 3.0)]
+    cut = blocks(values, 20)
+    cut = cut._replace(median=np.where(np.arange(20) < 10, 2.0, 3.0))
+    assert onset(values, cut, 0, 1.0, 1.0) == 1000
+
+
 def test_level_between():
     values = np.r_[np.full(500, 1.0), np.full(500, 3.0)] + 0.1 * noise(n=1000)
     low, error = level_between(series(values), 0, 1000, 0.0, 0.2)
