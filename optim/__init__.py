@@ -1,24 +1,29 @@
 """TF1's training API on NumPy: gradients in, updated variables and a step report out.
 
-    loss → gradients → clip → rule, run by kernels → StepReport → telemetry → SummaryWriter
-      │    anybody's gradients → monitor ───────────────────────↗
-      └ trace → GraphDef, RunMetadata
+    loss → recording → autodiff → gradients → clip → rules, run by kernels → report → telemetry → SummaryWriter
+      │      gradients from anywhere → telemetry.monitor ──────────────────────↗
+      └ graph → GraphDef, RunMetadata
 
-`rules` holds each optimizer's formula, `kernels` runs any formula over arrays (`compiled` by numba, or `plain`),
-`optimizer` checks and drives, `wrappers` compose. A loss is plain NumPy: `recording` and `boxes` write down what it
-calls, `backward` goes back through that with `derivatives`, `autodiff` is the face; `trace` draws it, with `operations`
-of TensorFlow. `schedules` and `decays` make rates that follow the step. `saver` writes what variables, optimizers and
-averages say of their `state` to `checkpoint` files. `coordinator` and `queue_runner` end the threads that read data, on
-`queues` that can be closed. Only `telemetry` and `trace` know of `summaries`.
+- A loss is plain NumPy. `recording` writes down what it calls, `autodiff` goes back through that with derivatives, and
+  `graph` draws it with TensorFlow's operations.
+- `rules` holds the formula of each optimizer. `kernels` runs any formula over arrays, compiled by numba or in plain
+  NumPy, on several threads. `clip` holds the clipping functions.
+- In `optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform
+  them. `schedules` make rates that follow the step. `moving_average` averages variables.
+- `telemetry` measures a step and logs it. `checkpoints` saves the state of variables, optimizers and averages, and
+  restores it. `queues` feeds data from threads, and ends them.
 
-Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`), by default as many as the process has processors;
-GRADLEDGER_KERNELS, "plain" to do without numba; GRADLEDGER_CACHE_DIR, where compiled kernels are kept, by default below
-the user's cache directory. A kernel is compiled once a machine, when it is first used: the "optim" logger says so.
-`compile_kernels` does it beforehand.
+Imports point down only: optimizers and moving_average, graph and queues, autodiff and checkpoints, clip and schedules,
+telemetry, variable, kernels and recording, rules, arrays and checks. Only `telemetry` and `graph` use `summaries`.
 
-What differs from TF1: float16 and bfloat16 are computed in float32 and rounded once, when they are stored, where
-TensorFlow rounds every operation; of float64 variables hyperparameters stay float64; variables without a name are all
-called "Variable", since a name that depends on what else the process has made would not find its checkpoint again.
+Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
+processor that the process may use. GRADLEDGER_KERNELS=plain does without numba. GRADLEDGER_CACHE_DIR is the directory
+for compiled kernels, by default below the user's cache directory. A kernel is compiled once per machine, when it is
+first used; the logger "optim" says so. `compile_kernels` does it ahead of time.
+
+Differences from TF1: float16 and bfloat16 are computed in float32 and rounded once, when they are stored, while
+TensorFlow rounds after every operation. Hyperparameters of float64 variables stay float64. Variables without a name are
+all called "Variable", because a name that depends on what else the process has created would not match its checkpoint.
 """
 
 from optim.autodiff.backward import AggregationMethod
@@ -32,6 +37,8 @@ from optim.kernels.threads import get_num_threads, set_num_threads
 from optim.moving_average import ExponentialMovingAverage
 from optim.optimizers.adagrad import AdadeltaOptimizer, AdagradOptimizer
 from optim.optimizers.adam import AdamOptimizer, AdamWOptimizer, NAdamOptimizer
+from optim.optimizers.base import Update
+from optim.optimizers.clipping import clip_gradients_by_norm, clip_gradients_by_percentile, clip_gradients_by_value
 from optim.optimizers.driver import Optimizer
 from optim.optimizers.ftrl import FtrlOptimizer
 from optim.optimizers.gradient_descent import (
@@ -40,17 +47,13 @@ from optim.optimizers.gradient_descent import (
 )
 from optim.optimizers.lion import LionOptimizer
 from optim.optimizers.rmsprop import RMSPropOptimizer
-from optim.optimizers.wrappers import (
-    clip_gradients_by_norm,
-    clip_gradients_by_percentile,
-    clip_gradients_by_value,
-    skip_nonfinite_steps,
-    with_summaries,
-)
+from optim.optimizers.skipping import skip_nonfinite_steps
+from optim.optimizers.summaries import with_summaries
 from optim.queues.coordinator import Coordinator, LooperThread
 from optim.queues.queue import Queue, ShutDown
 from optim.queues.queue_runner import QueueRunner
 from optim.recording.tape import name_scope
+from optim.rules import Rule
 from optim.schedules.decays import (
     cosine_decay,
     cosine_decay_restarts,
@@ -87,11 +90,13 @@ __all__ = [
     "Queue",
     "QueueRunner",
     "RMSPropOptimizer",
+    "Rule",
     "Saver",
     "Schedule",
     "ShutDown",
     "SlotReport",
     "StepReport",
+    "Update",
     "Variable",
     "VariableReport",
     "VariableReports",

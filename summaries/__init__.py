@@ -1,28 +1,31 @@
-"""Write and read TensorBoard's event files, without TensorFlow.
+"""Write, read and audit TensorBoard event files, without TensorFlow.
 
-    numbers → build.* → Summary → Event → wire.records.frame → bytes → writer → file
-    file → reader → wire.records → Event
-    files → collect → wire.scan (compiled) or wire.batches → Run: columns by tag
-    Run → auditing → findings → report
+    numbers → kinds → wire → writing → storage
+    storage → wire → reading → Run → auditing → report
 
-`summary_writer` is the face of the writing side, `reader` of the reading side; `wire` holds the bytes of both and
-touches neither files nor clocks.
+- `kinds` turns numbers into summaries; it has a module for each kind. `wire` turns messages and columns into bytes and
+  back, without files or clocks; `wire.compiled` does the same faster with numba.
+- `writing` holds `SummaryWriter` and what stands behind it, `storage` the local disk and remote stores.
+- `reading` gives events one by one, or whole runs as columns. It never imports `kinds`.
+- `auditing` finds out what went wrong in a run: signals, rules, findings, reports. `tools` verifies files, exports runs
+  and gives advice on clipping. `execution` runs one task for many runs, in processes.
+
+Imports point down only: cli, tools and auditing, writing and reading, kinds, storage and wire, execution, values.
+`values` converts what people log into numbers; `errors` says what can be wrong with a file.
 """
+
+from typing import TYPE_CHECKING
 
 from summaries.auditing import Curve, Failure, Finding, Report, RunReport, Severity, audit
 from summaries.errors import (
     DamagedLengthError,
     DamagedPayloadError,
-    EmptyFileError,
     Fault,
     FaultKind,
     FormatError,
-    NegativeStepError,
     NoEventFileError,
-    NonFiniteWallTimeError,
     UndecodableError,
     UndecodableTextError,
-    UnfinishedTailError,
     UnfinishedTailWarning,
     ZeroFilledError,
 )
@@ -47,22 +50,29 @@ from summaries.kinds import (
     video,
     zero_fraction,
 )
+from summaries.reading.decoders import Audio, Images
 from summaries.reading.event_reader import read_events, summary_iterator
 from summaries.reading.graphs import read_graph
 from summaries.reading.run import Run, Runs, read_logdir, read_run
 from summaries.reading.series import Items, Series, Standing
 from summaries.tools.clip_advice import ClipAdvice, clip_advice
+from summaries.tools.verify import Verdict, verify
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
 from summaries.writing.graphs import write_graph
 from summaries.writing.summary_writer import SummaryWriter
 
+if TYPE_CHECKING:
+    from summaries.auditing.config import Config, ConfigError
+
 __all__ = [
+    "Audio",
     "ClipAdvice",
+    "Config",
+    "ConfigError",
     "Curve",
     "DamagedLengthError",
     "DamagedPayloadError",
-    "EmptyFileError",
     "Event",
     "EventFileWriter",
     "Failure",
@@ -71,10 +81,9 @@ __all__ = [
     "Finding",
     "FormatError",
     "GraphDef",
+    "Images",
     "Items",
-    "NegativeStepError",
     "NoEventFileError",
-    "NonFiniteWallTimeError",
     "NonFiniteWarning",
     "Report",
     "Run",
@@ -90,8 +99,8 @@ __all__ = [
     "SummaryWriter",
     "UndecodableError",
     "UndecodableTextError",
-    "UnfinishedTailError",
     "UnfinishedTailWarning",
+    "Verdict",
     "ZeroFilledError",
     "audio",
     "audit",
@@ -116,7 +125,17 @@ __all__ = [
     "summary_iterator",
     "tensor",
     "text",
+    "verify",
     "video",
     "write_graph",
     "zero_fraction",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import the configuration of the audit on first use: it loads all rules, which writers and readers do not need."""
+    if name not in {"Config", "ConfigError"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from summaries.auditing import config  # noqa: PLC0415 - see above
+
+    return getattr(config, name)

@@ -1,4 +1,4 @@
-"""The command line: `gradledger`."""
+"""The command line, `gradledger`: parse the options, run a command, turn errors into messages and an exit status."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import io
 import os
 import sys
 import traceback
-from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from summaries.auditing import command as auditing
+from summaries.auditing.report.progress import progress_bar
 from summaries.auditing.report.text import printable
 from summaries.auditing.signals.tags import TagTable
 from summaries.reading.run import read_run
@@ -19,7 +19,7 @@ from summaries.storage.logdir import event_files
 from summaries.tools import clip_advice, export, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from summaries.reading.run import Run
 
@@ -27,34 +27,46 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status: 0 all is well, 1 damage was found, 2 it could not be done."""
-    parser = argparse.ArgumentParser(prog="gradledger", description="Look after TensorBoard's event files.")
+    """Run the command line.
+
+    Args:
+        argv: the arguments, without the name of the program; None takes `sys.argv`.
+
+    Returns:
+        The exit status: 0 if all is well, 1 if damage or a failing finding was found, 2 if the command failed, 130 if
+        it was interrupted.
+    """
+    parser = argparse.ArgumentParser(prog="gradledger", description="Check, export and audit TensorBoard event files.")
     parser.add_argument("--version", action="version", version=f"gradledger {version('gradledger')}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     command = commands.add_parser("verify", help="check every byte of event files")
     command.add_argument("paths", nargs="+", metavar="PATH", help="an event file, or a directory to search")
-    command = commands.add_parser("export", help="write the scalars of runs as Parquet or CSV")
+    command = commands.add_parser("export", help="export the scalars of runs to Parquet or CSV")
     command.add_argument("logdir", help="a directory of runs, or an event file")
     command.add_argument("target", help="a .parquet or .csv file; with --partitioned, a directory")
     command.add_argument("--partitioned", action="store_true", help="a Parquet dataset with a directory for each run")
-    command = commands.add_parser("clip-advice", help="suggest a bound for gradient clipping, by recorded norms")
+    command = commands.add_parser("clip-advice", help="suggest a bound for gradient clipping from recorded norms")
     command.add_argument("run", metavar="RUN", help="a run's directory, or an event file")
-    command.add_argument("--tag", help="where the norms before clipping are; by default, what the audit takes for them")
-    command.add_argument("--bound", type=float, action="append", help="judge this bound; may be given several times")
-    command.add_argument("--last-step", type=int, help="judge by the steps up to this one: before a run diverged")
-    command = commands.add_parser("audit", help="say what went wrong in training runs")
+    command.add_argument("--tag", help="the tag of the norms before clipping (default: the tag that the audit uses)")
+    command.add_argument("--bound", type=float, action="append", help="evaluate this bound; may be given several times")
+    command.add_argument(
+        "--last-step", type=int, help="use only the steps up to this one, for example before a run diverged"
+    )
+    command = commands.add_parser("audit", help="find out what went wrong in training runs")
     auditing.add_audit(command)
-    command = commands.add_parser("rule", help="print the page of an audit's rule")
+    command = commands.add_parser("rule", help="explain a rule of the audit")
     auditing.add_rule(command)
     options = parser.parse_args(argv)
-    if sys.stdout is None:  # whoever started us has closed it
+    if sys.stdout is None:  # closed by the program that started us
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name need not be Unicode text
+        sys.stdout.reconfigure(
+            errors="backslashreplace"
+        )  # the name of a file may contain bytes that are not Unicode text
     try:
         status = _run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # who read our output has seen enough, as `head` has
+    except BrokenPipeError:  # the reader of our output, such as `head`, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except (OSError, ImportError, LookupError, ValueError) as error:
@@ -62,8 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("gradledger: interrupted", file=sys.stderr)
-        return 130  # as a shell says that signal 2 ended a program
-    except Exception:  # noqa: BLE001 - Python's own status for it is 1, which says that something was found
+        return 130  # the status that a shell gives a program ended by signal 2
+    except Exception:  # noqa: BLE001 - Python would exit with 1, which here means that something was found
         traceback.print_exc()
         return 2
     return status
@@ -71,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if options.command == "audit":
-        return auditing.audit(options, _progress)
+        return auditing.audit(options)
     if options.command == "rule":
         return auditing.rule(options)
     if options.command == "export":
@@ -93,7 +105,7 @@ def _verify(paths: list[str]) -> int:
                 damaged |= verdict.damaged
         except BrokenPipeError:
             raise
-        except OSError as error:  # the other paths are looked at all the same
+        except OSError as error:  # go on with the other paths
             print(f"gradledger: {error}", file=sys.stderr)
             failed = True
     return 2 if failed else int(damaged)
@@ -119,10 +131,10 @@ def _export(logdir: str, target: str, *, partitioned: bool) -> int:
         damaged |= any(fault.kind.loses for fault in run.faults)
         for fault in run.faults:
             print(f"gradledger: {fault}", file=sys.stderr)
-        advance(name)
+        on_progress(name, run)
 
     runs = export.RunsBelow(logdir)
-    with _progress(len(runs)) as advance:
+    with progress_bar(len(runs)) as on_progress:
         points = write(runs, target, on_run)
     print(f"{target}: {points} points")
     return 1 if damaged else 0
@@ -137,19 +149,3 @@ def _advise(path: str, tag: str | None, bounds: Iterable[float], last_step: int 
         print(f"gradledger: {fault}", file=sys.stderr)
     print(clip_advice.clip_advice(run, tag, bounds, last_step))
     return 1 if any(fault.kind.loses for fault in run.faults) else 0
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[str], object]]:
-    """A progress bar over `total` runs, on a terminal that has rich; gives what to call after each run."""
-    try:
-        from rich.console import Console  # noqa: PLC0415 - an extra
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415 - an extra
-    except ImportError:
-        yield len  # anything that takes a name
-        return
-    console = Console(stderr=True)
-    columns = BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda name: progress.update(task, advance=1, description=printable(name))

@@ -1,7 +1,8 @@
-"""Every way that an event file's bytes can be wrong: faults, which are values, and errors, which carry one.
+"""What can be wrong with an event file's bytes: faults, which are values, and errors, which carry one.
 
-A `Fault` says what a reader met, where, and what it cost. Readers hand faults to whoever asks for them; one that
-nobody asked for is raised as a `FormatError`. Callers' own mistakes are Python's ValueError, TypeError and LookupError.
+A `Fault` says what a reader met, where, and what it cost. Readers hand faults to callers who ask for them. Damage that
+nobody asked for is raised as a `FormatError`; an unfinished tail is only a warning, and a note on an event that was
+read is neither. Mistakes of the caller are ValueError, TypeError or LookupError, as everywhere in Python.
 """
 
 from __future__ import annotations
@@ -12,16 +13,12 @@ from enum import StrEnum
 __all__ = [
     "DamagedLengthError",
     "DamagedPayloadError",
-    "EmptyFileError",
     "Fault",
     "FaultKind",
     "FormatError",
-    "NegativeStepError",
     "NoEventFileError",
-    "NonFiniteWallTimeError",
     "UndecodableError",
     "UndecodableTextError",
-    "UnfinishedTailError",
     "UnfinishedTailWarning",
     "ZeroFilledError",
     "raise_fault",
@@ -32,38 +29,38 @@ class FaultKind(StrEnum):
     """What is wrong with a stretch of bytes."""
 
     UNFINISHED_TAIL = "unfinished tail"
-    """The bytes end inside a record: still being written, or cut short. Only its writer's end makes it damage."""
+    """The bytes end inside a record. It is still being written, or its writer died and it was cut short."""
 
     DAMAGED_LENGTH = "damaged length"
     """No record starts here: the checksum of the length does not match, or the length is beyond any record's."""
 
     DAMAGED_PAYLOAD = "damaged payload"
-    """The record's length is sound, its data is not."""
+    """The record's length matches its checksum; its data does not."""
 
     ZERO_FILLED = "zero-filled"
-    """Nothing but zero bytes where a record should be: seen after a power loss and on network disks."""
+    """Only zero bytes where a record should be. This happens after a power loss and on network disks."""
 
     UNDECODABLE = "undecodable"
-    """Both checksums match, and the data is no Event all the same."""
+    """Both checksums match, but the data is not an Event."""
 
     NO_EVENT_FILE = "no event file"
-    """From the first byte to the last, no record: this is some other file."""
+    """The file does not contain a single record: it is some other kind of file."""
 
     UNDECODABLE_TEXT = "undecodable text"
-    """A tag is no UTF-8. The event is kept; in its tag, bytes that are no text stand as ``\\xff``."""
+    """A tag is not valid UTF-8. The event is kept; invalid bytes appear in its tag as ``\\xff``."""
 
     NEGATIVE_STEP = "negative step"
-    """The event is kept as it is."""
+    """The step is below zero. The event is kept as it is."""
 
     NON_FINITE_WALL_TIME = "non-finite wall time"
-    """Not a moment: NaN or infinite. The event is kept as it is."""
+    """The wall time is NaN or infinite. The event is kept as it is."""
 
     EMPTY_FILE = "empty file"
-    """Not one byte: its writer has only just begun, or never got further."""
+    """The file has no bytes. Its writer has only just started, or died before it wrote anything."""
 
     @property
     def loses(self) -> bool:
-        """Whether bytes were lost to this: no for a note on an event that was read and given as it is."""
+        """Whether data was lost. False for a note on an event that was read and is given as it is."""
         return self not in _NOTES
 
 
@@ -72,17 +69,17 @@ _NOTES = frozenset({FaultKind.NEGATIVE_STEP, FaultKind.NON_FINITE_WALL_TIME, Fau
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One stretch of bytes that gave no record, or one that needs a note.
+    """A range of bytes that could not be read as a record, or a record that deserves a note.
 
     Attributes:
-        kind: what is wrong, as one of a few kinds.
-        reason: what is wrong, in the words of an error message.
-        offset: where the stretch begins, in bytes from the start of the file or stream.
-        length: how long the stretch is, in bytes. Reading goes on at `offset + length`.
+        kind: what is wrong; see `FaultKind`.
+        reason: what is wrong, as the words of an error message.
+        offset: where the range begins, in bytes from the start of the file or stream.
+        length: size of the range in bytes. Reading continues at `offset + length`.
         got: what the bytes say, ready to print.
         want: what would have been right, ready to print.
-        record: how many records were read before this stretch.
-        path: the file, or "" where the bytes came from no file.
+        record: number of records read before this range.
+        path: the file; "" if the bytes did not come from a file.
 
     >>> str(Fault(FaultKind.DAMAGED_PAYLOAD, "data checksum mismatch", 1048, 90, "0x01", "0x02", 7, "a.tfevents"))
     'data checksum mismatch: got 0x01, want 0x02 - at a.tfevents, record 7, offset 1048 (90 bytes)'
@@ -106,12 +103,16 @@ class Fault:
         )
 
     def located(self, path: str) -> Fault:
-        """The same fault, in the file `path`."""
+        """A copy of the fault that names the file `path`."""
         return replace(self, path=path)
 
 
 class FormatError(ValueError):
-    """An event file's bytes are wrong, in the way that `fault` tells."""
+    """An event file is damaged.
+
+    Attributes:
+        fault: what is wrong, and where; `error.fault.kind` tells the kinds apart.
+    """
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))
@@ -121,12 +122,8 @@ class FormatError(ValueError):
         return type(self), (self.fault,)
 
 
-class UnfinishedTailError(FormatError):
-    """The bytes end inside a record."""
-
-
 class DamagedLengthError(FormatError):
-    """No record starts where one should."""
+    """There is no valid record length where a record should start."""
 
 
 class DamagedPayloadError(FormatError):
@@ -134,51 +131,40 @@ class DamagedPayloadError(FormatError):
 
 
 class ZeroFilledError(FormatError):
-    """Zero bytes stand where a record should."""
+    """There are zero bytes where a record should be."""
 
 
 class UndecodableError(FormatError):
-    """A record's data is whole, and is no Event."""
+    """A record matches its checksums, but is not an Event."""
 
 
 class NoEventFileError(FormatError):
-    """A file has bytes, but not one record."""
+    """A file has bytes, but does not contain a single record."""
 
 
 class UndecodableTextError(FormatError):
-    """A tag is no UTF-8."""
-
-
-class NegativeStepError(FormatError):
-    """An event's step is below zero."""
-
-
-class NonFiniteWallTimeError(FormatError):
-    """An event's wall time is NaN or infinite."""
-
-
-class EmptyFileError(FormatError):
-    """A file has no bytes."""
+    """A tag is not valid UTF-8."""
 
 
 class UnfinishedTailWarning(UserWarning):
-    """A file ended inside a record: whoever writes it has not finished, or never will."""
+    """A file ends inside a record: its writer has not finished, or died."""
 
 
+# Readers raise damage only: the other kinds are notes, or the warning above, and have no exception of their own.
 _ERRORS: dict[FaultKind, type[FormatError]] = {
-    FaultKind.UNFINISHED_TAIL: UnfinishedTailError,
     FaultKind.DAMAGED_LENGTH: DamagedLengthError,
     FaultKind.DAMAGED_PAYLOAD: DamagedPayloadError,
     FaultKind.ZERO_FILLED: ZeroFilledError,
     FaultKind.UNDECODABLE: UndecodableError,
     FaultKind.NO_EVENT_FILE: NoEventFileError,
     FaultKind.UNDECODABLE_TEXT: UndecodableTextError,
-    FaultKind.NEGATIVE_STEP: NegativeStepError,
-    FaultKind.NON_FINITE_WALL_TIME: NonFiniteWallTimeError,
-    FaultKind.EMPTY_FILE: EmptyFileError,
 }
 
 
 def raise_fault(fault: Fault) -> None:
-    """Raise the `FormatError` of the fault's kind."""
-    raise _ERRORS[fault.kind](fault)
+    """Raise the fault as a `FormatError`: as the subclass for its kind, where there is one.
+
+    Raises:
+        FormatError: always.
+    """
+    raise _ERRORS.get(fault.kind, FormatError)(fault)

@@ -9,10 +9,10 @@ from summaries.auditing.engine import Task
 class DoomedTask(Task):
     """Audits, but kills its process at the run named healthy."""
 
-    def __call__(self, work):
-        if work.name == "healthy":
+    def __call__(self, run):
+        if run.name == "healthy":
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
-        return super().__call__(work)
+        return super().__call__(run)
 
 
 def squared(number):

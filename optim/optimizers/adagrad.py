@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optim import checks, rules
+from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
 
 if TYPE_CHECKING:
-    from optim.optimizers.driver import Hyperparameter
+    from optim.optimizers.base import Hyperparameter
 
 __all__ = ["AdadeltaOptimizer", "AdagradOptimizer"]
 
@@ -41,7 +42,7 @@ class AdagradOptimizer(Optimizer):
         name: str = "Adagrad",
     ) -> None:
         start = checks.constant("initial_accumulator_value", initial_accumulator_value, checks.positive)
-        super().__init__(rules.ADAGRAD, learning_rate, use_locking, name, initial={"accumulator": start})
+        super().__init__(Update(rules.ADAGRAD, learning_rate, name, use_locking, initial={"accumulator": start}))
 
 
 class AdadeltaOptimizer(Optimizer):
@@ -75,4 +76,4 @@ class AdadeltaOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "Adadelta",
     ) -> None:
-        super().__init__(rules.ADADELTA, learning_rate, use_locking, name, rho=rho, epsilon=epsilon)
+        super().__init__(Update(rules.ADADELTA, learning_rate, name, use_locking, rho=rho, epsilon=epsilon))

@@ -1,4 +1,4 @@
-"""Adam, and those that differ from it by their formula alone: AdamW and NAdam."""
+"""Adam, and two that keep the same slots and powers: NAdam and AdamW."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import numpy as np
 from optim import rules
 from optim.checkpoints.state import Entry
 from optim.kernels.plain import compute_dtype
+from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
 from optim.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
-    from optim.optimizers.driver import Hyperparameter
-    from optim.rules import Rule
+    from optim.optimizers.base import Hyperparameter
 
 __all__ = ["AdamOptimizer", "AdamWOptimizer", "NAdamOptimizer"]
 
@@ -62,88 +63,12 @@ class AdamOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "Adam",
     ) -> None:
-        self._start(rules.ADAM, learning_rate, beta1, beta2, epsilon, use_locking, name)
-
-    def _start(
-        self,
-        rule: Rule,
-        learning_rate: Hyperparameter,
-        beta1: Hyperparameter,
-        beta2: Hyperparameter,
-        epsilon: Hyperparameter,
-        use_locking: bool,
-        name: str,
-        **others: Any,  # Hyperparameter; mypy would take them for `initial`, too
-    ) -> None:
-        Optimizer.__init__(
-            self, rule, learning_rate, use_locking, name, beta1=beta1, beta2=beta2, epsilon=epsilon, **others
+        super().__init__(
+            _AdamUpdate(rules.ADAM, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon)
         )
-        self._powers: tuple[Variable, ...] = ()
-
-    def _check(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
-        for dtype in dtypes:
-            for beta in _BETAS:
-                if dtype.type(values[beta]) >= 1:  # the rate would be divided by 0
-                    raise ValueError(f"{beta} must be below 1 in {dtype}, got {values[beta]}, which rounds to 1")
-
-    def _begin(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
-        self._have_powers(_widest(dtypes), [values[beta] for beta in _BETAS])
-
-    def _have_powers(self, dtype: np.dtype[Any], start: Sequence[float]) -> None:
-        """Have a β₁ᵗ and a β₂ᵗ for the step to come, of this dtype or a wider one."""
-        if not self._powers:
-            self._powers = tuple(
-                Variable(number, trainable=False, name=f"{beta}_power", dtype=dtype)
-                for beta, number in zip(_BETAS, start, strict=True)
-            )
-        for power in self._powers:
-            if power.dtype.itemsize < dtype.itemsize:
-                power.value = power.value.astype(dtype)
-
-    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
-        return super()._formula_numbers({**values, "alpha": self._alpha(values, dtype)}, dtype)
-
-    def _alpha(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> float:
-        """The rate, corrected for slots that started at 0; rounded as TF1 does, which cancels what m and s lose."""
-        power1, power2 = (dtype.type(power.value) for power in self._powers)
-        return float(dtype.type(values["learning_rate"]) * np.sqrt(1 - power2) / (1 - power1))
-
-    def _finish(self, values: Mapping[str, float]) -> None:
-        for power, beta in zip(self._powers, _BETAS, strict=True):
-            power.value *= power.dtype.type(values[beta])
-
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
-        """What a Saver saves or restores beside the variables: slots, counts, and the powers of β₁ and β₂."""
-        yield from super().state(variables, stored)
-        dtypes = {compute_dtype(variable.dtype) for variable, _ in self._slots_in(variables, stored)}
-        if not dtypes:
-            return
-        for k, beta in enumerate(_BETAS):
-            value = self._powers[k].value if self._powers and stored is None else np.empty((), _widest(dtypes))
-            yield Entry(f"{self._name}/{beta}_power", value, partial(self._restore_power, k))
-
-    def _begin_again(self, kept: Collection[Variable], steps: int) -> None:
-        super()._begin_again(kept, steps)
-        dtypes = {compute_dtype(variable.dtype) for variable in kept}
-        if not dtypes or (self._powers and self._powers[0].dtype != _widest(dtypes)):
-            self._powers = ()
-
-    def _restore_power(self, k: int, value: NDArray[Any]) -> None:
-        self._have_powers(value.dtype, (0.0, 0.0))
-        self._powers[k].assign(value)
-
-    def _other_variables(self) -> list[Variable]:
-        return list(self._powers)
 
 
-_BETAS = ("beta1", "beta2")
-
-
-def _widest(dtypes: set[np.dtype[Any]]) -> np.dtype[Any]:
-    return max(dtypes, key=lambda dtype: dtype.itemsize)
-
-
-class NAdamOptimizer(AdamOptimizer):
+class NAdamOptimizer(Optimizer):
     r"""Adam with Nesterov's momentum. Slots: m, v.
 
     .. math:: v \leftarrow v - \alpha (\beta_1 m + (1 - \beta_1) g) / (\sqrt s + \epsilon)
@@ -175,10 +100,12 @@ class NAdamOptimizer(AdamOptimizer):
         use_locking: bool = False,
         name: str = "NAdam",
     ) -> None:
-        self._start(rules.NADAM, learning_rate, beta1, beta2, epsilon, use_locking, name)
+        super().__init__(
+            _AdamUpdate(rules.NADAM, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        )
 
 
-class AdamWOptimizer(AdamOptimizer):
+class AdamWOptimizer(Optimizer):
     r"""Adam with weight decay that is no part of the gradient. Slots: m, v.
 
     .. math:: v \leftarrow v - \eta \lambda v - \alpha m / (\sqrt s + \epsilon \sqrt{1 - \beta_2^t})
@@ -212,9 +139,87 @@ class AdamWOptimizer(AdamOptimizer):
         use_locking: bool = False,
         name: str = "AdamW",
     ) -> None:
-        self._start(rules.ADAMW, learning_rate, beta1, beta2, epsilon, use_locking, name, weight_decay=weight_decay)
+        super().__init__(
+            _AdamWUpdate(
+                rules.ADAMW,
+                learning_rate,
+                name,
+                use_locking,
+                beta1=beta1,
+                beta2=beta2,
+                epsilon=epsilon,
+                weight_decay=weight_decay,
+            )
+        )
 
-    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+
+_BETAS = ("beta1", "beta2")
+
+
+class _AdamUpdate(Update):
+    """Keeps β₁ᵗ and β₂ᵗ, where t is the step to come, and corrects the rate by them."""
+
+    _powers: tuple[Variable, ...] = ()
+
+    def check(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
+        for dtype in dtypes:
+            for beta in _BETAS:
+                if dtype.type(values[beta]) >= 1:  # the rate would be divided by 0
+                    raise ValueError(f"{beta} must be below 1 in {dtype}, got {values[beta]}, which rounds to 1")
+
+    def prepare(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
+        self._have_powers(_widest(dtypes), [values[beta] for beta in _BETAS])
+
+    def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+        # The rate is rounded as TF1 does, which cancels what m and s lose by starting at 0.
+        power1, power2 = (dtype.type(power.value) for power in self._powers)
+        alpha = float(dtype.type(values["learning_rate"]) * np.sqrt(1 - power2) / (1 - power1))
+        return super().formula_numbers({**values, "alpha": alpha}, dtype)
+
+    def finish(self, values: Mapping[str, float]) -> None:
+        for power, beta in zip(self._powers, _BETAS, strict=True):
+            power.value *= power.dtype.type(values[beta])
+
+    def other_variables(self) -> list[Variable]:
+        return list(self._powers)
+
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        yield from super().state(variables, stored)
+        dtypes = {compute_dtype(variable.dtype) for variable in self.slotted(variables, stored)}
+        if not dtypes:
+            return
+        for k, beta in enumerate(_BETAS):
+            value = self._powers[k].value if self._powers and stored is None else np.empty((), _widest(dtypes))
+            yield Entry(f"{self.name}/{beta}_power", value, partial(self._restore_power, k))
+
+    def keep_only(self, variables: Collection[Variable]) -> None:
+        super().keep_only(variables)
+        dtypes = {compute_dtype(variable.dtype) for variable in variables}
+        if not dtypes or (self._powers and self._powers[0].dtype != _widest(dtypes)):
+            self._powers = ()
+
+    def _restore_power(self, k: int, value: NDArray[Any]) -> None:
+        self._have_powers(value.dtype, (0.0, 0.0))
+        self._powers[k].assign(value)
+
+    def _have_powers(self, dtype: np.dtype[Any], start: Sequence[float]) -> None:
+        """Make the two powers, or widen them, so that they are of this dtype at least."""
+        if not self._powers:
+            self._powers = tuple(
+                Variable(number, trainable=False, name=f"{beta}_power", dtype=dtype)
+                for beta, number in zip(_BETAS, start, strict=True)
+            )
+        for power in self._powers:
+            if power.dtype.itemsize < dtype.itemsize:
+                power.value = power.value.astype(dtype)
+
+
+class _AdamWUpdate(_AdamUpdate):
+    def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
         uncorrected = values["epsilon"] * float(np.sqrt(1 - dtype.type(self._powers[1].value)))
         decay = values["learning_rate"] * values["weight_decay"]
-        return super()._formula_numbers({**values, "epsilon": uncorrected, "decay": decay}, dtype)
+        return super().formula_numbers({**values, "epsilon": uncorrected, "decay": decay}, dtype)
+
+
+def _widest(dtypes: AbstractSet[np.dtype[Any]]) -> np.dtype[Any]:
+    return max(dtypes, key=lambda dtype: dtype.itemsize)

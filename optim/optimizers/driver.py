@@ -1,8 +1,7 @@
-"""Optimizer: from gradients to updated variables and a report.
+"""Optimizer: what drives a step, from the loss or the gradients to a report.
 
-apply_gradients checks everything and only then changes something. What it found goes, as a `Step`, through the
-wrappers, outermost first: each may read the gradients' norm, or say how they are to be clipped. The innermost
-optimizer runs its rule.
+`apply_gradients` checks its arguments, takes the lock, numbers the step, and hands it as a `Step` to the
+transformations, outermost first, and then to the update, which changes the variables. What the update is, `base` says.
 """
 
 from __future__ import annotations
@@ -11,106 +10,105 @@ import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from optim import checks
 from optim.autodiff.gradients import gradients_of_loss
-from optim.checkpoints.state import Entry, check_listed
-from optim.kernels.codegen import stats_width
-from optim.kernels.plain import compute_dtype
-from optim.kernels.plan import norm_from_squares
-from optim.kernels.threads import ProcessLock
-from optim.optimizers import sparse
+from optim.optimizers.base import Update
 from optim.optimizers.gradient_checks import checked_pairs
 from optim.optimizers.step import Step
-from optim.optimizers.targets import Targets, check_slots
-from optim.telemetry.report import StepReport, VariableReports
-from optim.variable import IndexedSlices, Variable, next_global_step
+from optim.variable import next_global_step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from optim.autodiff.backward import AggregationMethod
+    from optim.checkpoints.state import Entry
+    from optim.optimizers.wrappers import Transformation
     from optim.rules import Rule
+    from optim.telemetry.report import StepReport
+    from optim.variable import IndexedSlices, Variable
 
-    Hyperparameter = float | Variable | Callable[[], float]
+__all__ = ["Optimizer"]
 
-__all__ = ["Optimizer", "Step"]
-
-_MOST_TARGETS = 16  # of an optimizer that is given ever other variables
 _UNLOCKED = contextlib.nullcontext()
 
 
 class Optimizer:
-    """The base of all optimizers, with TF1's interface.
+    """Trains Variables, with TF1's interface: an update, and what is done to each step around it.
 
-    A concrete optimizer names its rule, and gives the numbers that the rule's formula takes under the formula's names
-    for them. Each may be a Variable or a callable, and is then read at each step.
+    `AdamOptimizer` and the others are this class with an update of their own, and so is an optimizer that you write:
+    see `Update`. `clip_gradients_by_norm` and its kin return an Optimizer of the same update with one more
+    transformation around it, so they can be combined in any order. All of these share the slots, the lock and the count
+    of steps, which the update holds.
 
-    Slots belong to Variables, so a copy goes on only with Variables that were copied together with it, as by
+    Slots belong to Variables, so a copy works only with Variables that were copied together with it, as by
     `copy.deepcopy((optimizer, variables))`.
 
     Args:
-        rule: the update of one element.
-        learning_rate: a number, a Variable, or a callable of no arguments; read at each step; at least 0.
-        use_locking: whether several threads may call apply_gradients at once.
-        name: the optimizer's name.
-        initial: what slots start at that do not start at 0, by name.
-        hyperparameters: the others; of the bounds that `checks` has for their names.
+        update: changes the variables.
+        transformations: what is done to each step before the update sees it, outermost first.
+
+    Attributes:
+        update: as given.
+        transformations: as given, as a tuple.
 
     Raises:
-        ValueError: the name is empty, or a number out of its bounds.
+        TypeError: `update` is not an Update.
+
+    >>> from optim import Update, Variable, rules, skip_nonfinite_steps
+    >>> optimizer = skip_nonfinite_steps(Optimizer(Update(rules.MOMENTUM, 0.25, "Heavy", momentum=0.9)))
+    >>> w = Variable([1.0, 1.0], name="w")
+    >>> reports = [optimizer.apply_gradients([(np.float32([g, -g]), w)]) for g in (np.nan, 1.0)]
+    >>> w.value, optimizer.skipped_steps
+    (array([0.75, 1.25], dtype=float32), 1)
     """
 
     GATE_NONE = 0
     GATE_OP = 1
     GATE_GRAPH = 2
 
-    def __init__(
-        self,
-        rule: Rule,
-        learning_rate: Hyperparameter,
-        use_locking: bool,
-        name: str,
-        *,
-        initial: Mapping[str, float] | None = None,
-        **hyperparameters: Hyperparameter,
-    ) -> None:
-        if not name:
-            raise ValueError(f"name must not be empty, got {name!r}")
-        self.rule = rule
-        self._name = name
-        self._steps = 0
-        self._hyper = {"learning_rate": learning_rate, **hyperparameters}
-        for key, value in self._hyper.items():
-            if not callable(value):
-                checked = checks.number(key, value, self._bound(key))
-                if isinstance(value, int | float):  # and so not to be read, and checked, at each step
-                    self._hyper[key] = checked
-        self._initial = dict(initial or {})
-        self._slots: dict[str, dict[Variable, Variable]] = {}
-        self._slotted: set[Variable] = set()
-        self._targets: dict[tuple[Variable, ...], Targets] = {}
-        self._lock = ProcessLock() if use_locking else None
+    def __init__(self, update: Update, transformations: Sequence[Transformation] = ()) -> None:
+        if not isinstance(update, Update):
+            raise TypeError(f"update must be an Update, got {type(update).__name__}: {update!r}")
+        self.update = update
+        self.transformations = tuple(transformations)
+
+    @property
+    def rule(self) -> Rule:
+        """The update of one element, as `compile_kernels` takes it."""
+        return self.update.rule
+
+    @property
+    def skipped_steps(self) -> int:
+        """How many steps `skip_nonfinite_steps` has skipped, wherever it stands among the wrappers; 0 without it."""
+        return sum(transformation.skipped_steps for transformation in self.transformations)
+
+    @property
+    def skipped_in_a_row(self) -> int:
+        """How many steps in a row, up to the last one, `skip_nonfinite_steps` has skipped; 0 without it."""
+        return max((transformation.skipped_in_a_row for transformation in self.transformations), default=0)
 
     def get_name(self) -> str:
         """The optimizer's name."""
-        return self._name
+        return self.update.name
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
-        """The slot of that name that belongs to `var`; None where there is none, as before its first gradient."""
-        return self._slots.get(name, {}).get(var)
+        """The slot of that name that belongs to `var`; None if there is none, as before its first gradient."""
+        return self.update.get_slot(var, name)
 
     def get_slot_names(self) -> list[str]:
-        """The names of all slots that there are, sorted."""
-        return sorted(self._slots)
+        """The names of all slots that exist, sorted."""
+        return self.update.get_slot_names()
 
     def variables(self) -> list[Variable]:
-        """All that the optimizer remembers, sorted by name: what a checkpoint has to keep beside the model."""
-        slots = [slot for of_name in self._slots.values() for slot in of_name.values()]
-        return sorted([*self._other_variables(), *slots], key=lambda variable: variable.name)
+        """Everything that the optimizer remembers, sorted by name: what a checkpoint needs beside the model."""
+        return self.update.variables()
+
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        """What a Saver saves or restores beside the variables: the update's state, and the wrappers'."""
+        yield from self.update.state(variables, stored)
+        for transformation in reversed(self.transformations):
+            yield from transformation.state(self.get_name())
 
     def minimize(
         self,
@@ -146,7 +144,7 @@ class Optimizer:
             RuntimeError: what the loss used was changed meanwhile, or used in another thread; `gradients` says more,
                 and what of this it cannot see.
 
-        >>> from optim import GradientDescentOptimizer
+        >>> from optim import GradientDescentOptimizer, Variable
         >>> w = Variable([1.0, 2.0], name="w")
         >>> GradientDescentOptimizer(0.25).minimize(lambda: np.sum(w**2)).loss, w.value
         (5.0, array([0.5, 1. ], dtype=float32))
@@ -186,46 +184,13 @@ class Optimizer:
             ValueError: there are no variables, or `gate_gradients` is none of the three.
             LookupError: an operation of the loss has no gradient.
 
-        >>> from optim import GradientDescentOptimizer
+        >>> from optim import GradientDescentOptimizer, Variable
         >>> w = Variable([1.0, 2.0], name="w")
         >>> GradientDescentOptimizer(0.25).compute_gradients(lambda: np.sum(w**2))
         [(array([2., 4.], dtype=float32), Variable('w', shape=(2,), dtype=float32))]
         """
         _check_gate(gate_gradients)
         return gradients_of_loss(loss, var_list, grad_loss, aggregation_method)[0]
-
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
-        """What a Saver saves or restores beside the variables: slots, counts, and what subclasses add."""
-        check_listed(f"the optimizer {self._name!r}", self._slotted, variables)
-        slots = dict(self._slots_in(variables, stored))
-        yield Entry.of_count(f"{self._name}/steps", self._steps, partial(self._begin_again, slots))
-        for variable, names in slots.items():
-            for k, name in enumerate(names):
-                known = variable in self._slotted
-                value = self._holders(variable)[k + 1].value if known else variable.value
-                yield Entry(name, value, partial(self._restore_slot, variable, k))
-
-    def _slots_in(
-        self, variables: Sequence[Variable], stored: Collection[str] | None
-    ) -> Iterator[tuple[Variable, list[str]]]:
-        """The variables that have slots here, or in what is stored; and the slots' names."""
-        for variable in dict.fromkeys(variables):
-            names = [f"{variable.name}/{self._label(k)}" for k in range(len(self.rule.slots))]
-            if variable in self._slotted if stored is None else not set(names).isdisjoint(stored):
-                yield variable, names
-
-    def _begin_again(self, kept: Collection[Variable], steps: int) -> None:
-        """Have made so many steps, and no slots but those of the variables to keep."""
-        self._steps = steps
-        for variable in self._slotted.difference(kept):
-            self._slotted.remove(variable)
-            for slot in self.rule.slots:
-                del self._slots[slot][variable]
-        self._slots = {slot: of_variables for slot, of_variables in self._slots.items() if of_variables}
-        self._targets.clear()
-
-    def _restore_slot(self, variable: Variable, k: int, value: NDArray[Any]) -> None:
-        self._holders(variable)[k + 1].assign(value)
 
     def apply_gradients(
         self,
@@ -267,135 +232,34 @@ class Optimizer:
         report: bool,
         loss: float | None = None,
     ) -> StepReport:
-        """apply_gradients, by a caller who may know the loss."""
+        """Do what apply_gradients does, for a caller who may know the loss."""
         gradients, variables = checked_pairs(grads_and_vars)
-        with self._lock.held if self._lock else _UNLOCKED:
-            number = self._steps + 1 if global_step is None else next_global_step(global_step)
-            step = Step(number, gradients, variables)
+        update = self.update
+        with update.lock.held if update.lock else _UNLOCKED:
+            number = update.steps + 1 if global_step is None else next_global_step(global_step)
+            step = Step(number, gradients, variables, update.hyperparameters())
             step.detailed = report
             step.loss = loss
             try:
-                return self._take(step)
-            finally:  # an update that could not be reported was made all the same
+                return self._hand_on(self.transformations, step)
+            finally:  # an update that was interrupted, or could not be reported, counts all the same
                 if step.applied:
-                    self._steps += 1
+                    update.steps += 1
                     for variable in variables:
                         variable.version += 1
                     if global_step is not None:
                         global_step.value[...] = number
 
-    def _take(self, step: Step) -> StepReport:
-        """Update the step's variables; wrappers do their part and hand the step on."""
-        values = {
-            key: value if type(value) is float else checks.number(key, value, self._bound(key))
-            for key, value in self._hyper.items()
-        }
-        if step.measured and not step.detailed:
-            _ = step.global_norm
-        dtypes = {compute_dtype(dtype) for dtype in {gradient.dtype for gradient in step.gradients}}
-        with np.errstate(all="ignore"):  # a number that is too large or too small says so by its value
-            self._check(dtypes, values)
-            targets = self._targets_of(step.variables)
-            step.gradients = targets.apart(step.gradients)
-            self._begin(dtypes, values)
-            try:
-                stats = self._update(step, values, targets)
-            finally:  # a step that was interrupted has changed the arrays, or some: it counts
-                step.applied = True
-                self._finish(values)
-        return self._report(step, values["learning_rate"], stats)
-
-    def _leave_out(self, report: StepReport) -> None:
-        """A wrapper outside did not hand a step on."""
-
-    def _update(self, step: Step, values: dict[str, float], targets: Targets) -> NDArray[Any] | None:
-        """float64[variables, width]: what was measured, as `codegen` has it; None where it was not asked for."""
-        stats = np.empty((len(step.variables), stats_width(self.rule))) if step.detailed else None
-        dense: dict[np.dtype[Any], list[int]] = {}
-        for i, gradient in enumerate(step.gradients):
-            if isinstance(gradient, IndexedSlices):
-                hyper = self._formula_numbers(values, compute_dtype(gradient.dtype))
-                row = None if stats is None else stats[i]
-                sparse.update_rows(self.rule, gradient, targets.arrays[i], hyper, step.clip, row)
-            else:
-                dense.setdefault(gradient.dtype, []).append(i)
-        for dtype, chosen in dense.items():
-            plan = targets.plan(chosen)
-            hyper = self._formula_numbers(values, compute_dtype(dtype))
-            measured = plan.run([step.gradients[i] for i in chosen], hyper, step.clip, report=step.detailed)  # type: ignore[misc]
-            if stats is not None:
-                stats[chosen] = measured
-        return stats
-
-    def _targets_of(self, variables: Sequence[Variable]) -> Targets:
-        """What a step over these variables changes, as an earlier one left it; slots are made where there are none.
-
-        Raises:
-            ValueError: a slot does not fit its variable any more. Nothing was changed.
-        """
-        key = tuple(variables)
-        targets = self._targets.get(key)
-        if targets is None or not targets.are_current():
-            for variable in self._slotted.intersection(variables):
-                check_slots(variable, {slot: self._slots[slot][variable] for slot in self.rule.slots})
-            if len(self._targets) >= _MOST_TARGETS:
-                self._targets.clear()
-            targets = self._targets[key] = Targets(self.rule, [self._holders(variable) for variable in variables])
-        return targets
-
-    def _holders(self, variable: Variable) -> tuple[Variable, ...]:
-        """The variable and its slots, which are made where they are not there yet."""
-        if variable not in self._slotted:
-            for k, slot in enumerate(self.rule.slots):
-                start = np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
-                made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{self._label(k)}")
-                self._slots.setdefault(slot, {}).setdefault(variable, made)  # another thread may be making it too
-            self._slotted.add(variable)
-        return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
-
-    def _label(self, k: int) -> str:
-        """What the k-th slot's variables are called behind their variable's name; as in TF1, each name once."""
-        wanted = [self._slot_label(slot) or self._name for slot in self.rule.slots[: k + 1]]
-        before = wanted[:k].count(wanted[k])
-        return wanted[k] + (f"_{before}" if before else "")
-
-    def _slot_label(self, slot: str) -> str | None:
-        """The same, where the slot has a name of its own."""
-        return None
-
-    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
-        """What the rule's formula takes behind the slots, at this step, for variables that are computed in `dtype`."""
-        return tuple(values[name] for name in self.rule.hyperparameters)
-
-    def _check(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
-        """What more there is to refuse, before anything changes; `dtypes` are those that are computed in."""
-
-    def _begin(self, dtypes: set[np.dtype[Any]], values: Mapping[str, float]) -> None:
-        """What there is to make before the updates."""
-
-    def _finish(self, values: Mapping[str, float]) -> None:
-        """What there is to do after the updates."""
-
-    def _other_variables(self) -> list[Variable]:
-        """What is remembered and is no slot."""
-        return []
-
-    def _rate(self) -> float:
-        """The learning rate now."""
-        return checks.number("learning_rate", self._hyper["learning_rate"], self._bound("learning_rate"))
-
-    def _bound(self, name: str) -> checks.Bound:
-        return checks.HYPERPARAMETERS[name]
-
-    def _report(self, step: Step, rate: float, stats: NDArray[Any] | None) -> StepReport:
-        if stats is None:
-            return step.report(rate)
-        if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
-            # The norm comes out of the update. Rows of the same index, though, count each for itself in the norm.
-            step.know_norm(norm_from_squares(stats[:, 0].tolist(), step.arrays))
-        names = [variable.name for variable in step.variables]
-        sizes = [variable.value.size for variable in step.variables]
-        return step.report(rate, VariableReports(names, sizes, self.rule.slots, stats))
+    def _hand_on(self, inside: tuple[Transformation, ...], step: Step) -> StepReport:
+        """Hand the step to the outermost of these transformations; to the update if there are none."""
+        if step.skipped:
+            report = step.report()
+            for transformation in inside:
+                transformation.left_out(report)
+            return report
+        if not inside:
+            return self.update.run(step)
+        return inside[0].take(step, partial(self._hand_on, inside[1:]))
 
 
 def _check_gate(gate: int) -> None:

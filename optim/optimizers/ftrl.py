@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optim import checks, rules
+from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from optim.optimizers.driver import Hyperparameter
+    from optim.optimizers.base import Hyperparameter
 
 __all__ = ["FtrlOptimizer"]
 
@@ -64,19 +65,26 @@ class FtrlOptimizer(Optimizer):
     ) -> None:
         start = checks.constant("initial_accumulator_value", initial_accumulator_value, checks.at_least_zero)
         super().__init__(
-            rules.FTRL_SQRT if learning_rate_power == -0.5 else rules.FTRL,  # noqa: PLR2004 - a root
-            learning_rate,
-            use_locking,
-            name,
-            initial={"accum": start},
-            learning_rate_power=learning_rate_power,
-            l1_regularization_strength=l1_regularization_strength,
-            l2_regularization_strength=l2_regularization_strength,
-            l2_shrinkage_regularization_strength=l2_shrinkage_regularization_strength,
+            _FtrlUpdate(
+                rules.FTRL_SQRT if learning_rate_power == -0.5 else rules.FTRL,  # noqa: PLR2004 - a root
+                learning_rate,
+                name,
+                use_locking,
+                initial={"accum": start},
+                labels={"accum": accum_name, "linear": linear_name},
+                learning_rate_power=learning_rate_power,
+                l1_regularization_strength=l1_regularization_strength,
+                l2_regularization_strength=l2_regularization_strength,
+                l2_shrinkage_regularization_strength=l2_shrinkage_regularization_strength,
+            )
         )
-        self._slot_names = {"accum": accum_name, "linear": linear_name}
 
-    def _formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+
+class _FtrlUpdate(Update):
+    def bound(self, name: str) -> checks.Bound:
+        return checks.positive if name == "learning_rate" else super().bound(name)
+
+    def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
         named = {
             **values,
             "power": -values["learning_rate_power"],
@@ -84,10 +92,4 @@ class FtrlOptimizer(Optimizer):
             "l2": values["l2_regularization_strength"],
             "shrinkage": values["l2_shrinkage_regularization_strength"],
         }
-        return super()._formula_numbers(named, dtype)
-
-    def _bound(self, name: str) -> checks.Bound:
-        return checks.positive if name == "learning_rate" else super()._bound(name)
-
-    def _slot_label(self, slot: str) -> str | None:
-        return self._slot_names[slot]
+        return super().formula_numbers(named, dtype)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optim import rules
+from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
 
 if TYPE_CHECKING:
-    from optim.optimizers.driver import Hyperparameter
+    from optim.optimizers.base import Hyperparameter
 
 __all__ = ["GradientDescentOptimizer", "MomentumOptimizer"]
 
@@ -36,7 +37,7 @@ class GradientDescentOptimizer(Optimizer):
     """
 
     def __init__(self, learning_rate: Hyperparameter, use_locking: bool = False, name: str = "GradientDescent") -> None:
-        super().__init__(rules.GRADIENT_DESCENT, learning_rate, use_locking, name)
+        super().__init__(Update(rules.GRADIENT_DESCENT, learning_rate, name, use_locking))
 
 
 class MomentumOptimizer(Optimizer):
@@ -74,4 +75,4 @@ class MomentumOptimizer(Optimizer):
         use_nesterov: bool = False,
     ) -> None:
         rule = rules.NESTEROV if use_nesterov else rules.MOMENTUM
-        super().__init__(rule, learning_rate, use_locking, name, momentum=momentum)
+        super().__init__(Update(rule, learning_rate, name, use_locking, momentum=momentum))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optim import rules
+from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
 
 if TYPE_CHECKING:
-    from optim.optimizers.driver import Hyperparameter
+    from optim.optimizers.base import Hyperparameter
 
 __all__ = ["LionOptimizer"]
 
@@ -47,5 +48,5 @@ class LionOptimizer(Optimizer):
         name: str = "Lion",
     ) -> None:
         super().__init__(
-            rules.LION, learning_rate, use_locking, name, beta1=beta1, beta2=beta2, weight_decay=weight_decay
+            Update(rules.LION, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, weight_decay=weight_decay)
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optim import rules
+from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
 
 if TYPE_CHECKING:
-    from optim.optimizers.driver import Hyperparameter
+    from optim.optimizers.base import Hyperparameter
 
 __all__ = ["RMSPropOptimizer"]
 
@@ -53,12 +54,14 @@ class RMSPropOptimizer(Optimizer):
     ) -> None:
         rule = rules.RMSPROP_CENTERED if centered else rules.RMSPROP
         super().__init__(
-            rule,
-            learning_rate,
-            use_locking,
-            name,
-            initial={"rms": 1.0},
-            decay=decay,
-            momentum=momentum,
-            epsilon=epsilon,
+            Update(
+                rule,
+                learning_rate,
+                name,
+                use_locking,
+                initial={"rms": 1.0},
+                decay=decay,
+                momentum=momentum,
+                epsilon=epsilon,
+            )
         )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from optim.clip import clip_scale
 from optim.kernels import plan
 from optim.telemetry.report import StepReport
 from optim.variable import IndexedSlices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,26 +28,34 @@ class Step:
         number: the step's number, from 1.
         gradients: arrays, each of its variable's shape and dtype, and IndexedSlices.
         variables: what they are the gradients of.
+        hyperparameters: the numbers in force, by name; "learning_rate" among them.
         clip: what the update does to the gradients first.
         clip_norm: the bound that it keeps, or None.
         clipped: whether the norm was above a bound.
         measured: whether the report is to have the norm, clipping or not.
         detailed: whether it is to have each variable, too.
+        skipped: whether the step is to change nothing.
         applied: whether the variables have been updated.
         loss: what the loss was before the update, where it is known.
     """
 
     def __init__(
-        self, number: int, gradients: Sequence[NDArray[Any] | IndexedSlices], variables: list[Variable]
+        self,
+        number: int,
+        gradients: Sequence[NDArray[Any] | IndexedSlices],
+        variables: list[Variable],
+        hyperparameters: Mapping[str, float],
     ) -> None:
         self.number = number
         self.gradients = gradients
         self.variables = variables
+        self.hyperparameters = hyperparameters
         self.clip = plan.AS_IT_IS
         self.clip_norm: float | None = None
         self.clipped = False
         self.measured = False
         self.detailed = False
+        self.skipped = False
         self.applied = False
         self.loss: float | None = None
         self._global_norm: float | None = None
@@ -90,15 +99,30 @@ class Step:
         """Somebody has measured the global norm on the way."""
         self._global_norm = norm
 
-    def report(
-        self, learning_rate: float, variables: Sequence[VariableReport] = (), *, skipped: bool = False
-    ) -> StepReport:
-        """What is known of the step."""
+    def keep_norm_within(self, bound: float) -> None:
+        """Clip the gradients, as `clip` leaves them so far, by their global norm.
+
+        Args:
+            bound: the most that the norm may be; positive. Gradients whose norm is not finite become NaN.
+        """
+        norm = self.norm_so_far
+        self.measured = True
+        self.clip = self.clip.scaled(clip_scale(norm, bound))
+        self.clip_norm = bound if self.clip_norm is None else min(self.clip_norm, bound)
+        self.clipped |= norm > bound
+
+    def report(self, variables: Sequence[VariableReport] = ()) -> StepReport:
+        """What is known of the step.
+
+        Args:
+            variables: what is known of each variable.
+        """
+        rate = self.hyperparameters["learning_rate"]
         if not (self.measured or self.detailed or self.knows_norm):
-            return StepReport(self.number, learning_rate, skipped=skipped, variables=variables, loss=self.loss)
+            return StepReport(self.number, rate, skipped=self.skipped, variables=variables, loss=self.loss)
         norm = self.global_norm
         # A finite norm has no element that is not.
         nonfinite = 0 if math.isfinite(norm) else self.nonfinite
         return StepReport(
-            self.number, learning_rate, norm, self.clip_norm, self.clipped, nonfinite, skipped, variables, self.loss
+            self.number, rate, norm, self.clip_norm, self.clipped, nonfinite, self.skipped, variables, self.loss
         )  # fmt: skip

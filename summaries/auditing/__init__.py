@@ -1,9 +1,9 @@
-"""The audit: what went wrong in a training run, where, how bad, and by what evidence.
+"""The audit: what went wrong in a training run, where, how bad it is, and the evidence for it.
 
-    files → Run → signals (each tag's role) → rules → findings → report → terminal, JSON, annotations, page
+    files → Run → signals (the role of each tag) → rules → findings → report → terminal, JSON, annotations, page
 
-`tags` decides which tag is a loss, a norm or a rate; `rules` are functions over columns; `engine` takes one run's files
-to its findings, and many runs at once. A package named `auditing`, because `summaries.audit` is the function.
+`signals` decides which tag is a loss, a norm or a rate; `statistics` describes series; `rules` are functions over them;
+`engine` runs the rules on one run or many. The package is called `auditing` because `summaries.audit` is the function.
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ def audit(
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
 ) -> Report:
-    """Say what went wrong in every run below a directory, or in one run.
+    """Find out what went wrong in every run below a directory, or in one run.
 
     Args:
         path: a directory of runs, or an event file.
-        config: a Config; or a dict of the keys of the table `[tool.gradledger.audit]`; or a TOML file with that
-            table; where None, the `pyproject.toml` of the current directory or the nearest above it that has one.
-        baseline: a run's directory, or an event file, that the runs are compared with; or a directory of several such
-            runs, whose spread is then known.
-        jobs: how many threads audit, each a run at a time; None takes one for each core where there is enough to do.
-            The command line takes processes.
+        config: a Config; or a dict with the keys of the table `[tool.gradledger.audit]`; or the path of a TOML file
+            with that table, such as a `pyproject.toml`; None takes the defaults, and reads no file.
+        baseline: the directory of a run, or an event file, to compare the runs with; or a directory of several such
+            runs, which also shows how much runs differ by chance.
+        jobs: number of runs that are audited at a time, each in a thread; None takes one per core if there is enough
+            to do. The command line uses processes.
 
     Returns:
-        What was found in each run; and in `failures`, which files and directories could not be read.
+        The findings in each run; and, in `failures`, the files and directories that could not be read.
 
     Raises:
-        FileNotFoundError: there is no such path, or no event file below it.
-        OSError: nothing below it, or a part of the baseline, can be read.
-        TypeError: `config` is none.
-        ConfigError: the configuration has a key, a code or a value that it cannot have. A ValueError.
+        FileNotFoundError: the path does not exist, or there is no event file below it.
+        OSError: nothing below the path, or a part of the baseline, can be read.
+        TypeError: `config` is none of the above.
+        ConfigError: the configuration has an unknown key or code, or an invalid value. A ValueError.
+        ValueError: `jobs` is less than 1.
 
     >>> import tempfile
     >>> from summaries import SummaryWriter
@@ -58,7 +59,7 @@ def audit(
     ...     print(finding.code, finding.severity.name, finding.tag, finding.steps)
     GL303 WARNING train/loss (0, 99)
     """
-    from summaries.auditing import config as configuration  # noqa: PLC0415 - who only logs does without the rules
+    from summaries.auditing import config as configuration  # noqa: PLC0415 - a program that only logs needs no rules
     from summaries.auditing import engine  # noqa: PLC0415
 
     return engine.audit_logdir(path, configuration.given(config), baseline=baseline, jobs=jobs)

@@ -1,4 +1,4 @@
-"""The commands `gradledger audit` and `gradledger rule`: options in, text and an exit status out."""
+"""The commands `gradledger audit` and `gradledger rule`: from options to text and an exit status."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from summaries.auditing import discovery, engine, watch
 from summaries.auditing.findings import Failure, Finding
 from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.report.folded import folded
+from summaries.auditing.report.progress import progress_bar
 from summaries.auditing.rules import RULES, handbook
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
     from typing import TextIO
 
     from summaries.auditing.config import Config
@@ -27,78 +27,87 @@ __all__ = ["add_audit", "add_rule", "audit", "rule"]
 
 
 def add_audit(parser: argparse.ArgumentParser) -> None:
-    """The options of `gradledger audit`."""
+    """Add the options of `gradledger audit`."""
     parser.add_argument("logdir", help="a directory of runs, or an event file")
     parser.add_argument("--format", choices=_FORMATS, default="text", help="what to write (default: text)")
     parser.add_argument(
-        "--all", action="store_true", help="in text, each finding, also where one rule has many in a run"
+        "--all", action="store_true", help="in text, print every finding, even if one rule has many in a run"
     )
-    parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
+    parser.add_argument("--output", metavar="FILE", help="where to write the report (default: standard output)")
     parser.add_argument(
-        "--config", metavar="FILE", help="a TOML file; default: the nearest pyproject.toml that has a table"
+        "--config", metavar="FILE", help="a TOML file (default: the nearest pyproject.toml with a table for gradledger)"
     )
     parser.add_argument(
-        "--select", metavar="CODES", help="codes, or what they begin with, or ALL; in place of the file's"
+        "--select", metavar="CODES", help="codes, prefixes of codes, or ALL; replaces what the file selects"
     )
-    parser.add_argument("--ignore", metavar="CODES", help="the same, to leave out of what is selected")
+    parser.add_argument("--ignore", metavar="CODES", help="codes or prefixes to leave out of the selected ones")
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning", "info", "never"),
-        help="the least severity that makes the exit status 1 (default: error; warnings are told, and pass)",
+        help="the lowest severity that makes the exit status 1 (default: error)",
     )
-    parser.add_argument("--baseline", metavar="RUN", help="a run, or a directory of runs, to compare with")
-    parser.add_argument("--jobs", type=int, metavar="N", help="how many processes audit (default: one for each core)")
+    parser.add_argument("--baseline", metavar="RUN", help="a run or a directory of runs to compare with")
     parser.add_argument(
-        "--watch", action="store_true", help="follow the runs, and print findings as they appear, until interrupted"
+        "--jobs", type=int, metavar="N", help="number of processes (default: one per core, if there is enough to do)"
+    )
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="keep watching the runs, and print findings as they appear, until interrupted",
     )
     parser.epilog = (
-        "Exit status: 0 no finding is at or above --fail-on; 1 one is; 2 something could not be audited: a part, which "
-        "the report names, or all of it."
+        "Exit status: 0 if no finding is at or above --fail-on, 1 if one is, 2 if something could not be audited. "
+        "The report names what could not."
     )
 
 
 def add_rule(parser: argparse.ArgumentParser) -> None:
-    """The options of `gradledger rule`."""
-    parser.add_argument("code", nargs="?", help="a rule's code, as GL404; without one, all rules are listed")
+    """Add the options of `gradledger rule`."""
+    parser.add_argument("code", nargs="?", help="the code of a rule, such as GL404 (default: list all rules)")
 
 
-def audit(
-    options: argparse.Namespace, progress: Callable[[int], AbstractContextManager[Callable[[str], object]]]
-) -> int:
-    """Audit, and write the report; returns 2 where a part could not be audited, 1 where a finding fails, else 0.
+def audit(options: argparse.Namespace) -> int:
+    """Audit, and write the report.
 
     Args:
-        options: as `add_audit` made them.
-        progress: shows how far it is, given how many runs there are.
+        options: those of `add_audit`.
+
+    Returns:
+        The exit status: 2 if something could not be audited, else 1 if a finding is at or above `--fail-on`, else 0.
+
+    Raises:
+        ConfigError: the configuration or an option has an invalid value.
+        ValueError: two options do not go together.
+        OSError: a path does not exist, or cannot be read or written.
     """
     config = _config(options)
     if not config.selected:
-        print("gradledger: no rule is selected: nothing is looked for", file=sys.stderr)
+        print("gradledger: no rule is selected, so there is nothing to look for", file=sys.stderr)
     if options.watch:
         return _watch(options, config)
     if options.format == "html" and options.output is None and sys.stdout.isatty():
-        raise ValueError("--format html writes a page for a browser: it takes --output FILE, not a terminal")
+        raise ValueError("--format html writes a page for a browser, not for a terminal: add --output FILE")
     found = discovery.runs_below(options.logdir)
     baseline = discovery.baseline_below(options.baseline)
     if options.output is not None:
-        with open(options.output, "a", encoding="utf-8"):  # else what cannot be written is known when all is done
+        with open(options.output, "a", encoding="utf-8"):  # fail now if the file cannot be written, not after the audit
             pass
-    with progress(len(found)) as advance:
+    with progress_bar(len(found)) as on_run:
         stretches = _STRETCHES.get(options.format)
-        report = engine.audit_works(
-            found, config, baseline, jobs=options.jobs, processes=True, stretches=stretches, advance=advance
+        report = engine.audit_runs(
+            found, config, baseline, jobs=options.jobs, processes=True, stretches=stretches, on_run=on_run
         )
     _write(report, options)
-    if options.format != "text" or options.output is not None:  # it is not before who reads the terminal
+    if options.format != "text" or options.output is not None:  # then the report is not on the terminal
         for failure in report.failures:
             print(f"gradledger: not audited: {text.failure_text(failure)}", file=sys.stderr)
     return 2 if report.failures else int(config.fails(report.worst))
 
 
 def _watch(options: argparse.Namespace, config: Config) -> int:
-    """Print findings as they appear, until interrupted; returns what `audit` does."""
+    """Print findings as they appear, until interrupted; returns the same exit status as `audit`."""
     if options.format != "text" or options.output is not None:
-        raise ValueError("--watch prints text to standard output: it takes neither --format nor --output")
+        raise ValueError("--watch prints text to standard output: leave out --format and --output")
     console = text.console(sys.stdout)
     told: list[Finding | Failure] = []
     try:
@@ -119,7 +128,7 @@ def _watch(options: argparse.Namespace, config: Config) -> int:
 
 
 def _config(options: argparse.Namespace) -> Config:
-    """The file's configuration, with what the command line says in its place."""
+    """The configuration of the file, with the options of the command line in place of its values."""
     config = configuration.load(options.config)
     ignore = options.ignore.split(",") if options.ignore is not None else []
     if options.select is not None:
@@ -134,7 +143,7 @@ def _config(options: argparse.Namespace) -> Config:
 def _write(report: Report, options: argparse.Namespace) -> None:
     if options.output is None:
         if options.format != "text" and isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal has: who reads it is a program
+            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal uses: the reader is a program
         _write_to(sys.stdout, report, options)
         return
     with open(options.output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -145,7 +154,7 @@ def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None
     if options.format == "text":
         text.show(report, text.console(file), fold=not options.all)
     elif options.format == "html":
-        from summaries.auditing.report import html  # noqa: PLC0415 - it brings markdown-it
+        from summaries.auditing.report import html  # noqa: PLC0415 - it imports markdown-it
 
         codes = sorted({finding.code for finding in report.findings})
         pages = {code: handbook.page(code) for code in codes}
@@ -155,15 +164,15 @@ def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None
 
 
 _RENDERERS: dict[str, Callable[[Report], str]] = {"json": json.json, "github": github.github, "sarif": sarif.sarif}
-_STRETCHES = {"text": 50, "json": 1, "github": 1, "sarif": 1}  # a sparkline is short; the others draw nothing
+_STRETCHES = {"text": 50, "json": 1, "github": 1, "sarif": 1}  # a sparkline is short; the others draw no curves
 _FORMATS = ("text", *_RENDERERS, "html")
 
 
 def rule(options: argparse.Namespace) -> int:
-    """Print a rule's page, or the list of rules.
+    """Print the page of a rule, or the list of all rules; returns 0.
 
     Raises:
-        ConfigError: there is no such rule; the message suggests the nearest.
+        ConfigError: there is no such rule; the message suggests the closest code.
     """
     if options.code is None:
         for known in RULES.values():

@@ -1,24 +1,24 @@
-"""What to look for: the configuration, from pyproject.toml, from another TOML file, or from Python.
+"""The configuration: what to look for, as read from pyproject.toml, from another TOML file, or given in Python.
 
 [tool.gradledger.audit]
-select = ["ALL"]                     # codes, or what codes begin with, as "GL4"; ALL by default
-ignore = ["GL205"]                   # as in ruff, the longer of two that match a rule decides; of equal ones, ignore
+select = ["ALL"]                     # codes, or prefixes of codes such as "GL4"; the default is ALL
+ignore = ["GL205"]                   # as in ruff, the longer prefix that matches a rule wins; if equal, ignore wins
 fail-on = "error"                    # or "warning", "info", "never"
 
 [tool.gradledger.audit.severity]
 GL404 = "error"
 
 [tool.gradledger.audit.thresholds.GL404]
-fraction = 0.95                      # `gradledger rule GL404` lists a rule's thresholds, and what they may be
+fraction = 0.95                      # `gradledger rule GL404` lists the thresholds of a rule and their ranges
 
 [tool.gradledger.audit.per-run-ignores]
 "debug/*" = ["GL3"]                  # runs by shell pattern
 
 [tool.gradledger.audit.tags]
-loss = ['my_task/objective']         # regular expressions for whole tags; tried before the built-in ones
-other = ['.*/aux_loss']              # a tag of the role "other" is none of the roles that rules know
+loss = ['my_task/objective']         # regular expressions for whole tags; they are tried before the built-in ones
+other = ['.*/aux_loss']              # no rule looks at tags with the role "other"
 
-From Python, a dict of the same keys, and a `Config`, are as good.
+In Python, pass a dict with the same keys, or a `Config`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OTHER = "other"
 
 
 class ConfigError(ValueError):
-    """A configuration has a key, a code or a value that it cannot have."""
+    """A configuration has an unknown key or code, or an invalid value."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,21 @@ class Config:
     """What to look for, and how strictly.
 
     Attributes:
-        select: codes, or what codes begin with, or "ALL"; none of them: nothing is looked for.
-        ignore: the same, for what is not looked for. Of two that match a rule, the longer one decides; of two that are
-            one, this.
-        fail_on: the least severity for which the command line's exit status is 1; None: never.
-        severity: by code, where it is to be another than the rule's.
-        thresholds: by code, then by name, where they are to be others than the rule's.
-        per_run_ignores: what to ignore, however it was selected, in runs whose name a shell pattern matches.
-        tags: (role, regular expression) pairs, tried before the built-in ones.
+        select: the rules to use: codes, prefixes of codes, or "ALL".
+        ignore: the rules to leave out, in the same form. If entries of both lists match a rule, the longer entry wins;
+            if they are equally long, the rule is left out.
+        fail_on: lowest severity for which the exit status of the command line is 1; None for never.
+        severity: code → severity, to replace that of the rule.
+        thresholds: code → name → value, to replace those of the rule.
+        per_run_ignores: shell pattern for names of runs → rules to leave out there, whatever `select` says.
+        tags: (role, regular expression) pairs; they are tried before the built-in ones.
 
     Raises:
-        ConfigError: a code, a severity, a threshold, a role or a pattern is none.
+        ConfigError: a code, a severity, a threshold, a role or a pattern is invalid.
+
+    >>> config = Config(select=("GL4",), thresholds={"GL404": {"fraction": 0.95}})
+    >>> config.limits("GL404")["fraction"]
+    0.95
     """
 
     select: tuple[str, ...] = (_ALL,)
@@ -99,52 +103,58 @@ class Config:
 
     @property
     def selected(self) -> list[str]:
-        """The codes of the rules that look at any run."""
+        """The codes of the selected rules."""
         return [code for code in RULES if _specificity(code, self.select) > _specificity(code, self.ignore)]
 
     def codes(self, run: str) -> list[str]:
-        """The codes of the rules that look at a run of this name."""
+        """The codes of the rules to use for the run of this name."""
         matching = [codes for pattern, codes in self.per_run_ignores.items() if fnmatch.fnmatchcase(run, pattern)]
         return [code for code in self.selected if not any(_specificity(code, codes) for codes in matching)]
 
     def without(self, ignore: Iterable[str]) -> Config:
-        """The same but for the rules of these codes, however they were selected."""
+        """A copy that leaves out these rules, whatever `select` says."""
         ignore = _codes("ignore", ignore)
         return replace(self, select=tuple(code for code in self.selected if not _specificity(code, ignore)), ignore=())
 
     def limits(self, code: str) -> dict[str, float]:
-        """A rule's thresholds."""
+        """The thresholds of a rule."""
         return {**RULES[code].defaults, **self.thresholds.get(code, {})}
 
     def fails(self, worst: Severity | None) -> bool:
-        """Whether findings of this severity, and none worse, are to fail the command line."""
+        """Whether the exit status is 1 if this is the worst severity found; None if nothing was found."""
         return worst is not None and self.fail_on is not None and worst >= self.fail_on
 
 
 def given(config: Config | Mapping[str, object] | str | os.PathLike[str] | None) -> Config:
-    """The configuration that an argument stands for.
+    """The configuration for the argument of `summaries.audit`; for None the defaults.
 
     Raises:
-        FileNotFoundError: it names a file that is not there.
-        TypeError: it is none.
-        ConfigError: it has a key, a code or a value that it cannot have.
+        FileNotFoundError: the argument names a file that does not exist.
+        TypeError: the argument is of another type.
+        ConfigError: there is an unknown key or code, or an invalid value.
     """
+    if config is None:
+        return Config()
     if isinstance(config, Config):
         return config
     if isinstance(config, Mapping):
         return from_table(config)
-    if config is not None and not isinstance(config, str | os.PathLike):
+    if not isinstance(config, str | os.PathLike):
         what = f"{type(config).__name__}: {config!r}"
         raise TypeError(f"config must be a Config, a dict of its keys, a TOML file or None, got {what}")
     return load(config)
 
 
 def load(path: str | os.PathLike[str] | None = None) -> Config:
-    """The configuration in a TOML file; where None, in the nearest pyproject.toml that has one, or the default.
+    """Read the configuration from a TOML file.
+
+    Args:
+        path: the file. None takes the nearest pyproject.toml with a table `[tool.gradledger.audit]`, in the current
+            directory or above it; if there is none, the defaults.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ConfigError: it is no TOML, has no table for us, or one that is wrong; the message names the file.
+        FileNotFoundError: the file does not exist.
+        ConfigError: it is not valid TOML, or its table is missing or invalid; the message names the file.
     """
     if path is None:
         for candidate in _pyprojects(os.getcwd()):
@@ -167,7 +177,7 @@ def _located(path: str, table: object) -> Config:
 
 
 def _pyprojects(directory: str) -> Iterable[str]:
-    """The pyproject.toml of a directory and of those above it, nearest first."""
+    """Each pyproject.toml in a directory and above it, the nearest first."""
     while True:
         candidate = os.path.join(directory, "pyproject.toml")
         if os.path.isfile(candidate):
@@ -179,11 +189,11 @@ def _pyprojects(directory: str) -> Iterable[str]:
 
 
 def _table(path: str) -> object:
-    """The table of a TOML file that is ours; None where it has none."""
+    """Our table in a TOML file; None if the file has none."""
     with open(path, "rb") as file:
         data = file.read()
     try:
-        tables: Any = tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows begin a file with a mark
+        tables: Any = tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows start a file with a byte order mark
     except UnicodeDecodeError as error:
         raise ConfigError(
             f"{path}: must be UTF-8, got byte 0x{data[error.start]:02x} at offset {error.start}"
@@ -201,10 +211,10 @@ def _entry(table: object, key: str) -> Any:
 
 
 def from_table(table: object) -> Config:
-    """The configuration that a TOML table says.
+    """The configuration in a TOML table.
 
     Raises:
-        ConfigError: it has a key, a code or a value that it cannot have; the message suggests the nearest.
+        ConfigError: there is an unknown key or code, for which the message suggests the closest, or an invalid value.
 
     >>> from_table({"ignore": ["GL205"], "fail-on": "warning"}).fail_on
     <Severity.WARNING: 1>
@@ -227,19 +237,19 @@ def _severity(key: str, value: object, *others: str) -> Severity:
 
 
 def severity(key: str, value: object) -> Severity | None:
-    """The severity of this name; None for "never".
+    """The severity with this name; None for "never".
 
     Raises:
-        ConfigError: it is neither; the message names `key`.
+        ConfigError: there is no such severity; the message names `key`.
     """
     return None if value is None or value == _NEVER else _severity(key, value, _NEVER)
 
 
 def checked_code(code: str) -> str:
-    """A rule's code, written as it is.
+    """The code of a rule, in capitals and without spaces.
 
     Raises:
-        ConfigError: it is none; the message suggests the nearest.
+        ConfigError: there is no such rule; the message suggests the closest code.
     """
     code = code.strip().upper()
     _known("", code, RULES, "code")
@@ -253,7 +263,7 @@ def _strings(key: str, value: object) -> tuple[str, ...]:
 
 
 def _tables(key: str, value: object) -> Mapping[str, Any]:
-    """A table, whose entries `Config` checks."""
+    """A copy of a table; `Config` checks its entries."""
     return dict(_dict(key, value))
 
 
@@ -287,7 +297,7 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
 
 
 def _specificity(code: str, prefixes: Iterable[str]) -> int:
-    """How much of a code is told by the longest of the prefixes that match it; 0 where none does."""
+    """How specific the longest prefix is that matches a code: longer ones rank higher; 0 if none matches."""
     return max((1 if prefix == _ALL else 1 + len(prefix) for prefix in prefixes if _matches(code, prefix)), default=0)
 
 
@@ -296,10 +306,10 @@ def _matches(code: str, prefix: str) -> bool:
 
 
 def _codes(where: str, prefixes: object) -> tuple[str, ...]:
-    """Codes and what they begin with, written as they are.
+    """Codes and prefixes, in capitals and without spaces.
 
     Raises:
-        ConfigError: one matches no rule.
+        ConfigError: one does not match any rule.
     """
     found = tuple(prefix.strip().upper() for prefix in _strings(where, prefixes))
     for prefix in found:
@@ -309,7 +319,7 @@ def _codes(where: str, prefixes: object) -> tuple[str, ...]:
 
 
 def _limits(code: str, values: object) -> dict[str, float]:
-    """A rule's thresholds, each within its range."""
+    """The thresholds of a rule, each checked against its range."""
     _known("thresholds", code, RULES, "code")
     thresholds, limits = RULES[code].thresholds, {}
     for name, value in _dict(f"thresholds.{code}", values).items():
@@ -325,16 +335,18 @@ def _check_pattern(role: str, pattern: str) -> None:
     try:
         compiled(((role, pattern),))
     except (re.error, OverflowError, RecursionError) as error:
-        raise ConfigError(f"tags.{role or _OTHER}: {pattern!r} is no regular expression: {error}") from None
+        raise ConfigError(f"tags.{role or _OTHER}: {pattern!r} is not a regular expression: {error}") from None
 
 
 def _known(where: str, name: str, names: Iterable[str], what: str) -> None:
-    """Refuse a name that is none of `names`, and suggest the nearest."""
+    """Raise a ConfigError if the name is not one of `names`, and suggest the closest."""
     names = list(names)
     if name in names:
         return
     place = f"{where}: " if where else ""
-    near = difflib.get_close_matches(str(name), names, len(names) or 1, 0.4)  # best first; a code's family tells most
+    near = difflib.get_close_matches(
+        str(name), names, len(names) or 1, 0.4
+    )  # best first; of codes, the family matters most
     nearest = max(near, key=lambda other: _common_beginning(str(name), other), default=None)
     hint = f"; did you mean {nearest!r}?" if nearest else f"; there are {', '.join(names) or 'none'}"
     raise ConfigError(f"{place}unknown {what} {name!r}{hint}")

@@ -1,8 +1,8 @@
-"""Curves: long series thinned for drawing, few points, and none of their extremes lost. Never used for judging.
+"""Curves: long series thinned to a few points for drawing, without losing extremes. Rules never use them.
 
-Pure NumPy (no I/O). The points are cut into stretches of equal length, in the order that they come in, and each
-stretch keeps its least and its largest finite value: what a plot a few hundred pixels wide would show of it. Stretches
-of points rather than of steps, because one odd step (1e12 after a bug) would put all others into one stretch.
+The points are cut into stretches of equal length, in the given order, and each stretch keeps its smallest and largest
+finite value: what a plot a few hundred pixels wide would show of it. Stretches are of points rather than steps, because
+one odd step (1e12 after a bug) would put all others into one stretch.
 """
 
 from __future__ import annotations
@@ -11,11 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,16 +24,16 @@ _MOST_MEANS = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """One tag's points, thinned for drawing: of each stretch of steps the least and the largest stay.
+    """The points of a tag, thinned for drawing: of each stretch, the smallest and the largest stay.
 
     Attributes:
         tag: the tag.
-        role: what the tag was taken for, as "loss" or "global_norm"; "" where no pattern knows it.
-        variable: the variable that it is about; "" where it is about all, or none.
+        role: what the tag means, for example "loss" or "global_norm"; "" if it is unknown.
+        variable: the variable that it is about; "" if it is about all of them, or none.
         step: int64[n], not decreasing.
         wall_time: float64[n], seconds since the epoch.
         value: float64[n].
-        points: how many points the tag has in all.
+        points: number of points of the tag before thinning.
     """
 
     tag: str
@@ -51,21 +46,21 @@ class Curve:
 
 
 def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.intp]:
-    """Which points to draw: the first, the last, and of each stretch the least, the largest and what is not finite.
+    """Choose points to draw: the first, the last, and of each stretch the smallest, the largest and non-finite ones.
 
-    A series of at most `2 * stretches` points is kept whole. Of a stretch's non-finite points the first and the last
-    stay, so that a single NaN among millions of points is never lost, and a run that is NaN to its end stays small.
-    The work is linear: about 20 ms for two million points.
+    A series of at most `2 * stretches` points is kept whole. Of the non-finite points of a stretch, the first and the
+    last stay: a single NaN among millions of points is never lost, and a run that is NaN to its end stays small.
+    The time is linear: about 20 ms for two million points.
 
     Args:
         value: float64[n], in the order to be drawn.
-        stretches: into how many stretches to cut, at least 1.
+        stretches: number of stretches, at least 1.
 
     Returns:
         intp[m], rising: indices of the points that stay; m is at most `4 * stretches + 2`.
 
     Raises:
-        ValueError: there is less than one stretch.
+        ValueError: `stretches` is less than 1.
 
     Example:
         >>> value = np.array([0, 1, 9, 1, 0, 1, np.nan, 1, 0, -9, 0, 1.0])
@@ -77,10 +72,10 @@ def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.i
     count = len(value)
     if count <= 2 * stretches:
         return np.arange(count)
-    width = -(-count // stretches)  # points a stretch, the last one's may be fewer
+    width = -(-count // stretches)  # points per stretch; the last one may have fewer
     finite = np.isfinite(value)
     starts = np.arange(0, count, width)
-    # A stretch without finite values gives its first point twice, which is one of its non-finite ones anyway.
+    # A stretch without finite values yields its first point twice, which is kept as a non-finite one anyway.
     least = starts + np.argmin(_rows(np.where(finite, value, np.inf), width, np.inf), axis=1)
     largest = starts + np.argmax(_rows(np.where(finite, value, -np.inf), width, -np.inf), axis=1)
     kept = [least, largest, np.array([0, count - 1])]
@@ -94,17 +89,17 @@ def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.i
 
 
 def means(value: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """A series of zeros and ones, as whether a step was clipped, as the share of ones in each stretch.
+    """Thin a series of zeros and ones, such as whether a step was clipped, to the share of ones in each stretch.
 
-    Its extremes say nothing: they are 0 and 1 everywhere.
+    The extremes of such a series say nothing: they are 0 and 1 everywhere.
 
     Args:
         value: float64[n], in the order to be drawn.
 
     Returns:
-        last: intp[m], the index of the last point of each stretch; m is at most 200, and no stretch has under 20 points
-            but the last one.
-        share: float64[m], the mean of each stretch; NaN where a value in it is.
+        last: intp[m], the index of the last point of each stretch; m is at most 200, and every stretch except the last
+            has at least 20 points.
+        share: float64[m], the mean of each stretch; NaN if it contains a NaN.
 
     Example:
         >>> last, share = means(np.repeat([1.0, 0.0, 0.5], 20))
@@ -122,7 +117,7 @@ def means(value: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.floa
 
 
 def _rows(values: NDArray[Any], width: int, fill: float) -> NDArray[Any]:
-    """[rows, width], a stretch a row; `fill` where the last stretch has no points."""
+    """[rows, width]: a stretch in each row; the last one is padded with `fill`."""
     rows = -(-len(values) // width)
     padded = np.full(rows * width, fill, values.dtype)
     padded[: len(values)] = values

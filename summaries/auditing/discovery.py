@@ -1,4 +1,4 @@
-"""A directory → the runs to audit; a run's files → what of them can be read, and why the rest cannot."""
+"""From a directory to the runs to audit, and from the files of a run to what can be read of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["Work", "baseline_below", "read_what_can_be", "reason_of", "runs_below"]
+__all__ = ["RunFiles", "baseline_below", "read_what_can_be", "reason_of", "runs_below"]
 
 
-class Work(NamedTuple):
-    """One run to audit: its name, its files in reading order, and how many bytes they had when they were found.
+class RunFiles(NamedTuple):
+    """The files of one run.
 
-    `training` are the files of the run that this one validates, where it is one of a pair, as Keras and TF1 write it,
-    and `trained` is that run's name; `failures` tell what of it could not be listed.
+    Attributes:
+        name: the name of the run.
+        files: its files, in reading order.
+        size: how many bytes they have together.
+        training: if this run holds the validation of another one, as Keras and TF1 write it, the files of that one.
+        trained: the name of that other run, or "".
+        failures: what could not be listed.
     """
 
     name: str
@@ -41,49 +46,49 @@ class Work(NamedTuple):
         return tuple(file.path for file in self.files)
 
 
-def runs_below(path: str | os.PathLike[str]) -> list[Work]:
-    """Every run below a directory, by name; or the run that an event file is.
+def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
+    """Every run below a directory, sorted by name; an event file is a run by itself.
 
-    A directory below it that cannot be read is a run without files, and with the failure that tells why.
+    A directory below it that cannot be read becomes a run without files, with a failure that says why.
 
     Raises:
-        FileNotFoundError: there is no such path, or no event file below it.
+        FileNotFoundError: the path does not exist, or there is no event file below it.
         OSError: nothing below it can be read.
     """
     path = os.fspath(path)
     errors: list[OSError] = []
     runs = run_directories(path, errors.append, lone=os.path.basename(path))
-    works = []
+    found = []
     for name, files in runs.items():
         trained = _trained(name, runs)
         size = sum(file.size for file in files)
-        works.append(Work(name, tuple(files), size, tuple(runs.get(trained, ())), trained))
-    return sorted(works + [_unlisted(error, path) for error in errors], key=lambda work: work.name)
+        found.append(RunFiles(name, tuple(files), size, tuple(runs.get(trained, ())), trained))
+    return sorted(found + [_unlisted(error, path) for error in errors], key=lambda run: run.name)
 
 
-def baseline_below(path: str | os.PathLike[str] | None) -> list[Work]:
-    """The runs to compare with: as `runs_below`, but all of them can be read, or there is no telling; none of None.
+def baseline_below(path: str | os.PathLike[str] | None) -> list[RunFiles]:
+    """The runs to compare with: as `runs_below`, but every file must be readable; an empty list for None.
 
     Raises:
         OSError: a file or directory cannot be read.
     """
-    works = runs_below(path) if path is not None else []
-    for work in works:
-        for failure in (*work.failures, *filter(None, (_closed(work.name, file) for file in work.files))):
+    runs = runs_below(path) if path is not None else []
+    for run in runs:
+        for failure in (*run.failures, *filter(None, (_closed(run.name, file) for file in run.files))):
             raise OSError(f"cannot compare with {os.fspath(path or '')}: {failure.path}: {failure.reason}")
-    return works
+    return runs
 
 
-def _unlisted(error: OSError, path: str) -> Work:
+def _unlisted(error: OSError, path: str) -> RunFiles:
     directory = os.fsdecode(error.filename)
     name = relative(directory, path)
-    return Work(name, (), 0, failures=(Failure(name, directory, reason_of(error)),))
+    return RunFiles(name, (), 0, failures=(Failure(name, directory, reason_of(error)),))
 
 
 def _trained(name: str, runs: Mapping[str, object]) -> str:
-    """The run that a run called `…/validation` validates: `…/train` beside it, or the one above it; "" if none is.
+    """The run whose validation a run called `…/validation` holds: `…/train` beside it, or the one above it; else "".
 
-    Of `loss_val` it is `loss_train`, as `add_scalars` names directories.
+    For `loss_val` it is `loss_train`, because `add_scalars` names directories like that.
     """
     above, _, last = name.rpartition("/")
     if not is_validation(last):
@@ -94,7 +99,7 @@ def _trained(name: str, runs: Mapping[str, object]) -> str:
 
 
 def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
-    """The run that those of the files make up that can be read, if any can; and what is wrong with the others."""
+    """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others."""
     left = list(files)
     failures: list[Failure] = []
     while left:
@@ -102,7 +107,7 @@ def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None
             return read_files(left, sum(file.size for file in left)), tuple(failures)
         except OSError as error:
             closed = {file: failure for file in left if (failure := _closed(name, file))}
-            if not closed:  # they can be opened, and then not be read
+            if not closed:  # they can be opened, but not read
                 path = left[0].path if len(left) == 1 else ""
                 return None, (*failures, Failure(name, path, reason_of(error)))
             failures += closed.values()
@@ -111,7 +116,7 @@ def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None
 
 
 def _closed(name: str, file: StoredFile) -> Failure | None:
-    """Why a file cannot be opened; None where it can."""
+    """Why a file cannot be opened; None if it can."""
     try:
         file.open().close()
     except OSError as error:
@@ -127,4 +132,4 @@ def reason_of(error: BaseException) -> str:
         return "out of memory"
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(place.filename)}:{place.lineno}"
-    return f"{type(error).__name__} at {where}: {error} - this is a mistake of gradledger's, not of the run"
+    return f"{type(error).__name__} at {where}: {error} - this is a bug in gradledger, not in the run"

@@ -1,7 +1,7 @@
-"""Runs → report: one run's files to its findings, and many runs at once, in processes or threads.
+"""Runs → report: the files of one run to its findings, and many runs at once, in processes or threads.
 
-What cannot be read, or whose audit comes to nothing, is a `Failure` in the report: the other files of the run, and the
-other runs, are audited all the same.
+A file that cannot be read, or a run whose audit fails, becomes a `Failure` in the report. The other files and the other
+runs are still audited.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from summaries.auditing.curves import STRETCHES, Curve, means, thin
 from summaries.auditing.discovery import (
-    Work,
+    RunFiles,
     baseline_below,
     read_what_can_be,
     reason_of,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from summaries.auditing.config import Config
     from summaries.reading.run import Run
 
-__all__ = ["Task", "audit_files", "audit_logdir", "audit_run", "audit_works"]
+__all__ = ["Task", "audit_files", "audit_logdir", "audit_run", "audit_runs"]
 
-_PARALLEL_BYTES = 64 << 20  # below, starting processes takes longer than it saves
+_PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
 _PARALLEL_RUNS = 400
 
 
@@ -49,15 +49,15 @@ def audit_run(
     training: Run | None = None,
     trained: str = "",
 ) -> RunReport:
-    """What was found in one run: a pure function of its columns and faults.
+    """Audit one run that has been read: a pure function of its columns and faults.
 
     Args:
         name: the run's name.
         run: the run.
         config: what to look for.
-        baseline: the runs that it is compared with.
-        stretches: how finely its curves are to be drawn; see `thin`.
-        training: the run whose model this one validates, where that is another.
+        baseline: the runs to compare it with.
+        stretches: resolution of the curves; see `thin`.
+        training: if this run holds the validation of another one, that other run.
         trained: that run's name.
     """
 
@@ -89,7 +89,7 @@ def audit_run(
 
 
 def _curve(signal: Signal, stretches: int) -> Curve:
-    """One tag's points that stand, thinned; whether steps were clipped, as a share, where there are too many."""
+    """One tag's standing points, thinned; flags for clipped steps, if there are many, as the share of clipped steps."""
     series, meaning = signal.standing, signal.meaning
     if meaning.role == "clipped" and len(series) > 2 * stretches:
         kept, value = means(series.value)
@@ -112,37 +112,40 @@ def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
 
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
-    """Without those of which another rule says more: see `Rule.unless`. A lesser severity does not say more."""
+    """Leave out findings that another rule explains better (see `Rule.unless`), unless that one is less severe."""
     said = {(finding.code, finding.tag): finding.severity for finding in findings}
     return [f for f in findings if said.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
 
 
-def audit_files(work: Work, config: Config, baseline: Sequence[Work] = (), stretches: int = STRETCHES) -> RunReport:
-    """The unit of work: the files of one run → what was found in it, and which of them could not be read.
+def audit_files(
+    run: RunFiles, config: Config, baseline: Sequence[RunFiles] = (), stretches: int = STRETCHES
+) -> RunReport:
+    """Audit the files of one run: what was found in them, and which of them could not be read.
 
     Args:
-        work: the run's name and files.
+        run: the run's name and files.
         config: what to look for.
-        baseline: the runs that it is compared with.
-        stretches: how finely its curves are to be drawn; see `thin`.
+        baseline: the runs to compare it with.
+        stretches: resolution of the curves; see `thin`.
 
     Raises:
         OSError: a file of the baseline cannot be read.
     """
-    return _audit_files(work, config, _read_all(baseline), stretches)
+    return _audit_files(run, config, _read_all(baseline), stretches)
 
 
-def _audit_files(work: Work, config: Config, baseline: Sequence[Run], stretches: int) -> RunReport:
-    run, failures = read_what_can_be(work.name, work.files)
+def _audit_files(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int) -> RunReport:
+    run, failures = read_what_can_be(files.name, files.files)
+    failures = files.failures + failures
     if run is None:
-        return RunReport(work.name, work.paths, (), failures=work.failures + failures)
-    training = read_what_can_be(work.name, work.training)[0] if work.training else None
-    report = audit_run(work.name, run, config, baseline, stretches, training, work.trained)
-    return replace(report, failures=work.failures + failures)
+        return RunReport(files.name, files.paths, (), failures=failures)
+    training = read_what_can_be(files.name, files.training)[0] if files.training else None
+    report = audit_run(files.name, run, config, baseline, stretches, training, files.trained)
+    return replace(report, failures=failures)
 
 
-def _read_all(works: Sequence[Work]) -> list[Run]:
-    return [read_files(work.files, work.size) for work in works]
+def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
+    return [read_files(run.files, run.size) for run in runs]
 
 
 def audit_logdir(
@@ -152,87 +155,91 @@ def audit_logdir(
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
 ) -> Report:
-    """What was found in every run below a directory; arguments as in `summaries.audit`."""
-    return audit_works(runs_below(path), config, baseline_below(baseline), jobs=jobs)
+    """Audit every run below a directory; arguments as in `summaries.audit`."""
+    return audit_runs(runs_below(path), config, baseline_below(baseline), jobs=jobs)
 
 
-def audit_works(
-    works: Sequence[Work],
+def audit_runs(
+    runs: Sequence[RunFiles],
     config: Config,
-    baseline: Sequence[Work] = (),
+    baseline: Sequence[RunFiles] = (),
     *,
     jobs: int | None = None,
     processes: bool = False,
     stretches: int | None = None,
-    advance: Callable[[str], object] = len,
+    on_run: Callable[[str, RunReport], object] | None = None,
 ) -> Report:
-    """What was found in many runs.
+    """Audit many runs.
 
     Args:
-        works: the runs.
+        runs: the runs.
         config: what to look for.
-        baseline: the runs that they are compared with.
-        jobs: how many runs at a time; None decides by how much there is to do.
-        processes: each in a process, which starts by importing the main module again, so that a caller's own must be
-            made for that; else in a thread. Scanning and NumPy leave threads alone, many small runs do not. A process
-            that dies is a failure in the report of the run that it was at.
-        stretches: how finely curves are to be drawn; None: finely, but so that the curves of many runs fit into memory.
-        advance: called with each run's name when it is done.
+        baseline: the runs to compare them with.
+        jobs: how many runs are audited at a time; None decides by how much there is to do.
+        processes: use processes instead of threads. Threads scale well for few large runs, because scanning and NumPy
+            release the GIL; processes also do for many small ones. A process starts by importing the main module again,
+            which has to allow for that. If one dies, the report of its run says so.
+        stretches: resolution of the curves. None: as fine as the memory for the curves of so many runs allows.
+        on_run: called as `on_run(name, report)` after each run, in the thread of the caller.
+
+    Raises:
+        ValueError: `jobs` is less than 1.
     """
     if stretches is None:
-        stretches = max(50, min(STRETCHES, 100_000 // max(len(works), 1)))
+        stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
     reports: dict[str, RunReport] = {}
-    for report in _audited(works, Task(config, baseline, stretches), jobs, processes=processes):
+    for report in _audited(runs, Task(config, baseline, stretches), jobs, processes=processes):
         reports[report.name] = report
-        advance(report.name)
-    return Report(tuple(reports[work.name] for work in works))
+        if on_run is not None:
+            on_run(report.name, report)
+    return Report(tuple(reports[run.name] for run in runs))
 
 
-def _audited(works: Sequence[Work], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
-    total = sum(work.size for work in works)
+def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
+    total = sum(run.size for run in runs)
     if jobs is None:
-        enough = total >= _PARALLEL_BYTES or len(works) >= _PARALLEL_RUNS
+        enough = total >= _PARALLEL_BYTES or len(runs) >= _PARALLEL_RUNS
         jobs = (os.cpu_count() or 1) if enough else 1
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    jobs = min(jobs, len(works))
+    jobs = min(jobs, len(runs))
     if jobs <= 1:
-        for work in works:
-            yield task(work)
+        for run in runs:
+            yield task(run)
         return
-    ordered = sorted(works, key=lambda work: -work.size)  # the largest first, so that none is left for the end
+    ordered = sorted(runs, key=lambda run: -run.size)  # largest first, so that no large run is left for the end
     if processes:
-        for work, outcome in in_processes(task, ordered, jobs):
-            yield _failed(work, f"the process that audited it {outcome.how}") if isinstance(outcome, Died) else outcome
+        for run, outcome in in_processes(task, ordered, jobs):
+            yield _failed(run, f"the process that audited it {outcome.how}") if isinstance(outcome, Died) else outcome
         return
     with ThreadPoolExecutor(jobs) as pool:
         yield from pool.map(task, ordered)
 
 
-def _failed(work: Work, reason: str) -> RunReport:
-    return RunReport(work.name, work.paths, (), failures=(*work.failures, Failure(work.name, "", reason)))
+def _failed(run: RunFiles, reason: str) -> RunReport:
+    return RunReport(run.name, run.paths, (), failures=(*run.failures, Failure(run.name, "", reason)))
 
 
 class Task:
-    """`audit_files` for many runs, in this process or another: whatever goes wrong is a failure in the run's report.
+    """`audit_files` for many runs, in this process or another; an error becomes a failure in the report of its run.
 
     Args:
         config: what to look for.
-        baseline: the runs that they are compared with; read once, when the first one is audited.
-        stretches: how finely curves are to be drawn; see `thin`.
+        baseline: the runs to compare with; they are read once, when the first run is audited.
+        stretches: resolution of the curves; see `thin`.
     """
 
-    def __init__(self, config: Config, baseline: Sequence[Work], stretches: int) -> None:
+    def __init__(self, config: Config, baseline: Sequence[RunFiles], stretches: int) -> None:
         self._config = config
         self._baseline = baseline
         self._stretches = stretches
         self._runs: list[Run] | None = None
 
-    def __call__(self, work: Work) -> RunReport:
-        """What was found in a run."""
+    def __call__(self, run: RunFiles) -> RunReport:
+        """Audit one run."""
         try:
             if self._runs is None:
                 self._runs = _read_all(self._baseline)
-            return _audit_files(work, self._config, self._runs, self._stretches)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with a run, or with a rule, other runs are audited
-            return _failed(work, reason_of(error))
+            return _audit_files(run, self._config, self._runs, self._stretches)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one run or rule, audit the other runs
+            return _failed(run, reason_of(error))

@@ -1,6 +1,6 @@
-"""What an audit says: findings, the curves that show them, and the report that holds both.
+"""What an audit says: findings, what could not be audited, and the report that holds both.
 
-Everything here is plain data: a run is audited in a process of its own, and what it found travels back as this.
+Everything here is plain data, which can be sent from the process that audits a run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Failure", "Finding", "Report", "RunReport", "Severity"]
 
 
 class Severity(IntEnum):
-    """How bad a finding is; larger is worse, so severities compare."""
+    """How bad a finding is. Larger is worse, so severities can be compared."""
 
     INFO = 0
     WARNING = 1
@@ -28,17 +28,17 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a rule found in one run; what recurs is one finding with a count.
+    """Something that a rule found in a run. If it recurs, it is one finding with a count.
 
     Attributes:
-        code: the rule's code, as GL402.
-        name: the rule's name, as exploding-norm.
+        code: the code of the rule, for example GL402.
+        name: the name of the rule, for example exploding-norm.
         severity: how bad it is.
-        run: the run's name.
-        tag: the tag that shows it; "" where it is about no tag.
-        steps: the first step and the last; None where it is about no steps.
+        run: the name of the run.
+        tag: the tag that shows it; "" if it is not about a tag.
+        steps: the first and the last step; None if it is not about steps.
         message: one sentence, with its numbers.
-        evidence: numbers by name; the rule's page says what each is.
+        evidence: numbers by name; the page of the rule explains them.
         count: how often it occurred.
     """
 
@@ -55,11 +55,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What could not be audited, so that no rule says anything about it.
+    """Something that could not be audited.
 
     Attributes:
-        run: the run's name.
-        path: the file or directory that could not be read; "" where the audit of the run came to nothing.
+        run: the name of the run.
+        path: the file or directory that could not be read; "" if the audit of the run failed.
         reason: why.
     """
 
@@ -73,14 +73,14 @@ class RunReport:
     """What was found in one run.
 
     Attributes:
-        name: the run's name: its path below the directory that was audited.
+        name: the name of the run: its path below the directory that was audited.
         files: its event files.
         findings: worst first, then by first step.
-        curves: what there is to draw.
-        points: how many scalars the run has.
-        steps: its first step and its last; None where it has no points.
-        wall_times: of its first point and its last, in seconds since the epoch; None where it has no points.
-        failures: what of it could not be audited.
+        curves: its scalars, thinned for drawing.
+        points: number of its scalars.
+        steps: its first and last step; None if it has no points.
+        wall_times: of its first and last point, in seconds since the epoch; None if it has no points.
+        failures: what could not be audited.
     """
 
     name: str
@@ -94,7 +94,7 @@ class RunReport:
 
     @property
     def worst(self) -> Severity | None:
-        """The severity of its worst finding; None where there is none."""
+        """The severity of the worst finding; None if there are no findings."""
         return max((finding.severity for finding in self.findings), default=None)
 
 
@@ -103,22 +103,22 @@ class Report:
     """What an audit found.
 
     Attributes:
-        runs: by name, in order.
+        runs: sorted by name.
     """
 
     runs: tuple[RunReport, ...]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Those of all runs."""
+        """The findings in all runs."""
         return tuple(finding for run in self.runs for finding in run.findings)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """What of all runs could not be audited."""
+        """What could not be audited in all runs."""
         return tuple(failure for run in self.runs for failure in run.failures)
 
     @property
     def worst(self) -> Severity | None:
-        """The severity of the worst finding; None where there is none."""
+        """The severity of the worst finding; None if there are no findings."""
         return max((finding.severity for finding in self.findings), default=None)

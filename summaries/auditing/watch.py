@@ -1,4 +1,4 @@
-"""Following runs: each is audited again when its files have grown, and what is new is told."""
+"""Watch mode: audit a run again whenever its files have grown, and report what is new."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from summaries.auditing.config import Config
-    from summaries.auditing.discovery import Work
+    from summaries.auditing.discovery import RunFiles
     from summaries.auditing.findings import Finding, RunReport
     from summaries.storage.protocols import Storage, StoredFile
 
 __all__ = ["watch"]
 
 POLL_SECS = 1.0
-_SHARE = 0.2  # of the time goes into auditing, at most, however many runs grow
-_GROWING = frozenset({"GL101", "GL107"})  # a file that is being written may end inside a record, or be empty so far
+_SHARE = 0.2  # at most this share of the time is spent auditing, however many runs grow
+_GROWING = frozenset(
+    {"GL101", "GL107"}
+)  # normal for a file that is still being written: it may end inside a record, or be empty
 
 
 def watch(
@@ -35,22 +37,22 @@ def watch(
     poll_secs: float = POLL_SECS,
     stop: threading.Event | None = None,
 ) -> Iterator[list[Finding | Failure]]:
-    """The findings of runs that grow, as they appear; runs that are there, and runs that come.
+    """Yield findings as they appear, in runs that exist and in runs that are created later.
 
-    A run whose files have changed is audited as a whole: reading a hundred megabytes takes less than a second. Where
-    audits take longer than a fifth of the time, they are put further apart. A run that takes the place of another, or
-    whose files were cut short, begins anew.
+    When the files of a run change, the whole run is audited again; reading 100 MB takes less than a second. If audits
+    take more than a fifth of the time, the pauses between them grow. A run that was replaced, or whose files were
+    truncated, starts afresh: everything found in it is reported again.
 
     Args:
-        path: a directory of runs, which may not be there yet, or an event file.
+        path: a directory of runs, which need not exist yet, or an event file.
         config: what to look for.
         baseline: as in `summaries.audit`.
-        poll_secs: how often to look, at most.
-        stop: ends the following when it is set.
+        poll_secs: shortest time between two looks, in seconds.
+        stop: set this event to stop watching.
 
     Yields:
-        What is new in a run, at least one: findings that were not there, or not as bad; and what cannot be read. A
-        truncated tail, or that nothing was logged, is told of no run: its writer may be about to go on.
+        What is new in one run (never an empty list): findings that are new or have become more severe, and files that
+        cannot be read. A truncated tail and an empty file are not reported, because the writer may still be at work.
 
     Raises:
         OSError: the baseline cannot be read, or `path` is an address.
@@ -60,9 +62,9 @@ def watch(
     followed: dict[str, _Followed] = {}
     while stop is None or not stop.is_set():
         began = time.monotonic()
-        for work in _works(path):
-            run = followed.setdefault(work.name, _Followed())
-            if run.changed(work) and (new := list(run.new(task(work), storage))):
+        for run in _runs(path):
+            seen = followed.setdefault(run.name, _Followed())
+            if seen.changed(run) and (new := list(seen.new(task(run), storage))):
                 yield new
         spent = time.monotonic() - began
         pause = max(poll_secs, spent / _SHARE - spent)
@@ -72,34 +74,34 @@ def watch(
             stop.wait(pause)
 
 
-def _works(path: str) -> list[Work]:
+def _runs(path: str) -> list[RunFiles]:
     try:
         return discovery.runs_below(path)
-    except FileNotFoundError:  # not yet there, or nothing in it so far
+    except FileNotFoundError:  # it does not exist yet, or is still empty
         return []
     except OSError as error:
-        return [discovery.Work(".", (), 0, failures=(Failure(".", path, error.strerror or str(error)),))]
+        return [discovery.RunFiles(".", (), 0, failures=(Failure(".", path, error.strerror or str(error)),))]
 
 
 @dataclass
 class _Followed:
-    """What is known of a run: its files as they were, and what was told of it."""
+    """What is known about a run: the last state of its files, and what was reported about it."""
 
     files: tuple[StoredFile, ...] | None = None
     told: dict[tuple[str, str], Severity] = field(default_factory=dict)
     failures: set[Failure] = field(default_factory=set)
 
-    def changed(self, work: Work) -> bool:
-        """Whether its files are others than they were; where they are no continuation of these, nothing was told."""
-        before, self.files = self.files, work.files
-        if before and not _goes_on(before, work.files):
+    def changed(self, run: RunFiles) -> bool:
+        """Whether the files have changed since the last call. If they were replaced, forget what was reported."""
+        before, self.files = self.files, run.files
+        if before and not _goes_on(before, run.files):
             self.told.clear()
-        return before != work.files
+        return before != run.files
 
     def new(self, report: RunReport, storage: Storage) -> Iterator[Finding | Failure]:
-        """What was not told before, or not as this bad."""
+        """What was not reported before, or was reported as less severe."""
         for failure in report.failures:
-            # A file that was deleted since it was listed is no matter.
+            # A file may have been deleted since it was listed: that does not matter.
             if failure not in self.failures and (not failure.path or storage.exists(failure.path)):
                 self.failures.add(failure)
                 yield failure
@@ -111,7 +113,7 @@ class _Followed:
 
 
 def _goes_on(before: Sequence[StoredFile], now: Sequence[StoredFile]) -> bool:
-    """Whether files that were there still are, and none of these is shorter."""
+    """Whether at least one file is still there, and no file that still is has become shorter."""
     sizes = {file.path: file.size for file in before}
     common = [file for file in now if file.path in sizes]
     return bool(common) and all(file.size >= sizes[file.path] for file in common)

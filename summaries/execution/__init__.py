@@ -1,1 +1,4 @@
-"""One task, many runs: where the work is done."""
+"""Execution: run one task for many items, somewhere else.
+
+Today in processes of this machine, any of which may die.
+"""

@@ -1,11 +1,11 @@
-"""Work in processes, any of which may die: each item's result, or how the process ended that worked on it.
+"""Work in processes, any of which may die: the result of each item, or how its process ended.
 
     parent ── items ──▶ worker
     parent ◀─ results ── worker
 
-A worker gets a few items at a time, because messages take time too. If it dies, each of these is tried again, alone,
-so that a death says which item it was, and costs no other. That is why this is no `ProcessPoolExecutor`: where one of
-its processes dies, all that is still to do is lost, and nobody knows by whose fault.
+A worker gets a few items at a time, because messages take time too. If it dies, each of its items is tried again alone,
+which shows the item that causes the death and saves the others. A `ProcessPoolExecutor` cannot do this: if one of its
+processes dies, all remaining work is lost, and there is no telling which item was the cause.
 """
 
 from __future__ import annotations
@@ -27,35 +27,38 @@ __all__ = ["Died", "in_processes"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MOST_AT_A_TIME = 32
-_GONE = (EOFError, OSError)  # what a pipe shows when nobody is at its other end
+_GONE = (EOFError, OSError)  # what a pipe raises if the other end is gone
 
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """A process ended before it had the result.
+    """A process ended before it returned a result.
 
     Attributes:
-        how: in words, as "was killed by signal 15".
+        how: in words, for example "was killed by signal 15".
     """
 
     how: str
 
 
 def in_processes(
-    task: Callable[[Item], Result], items: Sequence[Item], count: int
+    task: Callable[[Item], Result], items: Sequence[Item], jobs: int
 ) -> Iterator[tuple[Item, Result | Died]]:
-    """Every item with its result, as they come.
+    """Run a task on every item, in processes.
 
     Args:
-        task: what to do with an item, and perhaps once again; picklable, as items and results are. A process in which
-            it raises ends.
+        task: the function to call with each item. It may be called twice with the same item, and if it raises, its
+            process ends. It must be picklable, like the items and the results.
         items: what to work on, handed out in this order.
-        count: how many processes, at least 1. Each starts by importing the main module again.
+        jobs: number of processes, at least 1. Each starts by importing the main module again.
+
+    Yields:
+        Each item with its result, in the order in which they are done.
 
     Raises:
         ChildProcessError: no process can be started.
     """
-    size = max(1, min(_MOST_AT_A_TIME, len(items) // (4 * count)))
+    size = max(1, min(_MOST_AT_A_TIME, len(items) // (4 * jobs)))
     left = deque(items[start : start + size] for start in range(0, len(items), size))
     workers: dict[Any, _Worker[Item, Result]] = {}
 
@@ -64,7 +67,7 @@ def in_processes(
         workers[worker.connection] = worker
 
     try:
-        for _ in range(min(count, len(left))):
+        for _ in range(min(jobs, len(left))):
             start()
         while workers:
             for connection in wait(list(workers)):
@@ -77,7 +80,7 @@ def in_processes(
                 if isinstance(outcome, Died):
                     left.extendleft(_alone(chunk))
                     if left and not workers and not chunk:
-                        raise ChildProcessError(f"no process to audit in can be started: the last {outcome.how}")
+                        raise ChildProcessError(f"cannot start a process to audit in: the last one {outcome.how}")
                     if left and chunk:
                         start()
                 yield from _known(chunk, outcome)
@@ -87,7 +90,7 @@ def in_processes(
 
 
 def _alone(chunk: Sequence[Item]) -> list[Sequence[Item]]:
-    """What a process that died leaves to be tried again: nothing, where it had but one item."""
+    """The items of a process that died, each to be tried again alone; none if it had only one."""
     return [[item] for item in reversed(chunk)] if len(chunk) > 1 else []
 
 
@@ -98,24 +101,24 @@ def _known(chunk: Sequence[Item], outcome: Sequence[Result] | Died) -> Iterable[
 
 
 class _Worker(Generic[Item, Result]):
-    """A process, and what it works on: nothing, until it has said that it is ready."""
+    """A process, and the items that it works on: none until it has reported that it is ready."""
 
     def __init__(self, task: Callable[[Item], Result]) -> None:
-        context = multiprocessing.get_context("spawn")  # forked, a child would inherit locks that nobody there can open
+        context = multiprocessing.get_context("spawn")  # a forked child would inherit locks that it cannot release
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, task), daemon=True)
         self._process.start()
-        theirs.close()  # else the pipe would not end with the process
+        theirs.close()  # otherwise the pipe would outlive the process
         self._items: Sequence[Item] = ()
 
     def send(self, items: Sequence[Item]) -> None:
-        """Have it work on these."""
+        """Send it items to work on."""
         self._items = items
-        with suppress(*_GONE):  # who receives from it will see it
+        with suppress(*_GONE):  # the next receive will notice
             self.connection.send(items)
 
     def receive(self) -> tuple[Sequence[Item], Sequence[Result] | Died]:
-        """What it worked on, and what came of it."""
+        """The items that it worked on, and their results, or how it died."""
         items, self._items = self._items, ()
         try:
             return items, self.connection.recv()
@@ -124,7 +127,7 @@ class _Worker(Generic[Item, Result]):
             return items, Died(_ending(self._process.exitcode or 0))
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, whatever it is doing."""
         self.connection.close()
         self._process.terminate()
         self._process.join()
@@ -133,13 +136,13 @@ class _Worker(Generic[Item, Result]):
 def _ending(code: int) -> str:
     if code >= 0:
         return f"ended with status {code}"
-    hint = ", as a system does that runs out of memory" if code == -9 else ""  # noqa: PLR2004 - SIGKILL
+    hint = ", as happens when the system runs out of memory" if code == -9 else ""  # noqa: PLR2004 - SIGKILL
     return f"was killed by signal {-code}{hint}"
 
 
 def _serve(connection: Connection, task: Callable[[Item], Result]) -> None:
-    """What a process does: say that it is ready, then work on what it is sent, until nobody is there."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and decides
+    """The main function of a process: report that it is ready, then work until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the signal too, and decides
     results: list[Result] = []
     with suppress(*_GONE):
         while True:

@@ -248,26 +248,30 @@ def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
     return read_files(files, sum(file.size for file in files), fast=fast)
 
 
-def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, threads: int | None = None) -> Runs:
+def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, jobs: int | None = None) -> Runs:
     """Every run below a directory.
 
     Args:
         path: the directory.
         fast: as in `read_run`.
-        threads: how many threads read, each its own run; None takes one for each core where the scanner is compiled.
+        jobs: number of runs that are read at a time, each in a thread; None takes one per core if the scanner is
+            compiled and there is enough to read, else 1.
 
     Returns:
         {name: Run}, sorted; a run's name is its directory's path below `path`, with slashes, or ".".
 
     Raises:
+        ValueError: `jobs` is less than 1.
         FileNotFoundError: there is no such directory, or no event file below it.
         OSError: a file or directory cannot be read; or the path is an address with a scheme.
         ImportError: `fast` is True, and numba is missing.
     """
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
     runs = run_directories(path)
     total = sum(file.size for files in runs.values() for file in files)
     fast = use_fast(total, fast)
-    workers = min(threads or (os.cpu_count() or 1 if fast and total >= _FAST_BYTES else 1), len(runs))
+    workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _FAST_BYTES else 1), len(runs))
     if workers <= 1:
         return Runs({name: _read(files, fast) for name, files in runs.items()})
     with ThreadPoolExecutor(workers) as pool:

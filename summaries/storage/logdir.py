@@ -48,13 +48,13 @@ def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[StoredFile]
 
 
 def run_directories(
-    path: str | os.PathLike[str], onerror: Callable[[OSError], object] | None = None, *, lone: str | None = None
+    path: str | os.PathLike[str], on_error: Callable[[OSError], object] | None = None, *, lone: str | None = None
 ) -> dict[str, list[StoredFile]]:
     """The event files of every run below a directory, by the run's name: its path below it, with slashes, or ".".
 
     Args:
         path: the directory.
-        onerror: called with the error of each directory that cannot be listed, whose `filename` it is; the others are
+        on_error: called with the error of each directory that cannot be listed, whose `filename` it is; the others are
             listed all the same, unless they have no event file. If None, the error is raised.
         lone: the name of the run that a single file is; None if the path must be a directory.
 
@@ -65,7 +65,7 @@ def run_directories(
     path = os.fspath(path)
     errors: list[OSError] = []
     files = storage_of(path).discover(path, on_error=errors.append)
-    if errors and (onerror is None or not files):
+    if errors and (on_error is None or not files):
         raise errors[0]
     if [file.path for file in files] == [path]:
         if lone is None:
@@ -73,9 +73,9 @@ def run_directories(
         return {lone: files}
     if not files:
         raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {path}")
-    if onerror is not None:
+    if on_error is not None:
         for error in errors:
-            onerror(error)
+            on_error(error)
     by_directory: dict[str, list[StoredFile]] = defaultdict(list)
     for file in files:
         by_directory[directory_of(file.path)].append(file)

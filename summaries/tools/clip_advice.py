@@ -1,4 +1,4 @@
-"""Which bound to clip by: the norms that a run has recorded, and what each bound would have clipped."""
+"""Advice on clipping: the norms that a run recorded, and how often each bound would have clipped them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["BOUNDS", "NORM_TAG", "ClipAdvice", "clip_advice"]
 
 NORM_TAG = "gradients/global_norm"
 PERCENTILES = (1.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 100.0)
-BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)  # what people set clip_norm to
+BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)  # common values of clip_norm
 _SUGGESTED = 90.0
-_MOST_SHOWN = 8  # tags that an error names
-_CAPPED = 0.02  # of the norms: so many that equal the largest are no accident
+_MOST_SHOWN = 8  # so many tags are named in an error
+_CAPPED = 0.02  # if this share of the norms equals the largest, that is not an accident
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,15 @@ class ClipAdvice:
     """What the recorded norms say about a bound for clipping.
 
     Attributes:
-        tag: the tag that has the norms.
-        steps: how many norms there are.
-        nonfinite: how many of them are NaN or infinite; they are in none of the numbers below.
-        mean: of the norms.
-        percentiles: percentile → the norm that so many per cent of the norms are at most.
-        would_clip: bound → the share of the norms that are above it, 0 to 1.
-        suggested: the bound that this suggests: the 90th percentile of the norms that are not 0. It leaves nine steps
-            of ten as they are, and a single explosion does not move it.
-        capped: the share of the norms that equal the largest one, itself not counted.
+        tag: the tag with the norms.
+        steps: number of norms.
+        nonfinite: how many of them are NaN or infinite; the numbers below leave these out.
+        mean: mean of the norms.
+        percentiles: percentile → norm.
+        would_clip: bound → the share of the norms above it, 0 to 1.
+        suggested: the suggested bound: the 90th percentile of the norms that are not 0. It leaves nine steps out of ten
+            as they are, and a single explosion does not change it much.
+        capped: the share of the norms that equal the largest one, not counting that one.
     """
 
     tag: str
@@ -51,7 +51,7 @@ class ClipAdvice:
 
     @property
     def recorded_after_clipping(self) -> bool:
-        """Whether the norms look as if they had been clipped already: they say nothing about larger bounds then."""
+        """Whether the norms seem to be clipped already. Then they say nothing about larger bounds."""
         return self.capped >= _CAPPED
 
     def __str__(self) -> str:
@@ -71,19 +71,22 @@ def clip_advice(
     bounds: Iterable[float] = BOUNDS,
     last_step: int | None = None,
 ) -> ClipAdvice:
-    """Percentiles of a run's recorded gradient norms, and what share of the steps each bound would have clipped.
+    """Compute percentiles of recorded gradient norms, and the share of the steps that each bound would have clipped.
 
-    Nothing is trained: a run that had been clipped by that bound would have gone another way from there on. What a
-    restart superseded does not count.
+    This does not train anything: with another bound, the run would have continued differently. Points that a restart
+    superseded do not count.
 
     Args:
-        run: a Run, or the path that `read_run` takes.
-        tag: the tag with the norms before clipping, such as Hugging Face's "train/grad_norm".
-        bounds: the bounds to judge, positive; by default from 0.1 to 100.
-        last_step: judge by the steps up to this one: of a run that diverged, those before.
+        run: a Run, or a path as for `read_run`.
+        tag: the tag with the norms before clipping, for example "train/grad_norm" as Hugging Face logs it.
+        bounds: the bounds to evaluate, positive; by default from 0.1 to 100.
+        last_step: use only the steps up to this one, for example before a run diverged; None uses all.
+
+    Returns:
+        The percentiles, the shares, and a suggested bound.
 
     Raises:
-        LookupError: the run has no such tag.
+        LookupError: the run does not have this tag.
         ValueError: a bound is not positive, or no norm is positive and finite.
         OSError: the files cannot be read.
 

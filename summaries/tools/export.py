@@ -1,7 +1,7 @@
-"""Scalars of runs → Parquet, CSV and long tables, a run at a time: memory is that of the largest run.
+"""Export: the scalars of runs as Parquet or CSV, one run at a time, so that only one run is in memory.
 
-The long table has the columns run, tag, step, wall_time (seconds since the epoch) and value. Partitioned by run, a
-dataset is a directory `run=<name>` for each, as Hive names them, which DuckDB, Polars and Spark read as a column.
+The table has the columns run, tag, step, wall_time (seconds since the epoch) and value. A dataset partitioned by run
+has a directory `run=<name>` for each run, as Hive names them; DuckDB, Polars and Spark read the name as a column.
 """
 
 from __future__ import annotations
@@ -71,16 +71,16 @@ def export_parquet(
 
     Args:
         runs: a log directory, or runs by name.
-        target: the file; it is replaced.
-        on_run: called with each run that was read, to hear of faults or of progress.
+        target: the file to write; an existing one is replaced.
+        on_run: called as `on_run(name, run)` after each run was read, for example to show faults or progress.
 
     Returns:
         The number of points.
 
     Raises:
-        FileNotFoundError: there is no such directory, or no event file below it.
+        FileNotFoundError: the directory does not exist, or there is no event file below it.
         OSError: a file cannot be read or written.
-        ImportError: pyarrow is missing; the message says what brings it.
+        ImportError: pyarrow is missing; the message says how to install it.
     """
     pa, pq = _parquet()
     points = 0
@@ -95,10 +95,10 @@ def export_dataset(
     target: str | os.PathLike[str],
     on_run: Callable[[str, Run], object] | None = None,
 ) -> int:
-    """Write all scalars as a dataset that is partitioned by run: ``<target>/run=<name>/scalars.parquet``.
+    """Write all scalars as a dataset partitioned by run: ``<target>/run=<name>/scalars.parquet``.
 
-    Arguments, result and errors as in `export_parquet`. Slashes and the like in names are percent-encoded, as
-    readers of such datasets expect.
+    Arguments, result and errors as in `export_parquet`. Slashes and other special characters in names are
+    percent-encoded, as readers of such datasets expect.
     """
     pa, pq = _parquet()
     points = 0
@@ -116,12 +116,12 @@ def export_csv(
     target: str | os.PathLike[str],
     on_run: Callable[[str, Run], object] | None = None,
 ) -> int:
-    """Write all scalars as CSV, with a header line; numbers so that reading them gives the same numbers.
+    """Write all scalars as CSV with a header line. Reading the numbers back gives the same numbers.
 
-    Arguments and result as in `export_parquet`; needs nothing but Python.
+    Arguments and result as in `export_parquet`. This needs no extra.
 
     Raises:
-        FileNotFoundError: there is no such directory, or no event file below it.
+        FileNotFoundError: the directory does not exist, or there is no event file below it.
         OSError: a file cannot be read or written.
     """
     points = 0
@@ -154,7 +154,7 @@ def _pieces(scalars: Mapping[str, Series], rows: int) -> Iterator[tuple[Series, 
 
 def _parquet() -> tuple[Any, Any]:
     pa = pyarrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415 - large, and needed by nobody else
+    import pyarrow.parquet as pq  # noqa: PLC0415 - large, and used nowhere else
 
     return pa, pq
 
@@ -166,7 +166,7 @@ def _schema(pa: Any, *, with_run: bool) -> Any:
 
 
 def _write(pa: Any, writer: Any, name: str | None, run: Run) -> int:
-    """Write a run's points; small series share a row group."""
+    """Write the points of a run; small series share a row group."""
     waiting: list[Any] = []
     rows = points = 0
     for series, piece in _pieces(run.scalars, _ROW_GROUP_ROWS):

@@ -1,4 +1,4 @@
-"""Verify: read every byte of an event file, and say what is whole and what is not."""
+"""Verify: read every byte of an event file, and report what is damaged."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Verdict", "verify"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found in one file.
+    """What was found in an event file.
 
     Attributes:
         path: the file.
-        events: how many whole events it has.
-        faults: everything else that it has.
+        events: number of whole events.
+        faults: everything else in the file.
     """
 
     path: str
@@ -31,15 +31,29 @@ class Verdict:
 
     @property
     def damaged(self) -> bool:
-        """Whether there is a fault that a file still being written would not have."""
+        """Whether there is a fault that does not occur in an intact file, even while it is being written."""
         return any(fault.kind.loses and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
 
 
 def verify(path: str | os.PathLike[str]) -> Verdict:
-    """Read a whole event file, checksums and messages included.
+    """Read a whole event file, and check every checksum and every message.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The number of events, and the faults. Damage is not raised.
 
     Raises:
         OSError: the file cannot be read.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     writer.add_scalar("loss", 0.5, 0)
+    >>> verdict = verify(writer.path)
+    >>> verdict.events, verdict.damaged
+    (2, False)
     """
     faults: list[Fault] = []
     events = sum(1 for _ in read_events(path, on_fault=faults.append))

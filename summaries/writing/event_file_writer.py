@@ -40,7 +40,7 @@ from summaries.wire.scalars import as_float32, encode_summary_event
 from summaries.writing.flusher import Flusher
 from summaries.writing.lifetime import close_at_last, look_after
 from summaries.writing.nonfinite import NonFiniteWarning, NonFiniteWarnings
-from summaries.writing.pending import ROW_BYTES, Pending, owned, pack_row
+from summaries.writing.pending import ROW_BYTES, Pending, held_by_this_thread, pack_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,7 +249,7 @@ class EventFileWriter:
         if self._closed and not self._rows:  # rows remain if close() came in the middle of another thread's call
             return
         self._flush_file()
-        if owned(self._disk_lock):
+        if held_by_this_thread(self._disk_lock):
             return  # a signal handler inside of a flush, which has warned: who goes on after it can close
         self._closed = True
         self._limit = _NEVER
@@ -262,7 +262,7 @@ class EventFileWriter:
 
     def reopen(self) -> None:
         """Go on in a new file in the same directory. What is open is closed first."""
-        if owned(self._disk_lock):
+        if held_by_this_thread(self._disk_lock):
             raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it after that")
         with contextlib.suppress(OSError):  # the old file is gone or cannot grow: waiting events go to the new one
             self.close()
@@ -402,7 +402,7 @@ class EventFileWriter:
             False in a signal handler that interrupted this very function, else True.
         """
         self._pending.encode()
-        if owned(self._disk_lock):
+        if held_by_this_thread(self._disk_lock):
             return False
         with self._disk_lock:
             self._pending.write(self._file)

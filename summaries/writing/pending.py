@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import EventFile
 
-__all__ = ["ROW_BYTES", "Pending", "owned", "pack_row"]
+__all__ = ["ROW_BYTES", "Pending", "held_by_this_thread", "pack_row"]
 
 pack_row = struct.Struct("<iqdf").pack
 """(tag number, step, wall time, value) → a row's bytes; raises struct.error, TypeError or OverflowError if unfit."""
@@ -69,7 +69,7 @@ class Pending:
 
     def number_of(self, tag: str) -> int:
         """The number of a tag, which may be new."""
-        if owned(self._tags_lock):
+        if held_by_this_thread(self._tags_lock):
             raise RuntimeError(
                 f"the tag {tag!r} is new, and this call interrupted the registration of another: log it again"
             )
@@ -162,7 +162,7 @@ class Pending:
             del self._batches[0]
 
 
-def owned(lock: Any) -> bool:
+def held_by_this_thread(lock: Any) -> bool:
     """Whether this thread holds the RLock already."""
     return bool(lock._is_owned())  # noqa: SLF001 - as threading.Condition asks it
 

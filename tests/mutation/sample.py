@@ -43,7 +43,7 @@ MODULES = (
     ),
     *(f"summaries/kinds/{name}" for name in ("histogram", "hparams")),
     *(f"summaries/auditing/{name}" for name in ("config", "engine", "curves", "signals/signals", "statistics/*")),
-    *(f"summaries/auditing/rules/{name}" for name in ("timeline", "losses", "rates", "clipping")),
+    *(f"summaries/auditing/rules/{name}" for name in ("timeline", "losses", "warm_restarts", "rates", "clipping")),
     *(f"optim/{name}" for name in ("clip", "variable", "moving_average", "autodiff/backward")),
     *(f"optim/kernels/{name}" for name in ("plan", "plain")),
     *(f"optim/optimizers/{name}" for name in ("sparse", "targets", "gradient_checks", "adam")),

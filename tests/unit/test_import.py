@@ -15,8 +15,24 @@ def test_import_is_light(module, needed):
 
 
 @pytest.mark.parametrize("module", ["summaries", "optim"])
-def test_public_names(module):
-    program = (
-        f"import {module} as m; print([n for n in m.__all__ if not hasattr(m, n)], m.__all__ == sorted(m.__all__))"
-    )
-    assert run("-c", program) == "[] True\n"
+def test_no_module_hides_a_public_name(module):
+    """`optim.gradients` is the function, whichever of the modules below were imported."""
+    program = f"""
+import importlib, pkgutil, types
+import {module} as package
+before = {{name: getattr(package, name) for name in package.__all__}}
+for found in pkgutil.walk_packages(package.__path__, "{module}."):
+    if found.name.rpartition(".")[2] != "__main__":
+        try:
+            importlib.import_module(found.name)
+        except ImportError as error:  # an extra is not installed
+            assert error.name.partition(".")[0] != "{module}", error
+print([name for name, value in before.items() if getattr(package, name) is not value])
+print([name for name, value in before.items() if isinstance(value, types.ModuleType)])
+"""
+    assert run("-c", program).splitlines() == ["[]", "[]"]
+
+
+def test_gradients_is_the_function():
+    program = "import optim.autodiff.gradients, optim; print(optim.gradients is optim.autodiff.gradients.gradients)"
+    assert run("-c", program) == "True\n"

@@ -1,1 +1,4 @@
-"""A report in the formats that people and programs read: one module for each, one function in each."""
+"""Report formats: text, JSON, GitHub annotations, SARIF and an HTML page, a module and a function for each.
+
+`folded` and `progress` serve people at a terminal; `payload`, `panels` and `packed` serve the page.
+"""

@@ -1,4 +1,4 @@
-"""What one rule found in many tags of a run, as one finding: for people. Programs get every finding."""
+"""Folding: for people, what one rule found in many tags of a run becomes one finding. Programs get every finding."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = ["folded"]
 
-_MOST = 3  # findings of one rule that are told one by one
+_MOST = 3  # up to so many findings of one rule are shown one by one
 _NAMED = 3
 
 
 def folded(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, in their order; more than three of one rule and run, alike in severity, at the first one's place.
+    """Fold more than three findings of one rule, run and severity into one, at the place of the first.
 
-    A stack of layers whose gradients vanish is one thing that happened, however many variables show it.
+    If the gradients of a stack of layers vanish, that is one event, however many variables show it.
     """
     groups: dict[tuple[str, str, int], list[Finding]] = {}
     for finding in findings:

@@ -1,6 +1,6 @@
-"""A report as annotations of a GitHub workflow: one line a finding, or for what a rule found in many tags of a run.
+"""A report as annotations of a GitHub workflow: one line for each finding, folded if a rule has many in a run.
 
-Of each step of a workflow, GitHub shows ten annotations of a severity.
+GitHub shows up to ten annotations of each severity for a step of a workflow.
 
 https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
 """
@@ -39,5 +39,5 @@ def _command(command: str, title: str, text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """What a line of commands keeps for itself is written as GitHub's toolkit does."""
+    """Escape the characters that have a meaning in workflow commands, like GitHub's toolkit."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

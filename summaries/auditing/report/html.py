@@ -1,8 +1,8 @@
-"""A report → one HTML file: no server, no network, nothing beside it.
+"""A report as one HTML file that needs no server, no network and no other file.
 
-The page is `page/`: a template, a style sheet, and scripts that share one scope, in the order of `_SCRIPTS`. Whatever
-came out of event files is data (`payload`) that these scripts put on the page as text, never as markup; and a content
-security policy lets the browser run the scripts of `page/` only, by their digests, and ask nobody for anything.
+The page consists of the files in `page/`: a template, a style sheet, and scripts that share one scope, in the order of
+`_SCRIPTS`. Everything that comes from event files is data (`payload`), which these scripts put on the page as text,
+never as markup. A content security policy allows only the scripts of `page/`, by their digests, and no requests.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _NO_PAGES: Mapping[str, str] = MappingProxyType({})
 
 
 def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str] = _NO_PAGES) -> str:
-    """The page.
+    """Render the page.
 
     Args:
         report: what the audit found.
-        baseline: the name of the run that the others were compared with, if one was.
-        pages: a rule's code → its page, in Markdown; HTML in it is shown as text.
+        baseline: the name of the baseline that the runs were compared with, or None.
+        pages: code of a rule → its page in Markdown; HTML in it is shown as text.
 
     Returns:
-        The file's text, to be written as UTF-8.
+        The text of the file, to be written as UTF-8.
 
     Raises:
-        ModuleNotFoundError: there are pages, and the extra `audit` is not installed.
+        ModuleNotFoundError: there are pages, but markdown-it-py is not installed.
 
     Example:
         >>> from summaries.auditing.findings import Report, RunReport
@@ -81,7 +81,7 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
 
 
 def _policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
-    """Only these scripts and styles, by their digests; no request to anywhere; no markup made by a script."""
+    """Allow only these scripts and styles, by their digests; no requests, and no markup created by scripts."""
     allowed = {"script-src": scripts, "style-src": styles}
     parts = ["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'"]
     parts += ["require-trusted-types-for 'script'", "trusted-types 'none'"]
@@ -94,7 +94,7 @@ def _digest(text: str) -> str:
 
 
 def _rules(pages: Mapping[str, str]) -> Iterable[str]:
-    """Each rule's page as a template, which the script copies when it is asked for."""
+    """The page of each rule as a template element, which a script copies when the page is opened."""
     if not pages:
         return
     try:
@@ -107,5 +107,5 @@ def _rules(pages: Mapping[str, str]) -> Iterable[str]:
 
 
 def _asset(name: str) -> str:
-    """The text of a file in `page/`, its lines ended as the digests expect: as an HTML parser reads them."""
+    """The text of a file in `page/`, with the line ends of an HTML parser, on which the digests depend."""
     return files(__package__).joinpath("page", *name.split("/")).read_text(encoding="utf-8")

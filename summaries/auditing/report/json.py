@@ -1,4 +1,4 @@
-"""A report as JSON, as `report.schema.json` beside this module describes it."""
+"""A report as JSON; `report.schema.json` beside this module describes the format."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 __all__ = ["VERSION", "as_dict", "json"]
 
 VERSION = "1.0"
-"""Of the schema: the first number changes where a reader of the old one would fail."""
+"""The version of the schema. The first number changes if readers of the previous version would fail."""
 
 
 def json(report: Report) -> str:
-    """The report as one JSON object, with a line break at its end."""
+    """The report as one JSON object, followed by a line break."""
     return encoder.dumps(as_dict(report), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def as_dict(report: Report) -> dict[str, Any]:
-    """The report as what JSON can hold: a number that is not finite stands as "nan", "inf" or "-inf"."""
+    """The report as values that JSON can hold; a number that is not finite becomes "nan", "inf" or "-inf"."""
     return {
         "version": VERSION,
         "tool": {"name": "gradledger", "version": version("gradledger")},

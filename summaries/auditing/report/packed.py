@@ -1,11 +1,11 @@
-"""Arrays and what describes them, packed into one block of text for a page.
+"""Blocks: arrays and a header that describes them, packed into text for a page.
 
     block    base64(zlib(body))
     body     uint32 length of the header | header | arrays, each starting at a multiple of 8
     header   JSON in ASCII, padded with spaces; an array is [type, offset from the first array, count]
     type     u1 u2 u4 f4 f8: unsigned integers and floats, little-endian
 
-Numbers as text would take twice the room and, for a million points, a second to parse; these are read in place.
+Numbers as text would take twice the space, and a second to parse for a million points; these are read in place.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _HUGE = 1e300  # sums of such levels are still finite
 
 
 class Arrays:
-    """Collects the arrays of one block."""
+    """The arrays of one block."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._size = 0
 
     def add(self, array: NDArray[Any]) -> list[Any]:
-        """Take a copy; return what the header says of it."""
+        """Add a copy of an array; return its entry for the header."""
         data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
         place = [f"{array.dtype.kind}{array.dtype.itemsize}", self._size, len(array)]
         data += bytes(-len(data) % _ALIGN)
@@ -46,7 +46,7 @@ class Arrays:
         return place
 
     def add_rising(self, values: NDArray[np.int64]) -> list[Any]:
-        """Take integers that do not fall: the first, and differences in as few bytes as hold them; else as float64."""
+        """Add ascending integers as the first one and differences, in as few bytes as possible; others as float64."""
         if len(values) > 0 and float(values[-1]) - float(values[0]) < np.iinfo(np.uint32).max:
             steps = np.diff(values, prepend=values[:1])
             if steps.min() >= 0 and abs(int(values[0])) < 1 << 53:
@@ -54,15 +54,15 @@ class Arrays:
         return [None, *self.add(values.astype(np.float64))]
 
     def add_floats(self, values: NDArray[np.float64]) -> list[Any]:
-        """Take floats, as float32 if that loses nothing: what event files hold mostly is float32."""
+        """Add floats, as float32 if that loses nothing; most values in event files are float32."""
         with np.errstate(over="ignore", invalid="ignore"):
             narrow = values.astype(np.float32)
         return self.add(narrow if np.array_equal(narrow.astype(np.float64), values, equal_nan=True) else values)
 
     def add_even(self, values: NDArray[np.float64]) -> list[Any]:
-        """Take floats about evenly apart, as times: in 65,536 levels, each as its distance to the last; else float32.
+        """Add roughly evenly spaced floats, such as times, as differences between 65,536 levels; others as float32.
 
-        The first two numbers are the least value and the height of a level; None of float32.
+        The first two entries for the header are the smallest value and the height of a level; None for float32.
         """
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
         level = (high - low) / _TOP
@@ -73,12 +73,12 @@ class Arrays:
             return [None, None, *self.add(values.astype(np.float32))]
 
     def tobytes(self) -> bytes:
-        """All of them, one after the other."""
+        """All arrays, one after the other."""
         return b"".join(self._parts)
 
 
 def block(header: object, arrays: Arrays) -> str:
-    """The block's text: letters, digits and + / = only."""
+    """The text of a block: only letters, digits and + / =."""
     head = to_json(header).encode("ascii")
     head += b" " * (-(len(head) + _LENGTH_BYTES) % _ALIGN)
     body = len(head).to_bytes(_LENGTH_BYTES, "little") + head + arrays.tobytes()
@@ -86,17 +86,17 @@ def block(header: object, arrays: Arrays) -> str:
 
 
 def to_json(value: object) -> str:
-    """JSON in ASCII that may stand inside a page's script element, whatever strings are in it.
+    """JSON in ASCII that is safe inside a script element of a page, whatever strings it contains.
 
-    Escaped are `<`, `>` and `&`, so that nothing in it ends the element or starts a comment; and all that is not
-    ASCII, so that surrogates that are no text, and U+2028, do no harm.
+    It escapes `<`, `>` and `&`, so that nothing ends the element or starts a comment, and everything outside ASCII, so
+    that lone surrogates and U+2028 do no harm.
     """
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def plain(value: object) -> object:
-    """A number as JSON can say it: NaN and infinities as JavaScript's names of them, NumPy's as Python's."""
+    """A number as JSON can hold it: NaN and infinities as their names in JavaScript, NumPy numbers as Python's."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""A run's curves → the charts to draw of them: which curves belong together, and how each chart is to be read."""
+"""Panels: from the curves of a run to its charts, with the curves that belong together and their kind of axis."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "panels"]
 
-# Title, how it is drawn, and the roles in it, in the order in which a reader asks for them. What comes twice is drawn
-# once, by the first roles that there are.
+# Title, kind and roles of each chart, in the order in which readers want them. A title that occurs twice is drawn once,
+# with the first roles that the run has.
 _LAYOUT: tuple[tuple[str, Kind, tuple[str, ...]], ...] = (
     ("Loss", "lines", ("loss", "validation_loss")),
     ("Gradient norm and its bound", "lines", ("global_norm", "clip_norm", "clipped_global_norm")),
@@ -38,9 +38,9 @@ _FURTHER: tuple[tuple[str, Kind, tuple[str, ...]], ...] = (
     ("Largest of each slot", "heat", ("slot_max",)),
     ("Least of each slot", "heat", ("slot_min",)),
 )
-_LINEAR = frozenset({"learning_rate", "clipped", "clipped_fraction", "zero_fraction"})  # these are read from zero on
-_MOST_LINES = 8  # as many as there are colors that can be told apart; more lines are charts of their own
-_LOG_FROM = 10.0  # largest over least value from which a linear axis would hide the small ones
+_LINEAR = frozenset({"learning_rate", "clipped", "clipped_fraction", "zero_fraction"})  # their axes start at zero
+_MOST_LINES = 8  # as many as there are distinguishable colors; further lines get their own charts
+_LOG_FROM = 10.0  # ratio of largest to smallest value from which a linear axis would hide the small ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class Panel:
     """One chart.
 
     Attributes:
-        title: what it says above it.
-        kind: "lines", or "heat": a row a variable, over the steps, brighter where the value is larger.
-        curves: which of the run's curves are in it, by index.
-        log: whether its values are to be read on a logarithmic axis.
-        further: whether it is one that nobody asked for by role.
+        title: its heading.
+        kind: "lines", or "heat": a heat map over the steps, with a row for each variable.
+        curves: the curves in it, as indices into the curves of the run.
+        log: whether its values have a logarithmic axis.
+        further: whether it belongs to the charts that are folded away at first.
     """
 
     title: str
@@ -63,7 +63,7 @@ class Panel:
 
 
 def panels(curves: Sequence[Curve]) -> list[Panel]:
-    """The charts of a run, in the order of the page; every curve is in exactly one."""
+    """The charts of a run, in the order of the page; every curve is in exactly one of them."""
     made: list[Panel] = []
     shown: set[int] = set()
     for title, kind, roles in _LAYOUT + _FURTHER:
@@ -83,12 +83,12 @@ def panels(curves: Sequence[Curve]) -> list[Panel]:
 
 
 def _counting(tag: str) -> list[tuple[int, str]]:
-    """Orders layer_2 before layer_10."""
+    """A sort key that puts layer_2 before layer_10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", tag)]
 
 
 def _spread(curves: Iterable[Curve]) -> bool:
-    """Whether the values are better read on a logarithmic axis: none is negative, their magnitudes differ."""
+    """Whether the values need a logarithmic axis: none is negative, and their magnitudes differ."""
     curves = list(curves)
     if any(curve.role in _LINEAR for curve in curves):
         return False

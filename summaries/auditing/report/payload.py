@@ -1,4 +1,4 @@
-"""A report → what the page's script reads: an index of all runs, and for each run a block, unpacked when opened."""
+"""The data of the page: an index of all runs, and a block for each run, which is unpacked when the run is opened."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 __all__ = ["blocks", "index"]
 
-_POINTS = 350_000  # in a page; about 3 MB of text
-_MOST_POINTS = 1_200_000  # in one of so many curves that they could not be read, if it had no more than these
+_POINTS = 350_000  # in a page, which is about 3 MB of text
+_MOST_POINTS = 1_200_000  # in a page with so many curves that fewer points would make them unreadable
 _FEWEST_STRETCHES = 40
-_PROMINENT = 4  # as many points for a curve that is drawn at full width, as those have that share a heat map
+_PROMINENT = 4  # times as many points for a curve that is drawn at full width as for a row of a heat map
 _SPARK_STRETCHES = 24
 _SPARK_WIDTH, _SPARK_HEIGHT = 96, 20
 _SPARK_LOG_FROM = 10.0
 _LOSSES = ("loss", "validation_loss")
-_SHARES = ("clipped", "clipped_fraction")  # zeros and ones, or shares of what was since the last write
+_SHARES = ("clipped", "clipped_fraction")  # zeros and ones, or shares since the last write
 
 
 def index(report: Report, baseline: str | None) -> dict[str, Any]:
-    """What the overview shows: a row a run."""
+    """The data of the overview: a row for each run."""
     return {"baseline": baseline, "runs": [_row(run) for run in report.runs]}
 
 
 def blocks(report: Report) -> list[str]:
-    """A block for each run: its findings, its panels, and its curves in as many points as the page has room for.
+    """A block for each run: its findings, its panels, and its curves with as many points as the page has room for.
 
-    The more curves, the coarser they are, those of single variables first. With thousands of runs that is not enough:
-    from the least interesting on, they keep only the curves that tell their loss, and say how many were left out.
+    The more curves there are, the coarser they become, those of single variables first. If there are thousands of runs,
+    that is not enough: then the least interesting runs keep only their loss, and say how many curves were left out.
     """
     total = sum(_weight(curve) for run in report.runs for curve in run.curves)
     share = _POINTS // (2 * max(total, 1))
@@ -137,7 +137,7 @@ def _thinned(curve: Curve, stretches: int) -> Curve:
     if curve.role in _SHARES and len(curve.value) == curve.points:
         return _at(curve, *means(curve.value))
     stretches = min(stretches, STRETCHES)
-    if len(curve.value) <= 2.2 * stretches:  # it was thinned like this before, and not all of it was finite
+    if len(curve.value) <= 2.2 * stretches:  # it was thinned like this before, and has some non-finite points
         return curve
     kept = thin(curve.value, stretches)
     return _at(curve, kept, curve.value[kept])
@@ -148,7 +148,7 @@ def _at(curve: Curve, kept: NDArray[np.intp], value: NDArray[np.float64]) -> Cur
 
 
 def _loss(curves: Sequence[Curve]) -> Curve | None:
-    """The curve that is the run's loss: the first one for training, else for validation, that has points."""
+    """The loss of a run: the first curve with points among training losses, else among validation losses."""
     for role in _LOSSES:
         for curve in curves:
             if curve.role == role and len(curve.value) > 0:
@@ -157,7 +157,7 @@ def _loss(curves: Sequence[Curve]) -> Curve | None:
 
 
 def _sparkline(value: NDArray[np.float64]) -> list[int]:
-    """x0, y0, x1, y1, … in a box of 96 x 20, y downward; y is -1 where the value is not finite."""
+    """x0, y0, x1, y1, … in a box of 96 x 20, with y downwards; y is -1 if the value is not finite."""
     kept = thin(value, _SPARK_STRETCHES)
     x = np.round(kept * (_SPARK_WIDTH / max(len(value) - 1, 1))).astype(int)
     shown = value[kept]
@@ -175,7 +175,7 @@ def _sparkline(value: NDArray[np.float64]) -> list[int]:
 
 
 def _steps(steps: tuple[int, int] | None) -> list[int] | None:
-    """First and last step as JSON has them."""
+    """The first and the last step, for JSON."""
     return None if steps is None else [int(steps[0]), int(steps[1])]
 
 

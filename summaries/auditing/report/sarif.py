@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0, which code hosts and editors take in.
+"""A report as SARIF 2.1.0, which code hosts and editors can read.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 """
@@ -26,7 +26,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def sarif(report: Report) -> str:
-    """The report as one SARIF log with one run: the audit's."""
+    """The report as one SARIF log; its only run is the audit."""
     codes = sorted({finding.code for finding in report.findings})
     places = {run.name: run.files for run in report.runs}
     plain = as_dict(report)["findings"]
@@ -45,7 +45,7 @@ def sarif(report: Report) -> str:
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    """Whether all could be audited, and what could not."""
+    """Whether everything could be audited, and what could not."""
     notes = [
         {
             "level": "error",

@@ -1,7 +1,7 @@
 """A report for the terminal: a table of runs with sparklines and verdicts, then the findings of each run.
 
-On a terminal, lines are broken to its width, names where their parts end, and columns that do not fit are left out;
-in a pipe or a file they are as long as they are, for those who search in them.
+On a terminal, lines are wrapped to its width, names at the ends of their parts, and columns that do not fit are left
+out. In a pipe or a file, lines have any length, so that they can be searched.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ __all__ = [
 ]
 
 _BARS = "▁▂▃▄▅▆▇█·"
-_PLAIN_BARS = "_.-~=+*#?"  # for encodings that have no others
+_PLAIN_BARS = "_.-~=+*#?"  # for encodings without block characters
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _UNBOUNDED = 1 << 20
-_NAME_WIDTH = 24  # what a run's name gets, before columns are left out for its sake
-_SEPARATORS = (" ", "/", "_-=,:", ".")  # where lines are broken, if anywhere
+_NAME_WIDTH = 24  # columns are left out until the name of a run has this width
+_SEPARATORS = (" ", "/", "_-=,:", ".")  # where lines are wrapped if possible, best first
 
 
 def console(file: TextIO) -> Console:
-    """A console of rich's that prints to a file: in colour, where that is a terminal.
+    """A rich console that prints to a file; in colour, if that is a terminal.
 
     Raises:
-        ImportError: rich is missing; the message says what brings it.
+        ImportError: rich is missing; the message says how to install it.
     """
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra
@@ -56,16 +56,18 @@ def console(file: TextIO) -> Console:
     bounded = file.isatty() or os.environ.get("COLUMNS", "").isdigit()
     width = None if bounded else _UNBOUNDED
     made = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
-    made.on_broken_pipe = _raise_again  # rich's own ends the program with status 1, as if something had been found
+    made.on_broken_pipe = (
+        _raise_again  # by default rich ends the program with status 1, which here means that something was found
+    )
     return made
 
 
 def _raise_again() -> None:
-    raise  # noqa: PLE0704 - it is called where the error is handled
+    raise  # noqa: PLE0704 - called while the error is being handled
 
 
 def show(report: Report, console: Console, *, fold: bool = True) -> None:
-    """Print a report; what one rule found in many tags of a run as one, unless every finding is wanted."""
+    """Print a report; with `fold`, what one rule found in many tags of a run becomes one finding."""
     console.print(_table(report, console))
     for run in report.runs:
         if run.findings:
@@ -83,7 +85,7 @@ def show(report: Report, console: Console, *, fold: bool = True) -> None:
 
 
 def print_finding(console: Console, finding: Finding, run: str = "") -> None:
-    """Print one finding: severity, code, steps, message; and the run's name, where one is given."""
+    """Print a finding: severity, code, name of the run if given, steps, and message."""
     from rich.text import Text  # noqa: PLC0415 - an extra
 
     code = f"{finding.code} {finding.name}"
@@ -101,7 +103,7 @@ def print_finding(console: Console, finding: Finding, run: str = "") -> None:
 
 
 def failure_text(failure: Failure) -> str:
-    """What could not be audited, and why: a line."""
+    """What could not be audited, and why, in one line."""
     return printable(": ".join(filter(None, (failure.run, failure.path, failure.reason))))
 
 
@@ -113,7 +115,7 @@ def _print_broken(console: Console, text: str, style: str = "", indent: int = 0)
 
 
 def broken(text: str, width: int) -> list[str]:
-    """The text in lines of at most so many cells: broken at spaces, else where the parts of a name end.
+    """Wrap a text to lines of at most `width` cells: at spaces if possible, else where the parts of a name end.
 
     >>> broken("sweep/learning_rate=0.001/seed=1", 16)
     ['sweep/', 'learning_rate=', '0.001/seed=1']
@@ -122,7 +124,7 @@ def broken(text: str, width: int) -> list[str]:
 
     lines = []
     while cell_len(text) > width:
-        ends = list(accumulate(map(cell_len, text[: max(width, 1)])))  # a character may take two cells, or none
+        ends = list(accumulate(map(cell_len, text[: max(width, 1)])))  # a character may take two cells or none
         fitting = max(bisect_right(ends, width), 1)
         cut = next(filter(None, (_last_break(text[:fitting], of) for of in _SEPARATORS)), fitting)
         lines.append(text[:cut].rstrip(" "))
@@ -131,13 +133,13 @@ def broken(text: str, width: int) -> list[str]:
 
 
 def _last_break(text: str, separators: str) -> int:
-    """Where a line may end; 0 where that would leave it too short."""
+    """The last place where a line may end; 0 if that would make it too short."""
     cut = max(text.rfind(character) for character in separators) + 1
     return cut if cut > len(text) // 3 else 0
 
 
 def steps_text(finding: Finding) -> str:
-    """The steps of a finding, in words; "" where it is about none."""
+    """The steps of a finding, in words; "" if it is not about steps."""
     if finding.steps is None:
         return ""
     first, last = finding.steps
@@ -145,7 +147,7 @@ def steps_text(finding: Finding) -> str:
 
 
 def printable(text: str) -> str:
-    r"""The text, with what a terminal would obey rather than show as an escape sequence.
+    r"""The text with control characters, which a terminal would obey, written as escape sequences.
 
     >>> printable("a\x1b[31mred")
     'a\\x1b[31mred'
@@ -154,12 +156,12 @@ def printable(text: str) -> str:
 
 
 def sparkline(values: np.ndarray[tuple[int], np.dtype[np.float64]], width: int = 16, bars: str = _BARS) -> str:
-    """Values as a line of bars: each the mean of its stretch; the last of `bars` where nothing in it is finite.
+    """Values as a line of bars, each for the mean of a stretch; the last of `bars` marks stretches that are not finite.
 
     >>> sparkline(np.array([4.0, 3.0, 2.0, 1.0]))
     '█▆▃▁'
     """
-    halves = np.array_split(values / 2, min(width, max(len(values), 1)))  # whose differences and sums do not overflow
+    halves = np.array_split(values / 2, min(width, max(len(values), 1)))  # so that differences and sums do not overflow
     parts = [part[np.isfinite(part)] for part in halves]
     means = np.array([(part / len(part)).sum() if len(part) else np.nan for part in parts])
     if not np.isfinite(means).any():
@@ -170,7 +172,7 @@ def sparkline(values: np.ndarray[tuple[int], np.dtype[np.float64]], width: int =
 
 
 class _Column(NamedTuple):
-    """A column of the table: its title, its cells with their styles, and how it is aligned."""
+    """A column of the table: its title, its cells with their styles, and its alignment."""
 
     title: str
     cells: list[tuple[str, str]]
@@ -178,7 +180,7 @@ class _Column(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Of its widest line, in cells."""
+        """The width of the longest line, in cells."""
         from rich.cells import cell_len  # noqa: PLC0415 - an extra
 
         texts = (self.title, *(text for text, _ in self.cells))
@@ -186,7 +188,7 @@ class _Column(NamedTuple):
 
 
 def _table(report: Report, console: Console) -> Table:
-    """The runs, in as many columns as there is room for beside their names."""
+    """The runs, with as many columns as fit beside their names."""
     from rich.table import Table  # noqa: PLC0415 - an extra
     from rich.text import Text  # noqa: PLC0415 - an extra
 
@@ -226,7 +228,7 @@ def _columns(report: Report, console: Console) -> list[_Column]:
 
 
 def _encodes(console: Console, text: str) -> bool:
-    """Whether the console's file can be written this, as those of Windows' code pages often cannot."""
+    """Whether the encoding of the console has these characters; code pages of Windows often do not."""
     try:
         text.encode(console.encoding)
     except (UnicodeEncodeError, LookupError):
@@ -248,7 +250,7 @@ def _run_verdict(run: RunReport) -> tuple[str, str]:
 
 
 def counts(findings: Sequence[Finding]) -> str:
-    """How many there are of each severity, in words."""
+    """The number of findings of each severity, in words."""
     names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
     found = ((sum(finding.severity is severity for finding in findings), name) for severity, name in names.items())
     return ", ".join(_count(number, name) for number, name in found if number)

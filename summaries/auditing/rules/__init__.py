@@ -1,4 +1,7 @@
-"""The rules, by code; in modules by what they look at."""
+"""The rules, by code: a module for each family, what they share, and a page for each rule in `pages`.
+
+A rule is a function over the signals of a run; see `rule`.
+"""
 
 from summaries.auditing.rules import (
     baseline,
@@ -18,4 +21,4 @@ __all__ = ["RULES"]
 _MODULES = (files, timeline, losses, gradients, variables, clipping, updates, rates, baseline)
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))
-"""Every rule, by its code and in the codes' order."""
+"""Every rule by its code, in the order of the codes."""

@@ -1,4 +1,4 @@
-"""GL6xx: a run beside the runs of a baseline."""
+"""GL6xx: a run compared with the runs of a baseline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_ENDS = (0.1, 0.3)  # of the steps: what is worse in the end, and what is so all along, seen in more points
+_ENDS = (0.1, 0.3)  # of the steps: first what is worse at the end; then, in more points, what is worse all along
 
 
 @RULES.add(
@@ -33,7 +33,7 @@ _ENDS = (0.1, 0.3)  # of the steps: what is worse in the end, and what is so all
     min_points=whole(10),
 )
 def loss_worse_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """At the same steps, the loss is above what the baseline's runs spread over."""
+    """At the same steps, the loss is above the spread of the baseline's runs."""
     for signal in run.of("loss", "validation_loss"):
         others = [other.all[signal.tag].finite for other in run.baseline if signal.tag in other.all]
         others = [other for other in others if len(other) >= limit["min_points"]]
@@ -54,7 +54,7 @@ def loss_worse_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _beside(own: Series, others: list[Series], last: int, share: float) -> tuple[float, float, float]:
-    """Over this share of the steps up to `last`: a run's level, that of others, and the spread between such levels."""
+    """Compare levels over the last `share` of the steps up to `last`: of a run, of the others, and their spread."""
     level, error = _end(own, last, share)
     ends = [_end(other, last, share) for other in others]
     levels = np.array([end for end, _ in ends])
@@ -63,7 +63,7 @@ def _beside(own: Series, others: list[Series], last: int, share: float) -> tuple
 
 
 def _end(series: Series, last: int, share: float) -> tuple[float, float]:
-    """The level over the last part of the steps up to `last`, and its standard error."""
+    """The level over the last `share` of the steps up to `last`, and its standard error."""
     part = series.value[series.step <= last]
     part = part[-max(int(len(part) * share), 5) :]
     if not len(part):
@@ -88,7 +88,7 @@ def slower_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _secs_per_step(run: Signals, min_points: float) -> float | None:
-    """The usual time between two steps, in seconds; None where the wall times do not tell."""
+    """The usual time between two steps, in seconds; None if the wall times do not show it."""
     signal = run.longest
     if signal is None or len(signal) < min_points:
         return None
@@ -100,7 +100,7 @@ def _secs_per_step(run: Signals, min_points: float) -> float | None:
 
 @RULES.add("GL603", "missing-tags", Severity.WARNING)
 def missing_tags(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Tags that every run of the baseline has are not there."""
+    """Tags that every run of the baseline has are missing."""
     if not run.baseline:
         return
     common = set.intersection(*(set(other.run.tags) for other in run.baseline))

@@ -1,4 +1,4 @@
-"""GL404 and GL405: how often clipping acts."""
+"""GL404 and GL405: how often gradients are clipped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RULES = Ruleset()
 
 
 class _Clipping(NamedTuple):
-    """At which steps gradients were clipped, or in which share of steps: float64[n], 0 to 1."""
+    """Whether each step was clipped, or which share of the steps: float64[n], 0 to 1."""
 
     tag: str
     step: NDArray[np.int64]
@@ -34,14 +34,14 @@ class _Clipping(NamedTuple):
 
 
 def _clipping(run: Signals) -> Iterator[_Clipping]:
-    """What the run tells of its clipping: the most direct of what it logs."""
+    """What the run logs about clipping, from the most direct signal."""
     for role in ("clipped", "clipped_fraction"):
         signals = [signal for signal in run.of(role) if len(signal.finite) and not _of_a_policy(run, signal.tag)]
         if signals:
             for signal in signals:
                 yield _Clipping(signal.tag, signal.finite.step, signal.finite.value)
             return
-    if any(norm.tag.endswith("gnorm") for norm in run.of("global_norm")):  # fairseq and metaseq: of 100
+    if any(norm.tag.endswith("gnorm") for norm in run.of("global_norm")):  # fairseq and metaseq log percent
         for signal in run.of("clipped_percent")[:1]:
             yield _Clipping(signal.tag, signal.finite.step, signal.finite.value / 100)
             return
@@ -56,7 +56,7 @@ def _clipping(run: Signals) -> Iterator[_Clipping]:
 
 
 def _of_a_policy(run: Signals, tag: str) -> bool:
-    """Whether a `clip_fraction` is, in reinforcement learning, that of PPO: of ratios of probabilities."""
+    """Whether a `clip_fraction` is PPO's, which clips ratios of probabilities and not gradients."""
     return run.moving_target and "grad" not in tag.lower()
 
 
@@ -64,11 +64,11 @@ def _of_a_policy(run: Signals, tag: str) -> bool:
     "GL404", "clipping-saturated", Severity.WARNING, fraction=fraction(0.9), min_points=whole(100), min_shares=whole(20)
 )
 def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Nearly every step is clipped: the bound sets the length of the steps, the gradient only their direction."""
+    """Nearly every step is clipped: the bound sets the length of the steps, and the gradient only their direction."""
     for tag, step, share in _clipping(run):
         half = len(share) // 2
         steps = np.isin(share, (0.0, 1.0)).all() and run.all[tag].meaning.role != "clipped_fraction"
-        enough = limit["min_points"] if steps else limit["min_shares"]  # a share is of many steps
+        enough = limit["min_points"] if steps else limit["min_shares"]  # a share covers many steps
         if len(share) < enough or not share[half:].mean() >= limit["fraction"]:
             continue
         start = min(since(share, limit["fraction"]), half)
@@ -86,8 +86,8 @@ def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 @RULES.add("GL405", "clipping-never-acts", Severity.INFO, min_points=whole(50))
 def clipping_never_acts(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Clipping is on, and no step was clipped."""
+    """Clipping is on, but not a single step was clipped."""
     for tag, step, share in _clipping(run):
         if len(share) >= limit["min_points"] and not share.any():
             steps = int(step[0]), int(step[-1])
-            yield Hit(f"none of {len(share)} steps was clipped", tag, steps, {"points": len(share)})
+            yield Hit(f"none of {len(share)} steps were clipped", tag, steps, {"points": len(share)})

@@ -1,4 +1,4 @@
-"""Whether a loss diverges: a rise that takes a good part of the run, one at its very end, one at its very start."""
+"""Whether a loss diverges: over a good part of the run, at its very end, or at its very start."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.rules.rule import Hit
+from summaries.auditing.rules.warm_restarts import explained_by_rate
 from summaries.auditing.statistics.course import (
     Course,
     bend,
-    explained_by_rate,
     largest_rise,
     onset,
     without_zeros,
@@ -27,22 +27,25 @@ if TYPE_CHECKING:
 
 __all__ = ["divergence"]
 
-_FEW = 5  # points at the end; fewer could still be a spike
-_TIMES = 1.5  # what it was at first, at least, a loss must be that blew up at once
+_FEW = 5  # points at the end; fewer may be a spike
+_TIMES = 1.5  # a loss that blew up at once must rise to at least so many times its first level
 
 
 def divergence(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
-    """A loss that rises far above the best that it had, and stays there.
+    """Find a loss that rises far above its best level, and stays there.
 
     Args:
-        run: the loss's run.
+        run: the run of the loss.
         signal: the loss.
-        limit: `min_points`, `sigmas`, `min_rise` and `min_undone`, as GL304 has them.
+        limit: the thresholds of GL304: `min_points`, `sigmas`, `min_rise` and `min_undone`.
+
+    Returns:
+        What was found, or None.
     """
     series = without_zeros(signal.finite)
     if len(series) < limit["min_points"]:
         return None
-    # Of a short run, few blocks: a median of five points is too noisy. Of a long one they would hide its turns.
+    # For a short run, also few blocks: the median of five points is too noisy. In a long one they would hide its turns.
     for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
         hit = _divergence(run, signal, series, count, limit)
         if hit is not None:
@@ -51,14 +54,14 @@ def divergence(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
 
 
 def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
-    """A rise that takes a good part of the run: seen in the medians of blocks."""
+    """Find a rise that takes a good part of the run, in the medians of blocks."""
     course = Course.of(series.value, count)
     level = course.blocks.median
     best = int(np.argmin(level))
     lowest, since = float(level[best]), len(level) - 1 - best
     known = float(level[: best + 1].max()) - lowest
     walk = _walk(course, best)
-    # A rise may be going on, or have ended on a level that is noisier than it was before: then more blocks tell it.
+    # A rise may still be going on, or have ended on a noisier level, which takes more blocks to measure.
     for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
         rise = end - lowest
@@ -67,7 +70,7 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
             break
     else:
         return None
-    start = int(course.blocks.start[best])  # a restart undoes a part of what was learnt, and not for long
+    start = int(course.blocks.start[best])  # a restart undoes part of what was learnt, and not for long
     restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
     if restarted and end - lowest < 0.5 * known:
         return None
@@ -76,7 +79,7 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
 
 
 def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float, how: str) -> Hit:
-    """A rise from the best level to that at the end, which begins at the point `since`."""
+    """Describe a rise from the best level to the level at the end, which begins at the point `since`."""
     return Hit(
         f"{signal.tag} rises from {best:.4g} to {end:.4g} {how}",
         signal.tag,
@@ -86,18 +89,18 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
 
 
 def _walk(course: Course, best: int) -> float:
-    """How far noise that is correlated wanders off behind the best block: what it does from block to block tells."""
+    """How far correlated noise wanders away after the best block, judging by its changes from block to block."""
     level = course.blocks.median
     parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
     step = min((sigma(np.diff(part)) for part in parts), default=0.0)
-    error = math.sqrt(2) * median(course.blocks.error)  # of this there is no more from afar
+    error = math.sqrt(2) * median(course.blocks.error)  # this part does not grow with the distance
     return math.sqrt(max(step - error, 0.0) * (step + error) * (len(level) - 1 - best))
 
 
 def _stays(level: NDArray[np.float64], best: int, end: float, error: float, limit: Limits) -> bool:
-    """Whether a rise from the best level to the end is large, and not one of several that were come back from."""
+    """Whether the rise from the best level to the end is large, and not one of several that the loss recovered from."""
     lowest = float(level[best])
-    rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest is so by its error, too
+    rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest level is partly high by chance
     fall = float(level[: best + 1].max()) - lowest
     return bool(
         _undoes(rise, fall, lowest, limit)
@@ -109,31 +112,31 @@ def _stays(level: NDArray[np.float64], best: int, end: float, error: float, limi
 
 
 def _settled(level: NDArray[np.float64], best: int, rise: float) -> bool:
-    """Whether a loss came back in part only, and stays above what it was, most of the run: it now hardly falls."""
+    """Whether a loss recovered only partly, most of the run ago, and hardly falls any more."""
     since = len(level) - 1 - (best + int(np.argmax(level[best:])))
     return 2 * since > len(level) and float(level[-1 - since // 3]) - float(level[-1]) < rise / 4
 
 
 def _undoes(rise: float, fall: float, level: float, limit: Limits) -> bool:
-    """Whether a rise undoes much of what was learnt, or some, and is large beside the level."""
+    """Whether a rise undoes much of what was learnt, or some of it and is large compared with the level."""
     undone = rise / max(fall, 1e-300)
     return undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(level))
 
 
 def _came_back(above: NDArray[np.float64], rise: float) -> bool:
-    """Whether it was as high before, and then low again: it wanders."""
+    """Whether the loss was as high before, and then low again, so that it just wanders."""
     up = np.flatnonzero(above > 0.6 * rise)
     return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
 
 
 def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """A rise in the last points, too short for the blocks' medians: stretches of 5 points, of 10, and so on."""
+    """Find a rise at the end that is too short for the medians of blocks: in stretches of 5 points, 10, and so on."""
     value, n = series.value, len(series)
     length, longest = _FEW, max(n // 15, _FEW)
     lowest, highest = _levels(value)
     while length <= longest and n >= 10 * length:
-        last, start = value[-length:], n - 2 * length  # the stretch before the last may hold a part of the rise
-        end = min(median(last), median(last[-max(length // 2, 3) :]))  # a spike is on its way back
+        last, start = value[-length:], n - 2 * length  # the stretch before the last one may contain part of the rise
+        end = min(median(last), median(last[-max(length // 2, 3) :]))  # a spike would be on its way back
         level = median(value[max(start - 3 * length, 0) : start])
         rise = end - level
         if rise >= limit["min_rise"] * abs(level) and rise > 0 and _undoes(rise, highest - lowest, level, limit):
@@ -150,20 +153,20 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
 
 
 def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The lowest level that a loss had, and the highest before it."""
+    """The lowest level of a loss, and the highest level before that."""
     level = blocks(values, 30).median
     best = int(np.argmin(level))
     return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
 
 
 def _blown_up(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """A rise in the first eighth, for good: seen in logarithms, as it may go on for many orders of magnitude."""
+    """Find a lasting rise in the first eighth: in logarithms, because it may span many orders of magnitude."""
     value, n = series.value, len(series)
     if value.min() <= 0:
         return None
     longest = max(n // 8, 2)
     early = np.log(value[: 2 * longest])
-    rest = np.log(value[2 * longest :: max(n // 10_000, 1)])  # so many tell its level
+    rest = np.log(value[2 * longest :: max(n // 10_000, 1)])  # enough points for its level
     late = rest[-(len(rest) // 2) :]
     end, noise = median(late), max(sigma(late), bend(late))
     top, low = float(blocks(rest, 8).median.max()), float(np.quantile(rest, 0.1))

@@ -40,23 +40,25 @@ def damaged_payload(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 @RULES.add("GL103", "damaged-length", Severity.ERROR)
 def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """No record starts where one should."""
+    """There is no record where one should start."""
     kinds = FaultKind.DAMAGED_LENGTH, FaultKind.ZERO_FILLED, FaultKind.NO_EVENT_FILE
     for path, faults in _faults(run, *kinds).items():
-        yield _damage(path, faults, "the length of", f"is not to be trusted ({faults[0].reason})")
+        yield _damage(path, faults, "the length of", f"cannot be trusted ({faults[0].reason})")
 
 
 @RULES.add("GL104", "undecodable-record", Severity.ERROR)
 def undecodable_record(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A record is whole and no event, or its tag is no text."""
+    """A record is whole but not an event, or its tag is not valid text."""
     for path, faults in _faults(run, FaultKind.UNDECODABLE, FaultKind.UNDECODABLE_TEXT).items():
-        yield _damage(path, faults, "the message in", f"is whole but not readable ({faults[0].reason})")
+        yield _damage(path, faults, "the message in", f"is whole but cannot be decoded ({faults[0].reason})")
 
 
 @RULES.add("GL105", "no-file-version", Severity.INFO)
 def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file does not begin with its version."""
-    damaged = {fault.path for fault in run.run.faults if not fault.record}  # the version may have stood there
+    damaged = {
+        fault.path for fault in run.run.faults if not fault.record
+    }  # the damaged record may have been the version
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     missing = [path for path, version, records in files if records and not version and path not in damaged]
     if missing:
@@ -87,13 +89,13 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
             tag=shared[0].tag if shared else "",
             steps=(min(steps), max(steps)) if steps else None,
             evidence={"first file": files[i], "second file": files[j], "shared tags": len(shared)},
-            severity=None if shared else Severity.INFO,  # as where each process of a job logs its own tags
+            severity=None if shared else Severity.INFO,  # for example, each process of a job logs its own tags
         )
 
 
 @RULES.add("GL107", "no-events", Severity.INFO)
 def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A file has nothing that was logged."""
+    """Nothing was logged to a file."""
     damaged = {fault.path for fault in run.run.faults if fault.kind.loses}
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     empty = [path for path, version, records in files if records == bool(version) and path not in damaged]
@@ -103,7 +105,7 @@ def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _faults(run: Signals, *kinds: FaultKind) -> dict[str, list[Fault]]:
-    """The run's faults of these kinds, by file."""
+    """The faults of these kinds in a run, by file."""
     found = defaultdict(list)
     for fault in run.run.faults:
         if fault.kind in kinds:

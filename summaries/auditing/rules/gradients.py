@@ -1,4 +1,4 @@
-"""GL401 and GL402: the gradients as a whole."""
+"""GL401 and GL402: all gradients together."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_MANY = 4  # jumps that are no accident
-_NEAR = 5  # points that are one place
-_LONG, _LAST = 20, 3  # points that are enough for a level, and a run's last ones
-_TAIL_TELLS = 2000  # points that tell how far noise reaches
-_AS_EVER = 0.1  # the probability that there were none at first, had they always been as frequent
+_MANY = 4  # so many jumps are not an accident
+_NEAR = 5  # points this close together are one place
+_LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
+_TAIL_TELLS = 2000  # so many points show how far the tail of the noise reaches
+_AS_EVER = 0.1  # the probability of none at first, if jumps had always been as frequent
 
 
 @RULES.add("GL401", "non-finite-gradient", Severity.ERROR, **overflows.THRESHOLDS)
@@ -65,7 +65,7 @@ def _non_finite(signal: Signal) -> NDArray[np.int64]:
 
 
 def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
-    """Whether gradients that are not finite are single overflows, and the losses fine but for such steps."""
+    """Whether gradients that are not finite are rare overflows, and losses are finite except at such steps."""
     return overflows.are_few(at, len(signal.standing), limit) and all(
         overflows.skipped(run, loss.standing, limit) for loss in run.of("loss")
     )
@@ -96,7 +96,7 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
-    """A rise that lasts: blocks whose median is far above an earlier one's, and above all that came before that."""
+    """Find a lasting rise: blocks whose median is far above an earlier one, and above all blocks before that one."""
     level = cut.median
     if cut.length < _LONG:
         level = np.append(level[:-1], _end(log, level[-1], cut.length))
@@ -111,7 +111,7 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
     beyond = np.maximum(lowest + np.log10(limit["factor"]), before_lowest + np.log10(3))
     wanted = np.maximum(beyond, lowest + limit["sigmas"] * error)
     high = after > wanted
-    at_the_end = cut.length >= _LONG or 2 * after[-2] > lowest[-1] + wanted[-1]  # or what is before leads up there
+    at_the_end = cut.length >= _LONG or 2 * after[-2] > lowest[-1] + wanted[-1]  # or the block before leads up to it
     lasting = np.flatnonzero(high & np.append(high[1:], at_the_end))
     if not len(lasting):
         return None
@@ -122,7 +122,7 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
     start = bottom + since(log[bottom : cut.start[first + k] + cut.length] > beyond[k], 0.5)
     stop = int(np.flatnonzero(high)[-1]) + first
     return Hit(
-        f"{tag} climbs from {low:.4g} to {peak:.4g}, from step {step[start]} on",
+        f"{tag} climbs from {low:.4g} to {peak:.4g}, starting at step {step[start]}",
         tag,
         (int(step[start]), int(step[cut.start[stop] + cut.length - 1])),
         {"level before": low, "peak level": peak, "factor": peak / low},
@@ -130,23 +130,23 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
 
 
 def _end(log: Floats, level: float, length: int) -> float:
-    """How high the end is at least: one standard error below the median of the last block, or of the last few points.
+    """A lower bound for the end: one standard error below the median of the last block, or of the last few points.
 
-    A climb that goes on is highest there. The error is that of points about a straight line.
+    A climb that is still going on is highest there. The error is that of points about a straight line.
     """
     error = 1.2533 * sigma(np.diff(log, 2)) / np.sqrt(6)
     return float(max(level - error / np.sqrt(length), median(log[-_LAST:]) - error / np.sqrt(_LAST)))
 
 
 def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
-    """Steps whose norm is far above every level that the run had, too few for the medians of `_climb`."""
+    """Find steps whose norm is far above every level of the run, but which are too few for the medians of `_climb`."""
     usual = _highest_before(cut, len(log))
     begin = int(np.ceil(limit["warm_up"] * len(log)))
     excess = log[begin:] - usual[begin:]
     if excess.max(initial=-np.inf) < np.log10(limit["factor"]):
         return None
     peaks = _far_above(log, usual, Excursions.of(log, limit["sigmas"], 0.0), limit, 1)
-    length = 4  # what lasts for longer is seen in the medians of 4, of 16, and so on
+    length = 4  # longer ones show in the medians of 4 points, of 16, and so on
     while not peaks and len(log) >= 200 * length:
         found = Excursions.of_stretches(log, limit["sigmas"], 0.0, len(log) // length)
         peaks = _far_above(log, usual, found, limit, length)
@@ -159,7 +159,7 @@ def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Bl
     most = 10 ** max(float(usual[peak.top]), peak.level)
     return Hit(
         f"{tag} jumps to {10 ** log[peak.top]:.4g} at step {step[peak.top]}, usually at most {most:.4g}"
-        f"{'' if len(peaks) == 1 else f'; {len(peaks)} such jumps'}{'; clipping bounds what it does' if clips else ''}",
+        f"{'' if len(peaks) == 1 else f'; {len(peaks)} such jumps'}{'; clipping limits the effect' if clips else ''}",
         tag,
         (int(step[peaks[0].first]), int(step[peaks[-1].last])),
         {"peak": float(10 ** log[peak.top]), "usual": most, "sigmas": peak.sigmas},
@@ -169,14 +169,14 @@ def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Bl
 
 
 def _highest_before(cut: Blocks, n: int) -> Floats:
-    """For each of n points, the highest level of the blocks before its own."""
+    """For each of n points, the highest level of the blocks before its own block."""
     highest = np.maximum.accumulate(cut.median)
     before = np.append(highest[:1], highest[:-1])
     return np.asarray(np.repeat(before, np.diff(np.append(cut.start, n))))
 
 
 def _far_above(log: Floats, usual: Floats, found: Excursions, limit: Limits, length: int) -> list[Peak]:
-    """The excursions that are `factor` times what was usual until then; of stretches, in their median."""
+    """The excursions that reach `factor` times the usual norm until then; stretches must reach it in their median."""
     peaks = []
     for peak in [*found.returned, *([found.unreturned] if found.unreturned else [])]:
         most = max(float(usual[peak.first]), peak.level)
@@ -187,10 +187,10 @@ def _far_above(log: Floats, usual: Floats, found: Excursions, limit: Limits, len
 
 
 def _outliers(excess: Floats, begin: int, noise: float, limit: Limits) -> list[Peak]:
-    """Jumps that stand apart from the other points: at one place, a few, or so many that they are the noise's own tail.
+    """Find jumps that stand apart from all other points: at one place, a few, or many that recur.
 
     Args:
-        excess: float64[n], the logarithm over what was usual.
+        excess: float64[n], logarithm of the norm over the usual norm.
         begin: index of its first point.
         noise: standard deviation of a point.
         limit: the rule's thresholds.
@@ -211,7 +211,7 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: Limits) -> list[P
         apart = excess[far].min() >= max(3 * others, others + limit["sigmas"] * noise)
         at = far if apart else at
         share = len(at) / (len(excess) - at[0])
-        none_at_first = int(np.argmax(2 * excess >= least))  # nor lesser ones
+        none_at_first = int(np.argmax(2 * excess >= least))  # counting lesser jumps too
         found = (apart or share >= limit["share"]) and (1 - share) ** none_at_first <= _AS_EVER
     if not found:
         return []

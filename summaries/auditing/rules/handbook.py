@@ -1,4 +1,4 @@
-"""Each rule's page: what it means, what to do, where its thresholds come from, and what they may be."""
+"""The page of each rule: what it means, what to do, where its thresholds come from, and their ranges."""
 
 from __future__ import annotations
 

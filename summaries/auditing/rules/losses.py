@@ -12,13 +12,12 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
 from summaries.auditing.rules.divergence import divergence
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.statistics.course import (
     Course,
     bend,
-    explained_by_rate,
     largest_rise,
     level_between,
-    recur_as_restarts,
     scatter_about_trend,
     without_zeros,
 )
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_FEW = 5  # points at the end; fewer could still be a spike
+_FEW = 5  # points at the end; fewer may be a spike
 
 
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR, **overflows.THRESHOLDS)
@@ -54,7 +53,7 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
         overflow = overflows.skipped(run, series, limit)
         yield Hit(
             f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}"
-            f"{'; the loss scale was lowered, and such steps are skipped' if overflow else ''}",
+            f"{'; the loss scale was lowered, so these steps were skipped' if overflow else ''}",
             signal.tag,
             (first, last),
             {"points": len(at), "of": len(series), "first value": str(series.value[at[0]])},
@@ -96,12 +95,12 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _times(sigmas: float) -> str:
-    """How many times the noise, as far as the number tells anything."""
+    """How many times the noise; beyond a thousand the number means little."""
     return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004
 
 
 def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
-    """The spikes of single points; where there is none, those that last, in the medians of 16, of 256, and so on."""
+    """Find spikes of single points; if there are none, longer ones, in the medians of 16 points, of 256, and so on."""
     n = len(values)
     found = Excursions.of(values, limit["sigmas"], limit["min_rise"])
     if n < 300 and not found.returned:  # noqa: PLR2004
@@ -119,7 +118,7 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     "GL303",
     "loss-not-decreasing",
     Severity.WARNING,
-    "GL304",  # of a loss that diverges, this says more
+    "GL304",  # it says more about a loss that diverges
     min_points=whole(50, 5),
     sigmas=above(0, 4.0),
     max_decline=at_least(0, 0.04),
@@ -128,12 +127,12 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     low_level=at_least(0, 0.1),
 )
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Over the whole run, the loss does not go down."""
+    """The loss does not go down over the whole run."""
     for signal in [] if run.moving_target else run.of("loss"):
         series = signal.finite
         n = len(series)
         if n < limit["min_points"] or series.step[0] > 0.1 * series.step[-1]:
-            continue  # the beginning was not seen: what there was to learn may have been learnt
+            continue  # the beginning is not in the run: most may have been learnt before
         course = Course.of(series.value)
         level = abs(course.median)
         worthwhile = limit["worthwhile"] * level
@@ -166,7 +165,7 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     min_undone=at_least(0, 0.25),
 )
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The loss rises far above the best that it had, and stays there."""
+    """The loss rises far above its best level, and stays there."""
     for signal in [] if run.moving_target else run.of("loss"):
         hit = divergence(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
         if hit is not None:
@@ -195,19 +194,21 @@ def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: Limits) -> bool:
-    """Whether levels rise from the best one to the end: by much, evenly, and by more than they went up and down."""
+    """Whether levels rise from the best one to the end: by a lot, evenly, and by more than they vary."""
     since, lowest = level[best:], abs(float(level[best]))
     if len(since) < _FEW:
         large = rise >= lowest / 3 and len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
         return large and rise >= limit["sigmas"] * scatter_about_trend(since)
-    # A level that wanders scatters about any line; so does one whose noise is correlated.
+    # A level that wanders scatters about any line, and so does one with correlated noise.
     noise = scatter_about_trend(since)
     if len(since) >= 8:  # noqa: PLR2004 - enough to tell a curve from a wander
         noise = min(noise, 1.25 * scatter_about_trend(since, 2))
     sigmas = limit["sigmas"]
-    if rise >= 0.18 * lowest:  # few wanders go so far: whatever the curve, what neighbours do not share is noise
+    if (
+        rise >= 0.18 * lowest
+    ):  # few wanders go so far: whatever the shape, only differences between neighbours are noise
         noise, sigmas = min(noise, bend(since)), 0.75 * sigmas
-    fell = float(level[0]) - float(level[best]) >= 2 * rise  # before, by more than its wander
+    fell = float(level[0]) - float(level[best]) >= 2 * rise  # before, and by more than it wanders
     enough = limit["min_rise"] * lowest * (0.7 if fell else 1 if best else 2)
     turns = max(largest_rise(level[: best + 1]), largest_rise(-since))
     return rise >= max(enough, sigmas * noise, limit["sigmas"] / 1.6 * error, 3 * turns)
@@ -217,7 +218,7 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     cut, n = blocks(series.value, 12), len(series)
     best = int(np.argmin(cut.median))
     lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
-    # Of a level; where it is that of a point or two, their neighbours tell as much.
+    # The noise of a level. If that is the level of a point or two, their neighbours show as much.
     noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
     if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
         return None
@@ -227,7 +228,9 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     after, other = level_between(loss, start, stop, 0.8, 1.0)
     chance = 2 * math.hypot(error, other)
     falls, stays = before - after > chance, after - before < 2 * chance
-    if not falls and not (stays and end - lowest >= abs(lowest) / 3):  # by so much, a training loss that stays will do
+    if not falls and not (
+        stays and end - lowest >= abs(lowest) / 3
+    ):  # then a training loss that does not fall is enough
         return None
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag}"

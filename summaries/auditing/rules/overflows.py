@@ -1,4 +1,4 @@
-"""Overflows of a scaled loss: in half precision they are how the scale is found, and their steps are skipped."""
+"""Overflows of a scaled loss: half-precision training finds its loss scale by them, and skips their steps."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["THRESHOLDS", "are_few", "skipped"]
 
 THRESHOLDS = {"max_overflows": fraction(0.02), "max_first": whole(40), "max_in_a_row": whole(3)}
-"""Of the rules that tell overflows from what went wrong."""
+"""The thresholds by which rules distinguish harmless overflows from errors."""
 
 
 def are_few(at: NDArray[np.int64], points: int, limit: Limits) -> bool:
-    """Whether points that are not finite are single overflows, as a scaled loss has: a few, and the run goes on.
+    """Whether points that are not finite are isolated overflows of a scaled loss, after which the run goes on.
 
-    A scale that starts too high overflows at the first steps, until it has been halved often enough. Where the points
-    recorded so far end with an overflow, the next ones will tell.
+    A scale that starts too high overflows at the first steps, until it has been halved often enough. An overflow at the
+    last point counts as isolated: the next points will show.
 
     Args:
-        at: int64[k], k ≥ 1: which points.
-        points: how many there are in all.
-        limit: `THRESHOLDS`.
+        at: int64[k], k ≥ 1: the points that are not finite, by index.
+        points: number of all points.
+        limit: the values of `THRESHOLDS`.
     """
     stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
     later = stretches[1:] if stretches[0][0] == 0 else stretches
@@ -43,13 +43,13 @@ def are_few(at: NDArray[np.int64], points: int, limit: Limits) -> bool:
 
 
 def skipped(run: Signals, loss: Series, limit: Limits) -> bool:
-    """Whether a loss is not finite at a few points only, and the loss's scale was lowered at each of them."""
+    """Whether a loss is not finite at a few points only, and the loss scale was lowered at each of them."""
     at = np.flatnonzero(~np.isfinite(loss.value))
     return not len(at) or (are_few(at, len(loss), limit) and _lowered(run, loss.step[at]))
 
 
 def _lowered(run: Signals, steps: NDArray[np.int64]) -> bool:
-    """Whether a loss's scale is lower at each of these steps, or just behind it, than before."""
+    """Whether a loss scale is lower at each of these steps, or just after it, than before."""
     for signal in run.of("loss_scale"):
         step, value = signal.finite.step, signal.finite.value
         if len(step):

@@ -1,4 +1,4 @@
-"""GL504: the learning rate, and what schedules do."""
+"""GL504: the learning rate, compared with what schedules do."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_WARM_UP_POINTS = 3  # or a twentieth of all: a low rate at first, and then the full one, is a warm-up too
-_HIGH = 0.2  # of the largest rate: a schedule that comes down from less than this comes down to zero
-_EVEN = 1.5  # by how much a ramp's next step, up or in proportion, may exceed the one before
+_WARM_UP_POINTS = 3  # or a twentieth of all points: a low rate followed by the full one is a warm-up too
+_HIGH = 0.2  # of the largest rate: a schedule that reaches zero from below this has decayed
+_EVEN = 1.5  # by which factor a step of a ramp may exceed the one before, in difference or in ratio
 
 
 @RULES.add(
     "GL504", "learning-rate", Severity.WARNING, jump=above(1, 2.0), max_zero=fraction(0.05), min_points=whole(10)
 )
 def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The learning rate is zero, negative or not finite, or jumps as no schedule does."""
+    """The learning rate is zero, negative or not finite, or jumps in a way that no schedule does."""
     for signal in run.of("learning_rate"):
         series = signal.standing
         value, step = series.value, series.step
@@ -46,9 +46,9 @@ def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
         elif len(at := _zeros(value, limit["max_zero"], starts)):
             what, severity = "is zero", Severity.ERROR if len(at) == len(value) else Severity.WARNING
             if _others_learn(run, signal, step[at]):
-                what, severity = "is zero while another is not, as that of frozen parameters is", Severity.INFO
+                what, severity = "is zero while another is not, as for frozen parameters", Severity.INFO
         elif len(at := _jumps(value, limit["jump"], starts)):
-            what, severity = "jumps as no schedule does", Severity.WARNING
+            what, severity = "jumps in a way that no schedule does", Severity.WARNING
         else:
             continue
         first = int(at[0])
@@ -65,7 +65,7 @@ def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _starts(signal: Signal) -> Indices:
-    """Which of the points that stand are the first of a session: of the run, after a session start, or of a file."""
+    """The standing points that begin a session, by index: of the run, after a session start, or of a file."""
     step, standing = signal.series.step, signal.standing.step
     cuts = {0, *(before for before, _ in signal.series.restarts), *signal.file_starts}
     starts = np.searchsorted(standing, step[sorted(cut for cut in cuts if cut < len(step))])
@@ -73,7 +73,7 @@ def _starts(signal: Signal) -> Indices:
 
 
 def _others_learn(run: Signals, signal: Signal, steps: Indices) -> bool:
-    """Whether at these steps, but for a few at either end, the rate of another group of parameters is positive."""
+    """Whether the rate of another group of parameters is positive at nearly all of these steps."""
     learns = np.zeros(len(steps), bool)
     for other in run.of("learning_rate"):
         series = other.finite
@@ -84,7 +84,7 @@ def _others_learn(run: Signals, signal: Signal, steps: Indices) -> bool:
 
 
 def _zeros(value: Floats, max_zero: float, starts: Indices) -> Indices:
-    """Where the rate is zero, but for a warm-up's first points, a decay's last, and where a cycle touches it."""
+    """Where the rate is zero, except for the start of a warm-up, the end of a decay, and the low points of cycles."""
     at = np.flatnonzero(value == 0)
     if not len(at) or len(at) == len(value):
         return at
@@ -95,7 +95,7 @@ def _zeros(value: Floats, max_zero: float, starts: Indices) -> Indices:
 
 
 def _drops_out(value: Floats, first: int, end: int, starts: Indices) -> bool:
-    """Whether the rate drops to these zeros, and no ramp leads up from them; the last point may be one."""
+    """Whether the rate drops to these zeros, and no ramp leads up from them; a zero at the last point is fine."""
     if first == 0 or value[first - 1] <= _HIGH * value.max() or first in starts:
         return False
     if end == len(value):
@@ -106,13 +106,13 @@ def _drops_out(value: Floats, first: int, end: int, starts: Indices) -> bool:
 
 
 def _jumps(value: Floats, jump: float, starts: Indices) -> Indices:
-    """Where the rate jumps beyond all that it was, to where no restart leads, or away and back."""
+    """Where the rate jumps beyond all earlier rates, to a height that no restart has, or away and back."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
         factor = np.maximum(ratio, 1 / ratio)
     changed = np.flatnonzero(factor > jump) + 1
     changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
-    if len(changed) > max(6, 0.1 * len(value)):  # such changes are this schedule's way
+    if len(changed) > max(6, 0.1 * len(value)):  # the schedule is cyclic
         beyond = value[changed] > jump * np.maximum.accumulate(value)[changed - 1]
         return changed[beyond & (factor[changed - 1] > jump * median(factor[changed - 1]))]
     down = starts[value[starts] < value[starts - 1]]
@@ -123,7 +123,7 @@ def _jumps(value: Floats, jump: float, starts: Indices) -> Indices:
 
 
 def _abrupt(value: Floats, at: int) -> bool:
-    """Whether the rate changes more at a point than around it, and than a ramp does that goes on."""
+    """Whether the rate changes more at a point than around it, and more than a steady ramp would."""
     around = np.abs(np.diff(value[max(at - 6, 0) : at + 6]))
     before, last, now = value[at - 2 : at + 1]
     even = now - last <= _EVEN * (last - before) or 0 < now * before <= _EVEN * last**2
@@ -131,9 +131,9 @@ def _abrupt(value: Floats, at: int) -> bool:
 
 
 def _astray(value: Floats, at: Indices, jump: float) -> NDArray[np.bool_]:
-    """At which of these points the rate rises beyond all that it was, or to a height that no cycle had."""
+    """At which of these points the rate rises beyond all earlier rates, or to a height that no cycle had."""
     largest = np.maximum.accumulate(value)
-    cycles = np.flatnonzero(value[1:] > 2 * value[:-1]) + 1  # where it last rose by a lot
+    cycles = np.flatnonzero(value[1:] > 2 * value[:-1]) + 1  # where it rose by a lot
     peak = np.concatenate([np.maximum.accumulate(cycle) for cycle in np.split(value, cycles)])
     peak[cycles] = largest[cycles]  # of one point, so far
     before, now = value[at - 1], value[at]
@@ -142,7 +142,7 @@ def _astray(value: Floats, at: Indices, jump: float) -> NDArray[np.bool_]:
 
 
 def _comes_back(value: Floats, at: int) -> bool:
-    """Whether the rate is back within three points, and not up a ramp, whose first point of two may be half way."""
+    """Whether the rate is back within three points, and not by a ramp, whose first point may be half way up."""
     if value[at - 1] < 3 * value[at] < 3 * value[at - 1]:
         return False
     near = np.flatnonzero(np.abs(value[at + 1 : at + 4] / value[at - 1] - 1) < 0.3)  # noqa: PLR2004

@@ -1,6 +1,6 @@
 """What a rule is: a code, a name, a severity, thresholds, and a function over one run's signals.
 
-A threshold is declared with its range, which a configuration is held to: within it, no rule fails for its sake.
+A threshold is declared with its range. A configuration must stay within it, so that no rule fails because of it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Hit", "Rule", "Ruleset", "Threshold", "above", "at_least", "fraction
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A number that a rule goes by, and that a configuration may change.
+    """A number that a rule uses, and that a configuration may change.
 
     Attributes:
-        default: what it is, where no configuration says another.
-        low: the least that it may be.
-        high: the most.
-        beyond: whether `low` itself is too little.
-        whole: whether it is a whole number.
+        default: the value, unless a configuration changes it.
+        low: the lowest allowed value.
+        high: the highest allowed value.
+        beyond: whether the value must be above `low`, not just at least `low`.
+        whole: whether it must be a whole number.
     """
 
     default: float
@@ -42,21 +42,21 @@ class Threshold:
 
     @property
     def wanted(self) -> str:
-        """What it may be, in words."""
+        """The allowed values, in words."""
         what = "a whole number" if self.whole else "a number"
         if self.high < math.inf:
             return f"{what} from {self.low:g} to {self.high:g}"
         return f"{what} above {self.low:g}" if self.beyond else f"{what} of at least {self.low:g}"
 
     def checked(self, value: object) -> float:
-        """The value, as a number.
+        """The value as a number.
 
         Raises:
-            ValueError: it may not be this; the message says what it may be.
+            ValueError: the value is not allowed; the message says which are.
         """
         try:
             number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
-        except OverflowError:  # a whole number beyond all floats
+        except OverflowError:  # an integer too large for a float
             number = math.nan
         enough = number > self.low if self.beyond else number >= self.low
         if not (math.isfinite(number) and enough and number <= self.high) or (self.whole and not number.is_integer()):
@@ -65,36 +65,36 @@ class Threshold:
 
 
 def above(low: float, default: float) -> Threshold:
-    """A threshold that is larger than `low`."""
+    """A threshold above `low`."""
     return Threshold(default, low, beyond=True)
 
 
 def at_least(low: float, default: float) -> Threshold:
-    """A threshold that is not less than `low`."""
+    """A threshold of at least `low`."""
     return Threshold(default, low)
 
 
 def fraction(default: float) -> Threshold:
-    """A part of a whole."""
+    """A threshold from 0 to 1."""
     return Threshold(default, 0, 1)
 
 
 def whole(default: int, least: int = 1) -> Threshold:
-    """A number of things."""
+    """A threshold that counts something: a whole number of at least `least`."""
     return Threshold(default, least, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule's function says it found; with the rule's code and the run's name it is a `Finding`.
+    """What the function of a rule found. With the code of the rule and the name of the run, it becomes a `Finding`.
 
     Attributes:
         message: one sentence, with its numbers.
-        tag: the tag that shows it.
-        steps: the first step and the last.
+        tag: the tag that shows it; "" if it is not about a tag.
+        steps: the first and the last step; None if it is not about steps.
         evidence: numbers by name.
         count: how often it occurred.
-        severity: where it is another than the rule's.
+        severity: the severity; None for that of the rule.
     """
 
     message: str
@@ -110,12 +110,12 @@ class Rule:
     """One rule.
 
     Attributes:
-        code: as GL402.
-        name: as exploding-norm.
-        severity: of its findings, where a finding does not say another.
+        code: for example GL402.
+        name: for example exploding-norm.
+        severity: of its findings, unless a finding has its own.
         thresholds: by name; a configuration may change them.
-        check: the function: what a run's signals show, given the thresholds.
-        unless: the code of a rule whose finding of the same tag says more: where there is one, this one says nothing.
+        check: the function: takes the signals of a run and the thresholds, yields what it found.
+        unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
     """
 
     code: str
@@ -127,17 +127,17 @@ class Rule:
 
     @property
     def defaults(self) -> Limits:
-        """The thresholds where no configuration says others."""
+        """The default thresholds."""
         return {name: threshold.default for name, threshold in self.thresholds.items()}
 
 
 class Ruleset(dict[str, Rule]):
-    """Rules by code; as a decorator's factory it takes in the rules of one family."""
+    """The rules of one family, by code; its method `add` is a decorator that adds a rule."""
 
     def add(
         self, code: str, name: str, severity: Severity, unless: str = "", /, **thresholds: Threshold
     ) -> Callable[[Check], Check]:
-        """A decorator that makes a function the check of a new rule."""
+        """Decorate a function: it becomes the check of a new rule."""
 
         def decorate(check: Check) -> Check:
             self[code] = Rule(code, name, severity, thresholds, check, unless)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_WARM_UP_GAPS = 2  # the first gaps of a session hold compilation and the filling of queues
-_BY_THE_CLOCK = 5  # gaps at even distances in time: fewer may be by chance, as each gap adds to these distances
+_WARM_UP_GAPS = 2  # the first gaps of a session contain compilation and the filling of queues
+_BY_THE_CLOCK = 5  # gaps at even distances in time; fewer may be chance, because each gap adds to the distances
 
 
 class _Worst(NamedTuple):
-    """The tag that shows something most often: its signal, and where; and how many tags show it."""
+    """The tag that shows something most often: its signal, the points by index, and how many tags show it."""
 
     signal: Signal
     at: NDArray[np.int64]
@@ -50,7 +50,7 @@ def _in_tags(count: int) -> str:
 
 @RULES.add("GL201", "steps-go-back", Severity.WARNING)
 def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Steps go back, and no session start says that the run was restarted there."""
+    """Steps go back, and there is no session start to mark a restart."""
     worst = _worst([(signal, _unmarked_drops(run, signal)) for signal in run.all.values()])
     if worst is None:
         return
@@ -68,7 +68,7 @@ def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
-    """Where a tag's step is lower than the one before, within a session."""
+    """The points, by index, whose step is lower than the one before, within a session."""
     step = signal.series.step
     back = step[1:] < step[:-1]
     if not back.any():
@@ -82,11 +82,11 @@ def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
 
 
 def _and_so(count: int, what: str) -> str:
-    """How many others there are like what was told."""
-    return f"; {count} other {what}{'s' * (count > 1)} likewise" if count else ""
+    """How many others there are."""
+    return f"; the same for {count} other {what}{'s' * (count > 1)}" if count else ""
 
 
-def _told(secs: float) -> str:
+def _seconds(secs: float) -> str:
     return f"{secs:,.0f}" if secs >= 1000 else f"{secs:.3g}"  # noqa: PLR2004
 
 
@@ -96,7 +96,7 @@ def _times(count: int) -> str:
 
 @RULES.add("GL202", "conflicting-steps", Severity.WARNING, tolerance=at_least(0, 1e-6))
 def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A step has several values, that differ, within a session."""
+    """A step has several different values within a session."""
     found = [(signal, _conflicts(run, signal, limit["tolerance"])) for signal in run.all.values()]
     worst = _worst(found)
     if worst is None:
@@ -114,7 +114,7 @@ def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int64]:
-    """Where a value stands that differs from an earlier one of its step, within a session."""
+    """The points, by index, whose value differs from an earlier one at the same step, within a session."""
     step, value = signal.series.step, signal.series.value
     if (step[1:] > step[:-1]).all():
         return np.zeros(0, np.int64)
@@ -133,32 +133,32 @@ def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int
 
 @RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, tolerance_secs=at_least(0, 0.128))
 def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The clock went back, or a wall time is no moment."""
+    """The clock went back, or a wall time is not finite."""
     worst = _worst([(signal, _clock_drops(run, signal, limit["tolerance_secs"])) for signal in run.all.values()])
     if worst is not None:
         signal, at, tags = worst
         times, step = signal.series.wall_time, signal.series.step
         secs = float((times[at - 1] - times[at]).max())
         yield Hit(
-            f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{_told(secs)} s{_times(len(at))}"
+            f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{_seconds(secs)} s{_times(len(at))}"
             f"{_in_tags(tags)}",
             signal.tag,
             (int(step[at].min()), int(step[at].max())),
             {"seconds": secs, "tags": tags},
             len(at),
         )
-    yield from _no_moments(run)
+    yield from _not_finite(run)
 
 
-def _no_moments(run: Signals) -> Iterator[Hit]:
-    """Wall times that are NaN or infinite: of points, or else of events without any."""
+def _not_finite(run: Signals) -> Iterator[Hit]:
+    """Find wall times that are NaN or infinite: of points, or, if there are none, of other events."""
     worst = _worst([(signal, np.flatnonzero(~np.isfinite(signal.series.wall_time))) for signal in run.all.values()])
     faults = [fault for fault in run.run.faults if fault.kind is FaultKind.NON_FINITE_WALL_TIME]
     if worst is not None:
         signal, at, tags = worst
         got, steps = str(signal.series.wall_time[at[0]]), signal.series.step[at]
         yield Hit(
-            f"{signal.tag}: the wall time of step {steps[0]} is no moment, but {got}{_and_so(len(at) - 1, 'point')}"
+            f"{signal.tag}: the wall time of step {steps[0]} is not finite, but {got}{_and_so(len(at) - 1, 'point')}"
             f"{_in_tags(tags)}",
             signal.tag,
             (int(steps.min()), int(steps.max())),
@@ -168,7 +168,7 @@ def _no_moments(run: Signals) -> Iterator[Hit]:
     elif faults:  # of events without scalars
         first = faults[0]
         yield Hit(
-            f"{first.path}: the wall time of record {first.record} is no moment, but {first.got}"
+            f"{first.path}: the wall time of record {first.record} is not finite, but {first.got}"
             f"{_and_so(len(faults) - 1, 'record')}",
             evidence={"got": first.got, "file": first.path, "record": first.record},
             count=len(faults),
@@ -197,7 +197,7 @@ def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray
     min_points=whole(10, 4),
 )
 def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Between two steps passed far more time than usual."""
+    """Far more time than usual passed between two steps."""
     signal = run.longest
     if signal is None or len(signal) < limit["min_points"]:
         return
@@ -207,8 +207,8 @@ def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
     step = signal.series.step
     worst = int(at[np.argmax(gaps[at])])
     yield Hit(
-        f"{_told(float(gaps[worst]))} s passed between steps {step[worst]} and {step[worst + 1]}, usually"
-        f" {_told(usual)} s{'' if len(at) == 1 else f'; {len(at)} such gaps'}",
+        f"{_seconds(float(gaps[worst]))} s passed between steps {step[worst]} and {step[worst + 1]}, usually"
+        f" {_seconds(usual)} s{'' if len(at) == 1 else f'; {len(at)} such gaps'}",
         signal.tag,
         (int(step[at[0]]), int(step[at[-1] + 1])),
         {"seconds": float(gaps[worst]), "usual seconds": usual, "lost seconds": float(gaps[at].sum())},
@@ -217,19 +217,19 @@ def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.float64], float, NDArray[np.int64]]:
-    """The gaps between a tag's points, the usual one, and which of them (by number) are stalls; in seconds."""
+    """The gaps between the points of a tag and the usual gap, in seconds, and the indices of gaps that are stalls."""
     times, step = signal.series.wall_time, signal.series.step
     gaps = _gaps(times)
     inside = np.isfinite(gaps) & (gaps > 0) & (np.diff(step) >= 0)
     for cut in (0, *run.sessions(signal).tolist(), *signal.file_starts):
-        inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session into the next
+        inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session to the start of the next
     where = np.flatnonzero(inside)
     none = gaps, 0.0, where[:0]
     if len(where) < limit["min_points"]:
         return none
     own = gaps[where]
     usual = median(own)
-    # Where steps are missing, time for them is no stall.
+    # If steps are missing, the time that they took is not a stall.
     per_step = median(own / np.maximum(np.diff(step)[where], 1))
     expected = np.maximum(usual, per_step * np.diff(step)[where])
     bound = max(limit["factor"] * usual, limit["min_secs"])
@@ -246,7 +246,7 @@ def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.flo
 
 
 def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The seconds from each time to the next; if the clock went back before, only those beyond the latest so far."""
+    """The seconds from each time to the next; after the clock went back, only those beyond the latest time so far."""
     with np.errstate(invalid="ignore"):
         gaps = np.diff(times)
         if not (gaps < 0).any():
@@ -256,7 +256,7 @@ def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _evaluation_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each gap in which a validation loss was logged, how long such gaps usually are; else 0."""
+    """For each gap in which a validation loss was logged, the usual length of such gaps in seconds; else 0."""
     logged = [other.series.wall_time for other in run.of("validation_loss") if other is not signal]
     number = np.searchsorted(signal.series.wall_time, np.concatenate([np.zeros(0), *logged]), "right") - 1
     number = np.unique(number[(number >= 0) & (number < len(gaps))])
@@ -269,7 +269,7 @@ def _evaluation_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) ->
 def _at_even_distances(
     series: Series, where: NDArray[np.int64], secs: NDArray[np.float64], usual: float
 ) -> NDArray[np.bool_]:
-    """Which of these gaps come every so many steps, or every so many seconds, as those of checkpoints do."""
+    """Which of these gaps recur after a fixed number of steps or seconds, like checkpoints."""
     step, times = series.step.astype(float), series.wall_time
     place, distance = step[where + 1] - step[0], median(np.diff(step)[where])
     if thirds(place, secs, distance):
@@ -279,7 +279,7 @@ def _at_even_distances(
 
 @RULES.add("GL205", "missing-steps", Severity.INFO, min_share=fraction(0.8), min_points=whole(10, 2))
 def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Steps are logged at an even distance, and some are not there."""
+    """Steps are logged at even distances, and some are missing."""
     found = [(signal, _missing(signal, limit)) for signal in run.all.values() if len(signal) >= limit["min_points"]]
     worst = _worst(found)
     if worst is None:
@@ -290,8 +290,8 @@ def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     missing = int((np.diff(step)[at] // usual - 1).sum())
     every = "every step" if usual == 1 else f"every {usual} steps"
     yield Hit(
-        f"{signal.tag}: of points that are logged {every}, {missing} {'is' if missing == 1 else 'are'} missing, the"
-        f" first after step {step[at[0]]}{_in_tags(tags)}",
+        f"{signal.tag}: points are logged {every}, but {missing} {'is' if missing == 1 else 'are'} missing, the first"
+        f" after step {step[at[0]]}{_in_tags(tags)}",
         signal.tag,
         (int(step[at[0]]) + usual, int(step[at[-1] + 1]) - usual),
         {"missing": missing, "usual distance": usual, "tags": tags},
@@ -312,11 +312,11 @@ def _missing(signal: Signal, limit: Limits) -> NDArray[np.int64]:
 
 @RULES.add("GL206", "restart", Severity.INFO)
 def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The run was restarted: by a session start, or by another file that goes on."""
+    """The run was restarted: there is a session start, or another file that continues it."""
     signal = run.longest
     if signal is None:
         return
-    # A writer may say it twice in a row, because TensorBoard's Python reader does not heed a run's first start.
+    # A writer may write two marks in a row, because TensorBoard's Python reader ignores the first one of a run.
     marks = dict(mark for mark in signal.series.restarts if mark[0] > 0)
     files = dict.fromkeys(cut for cut in signal.file_starts if 0 < cut < len(signal) and not run.concurrent_files)
     step = signal.series.step

@@ -1,4 +1,4 @@
-"""GL501 to GL503: updates and slots."""
+"""GL501 to GL503: the updates of variables, and the slots of optimizers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_SETTLING = 0.6  # a ratio that falls as one over the step is 0.43 of what it was, from the second quarter to the last
+_SETTLING = 0.6  # a ratio like one over the step falls to 0.43 of its value from the second quarter to the last
 _BIAS = re.compile(r"(.*[_/.])?(b\d*|bias|beta|offset)(:0)?", re.IGNORECASE)
 _SLOT_ROLES = ("slot_mean", "slot_norm", "slot_max", "slot_min")
 _SECOND_MOMENT = re.compile(
@@ -46,7 +46,7 @@ _SECOND_MOMENT = re.compile(
     min_points=whole(20, 4),
 )
 def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A variable's updates are far too large, or too small, for its weights."""
+    """The updates of a variable are far too large or too small for its weights."""
     dead = dead_variables(run, limit["min_points"])
     weights = _weights(run, limit["least_weight"])
     for variable, (tag, step, ratio) in _ratios(run).items():
@@ -54,7 +54,7 @@ def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue
         held = ratio * weights.get(variable, 1.0)
         large = _too_large(held, limit["high"])
-        # A schedule brings the rate down to nothing in the end: too small is what never was enough.
+        # A schedule may lower the rate to zero in the end: the ratio is too small only if it never was large enough.
         largest = float(blocks(ratio, 10).median.max())
         if large.any():
             at = np.flatnonzero(large)
@@ -73,15 +73,15 @@ def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _too_large(ratio: Floats, high: float) -> NDArray[np.bool_]:
-    """At which points the ratio is, in a stretch of a quarter of the run or more, above `high`; else at none."""
+    """At which points the ratio is above `high`, if it is so for a quarter of the run or more; else none."""
     quarter = len(ratio) // 4
     second, third = (median(ratio[i * quarter : (i + 1) * quarter]) for i in (1, 2))
     last = median(ratio[-quarter:])
     above = ratio > high
-    # Weights that start at zero grow, and their ratios fall as one over the step: that passes.
+    # Weights that start at zero grow, and their ratios fall like one over the step: that is fine.
     if last > high and last > _SETTLING * second:
         above[: since(above, 0.5)] = False
-    elif min(second, third) > high:  # a schedule lowers it in the end
+    elif min(second, third) > high:  # a schedule may lower it in the end
         above[: since(above[: 3 * quarter], 0.5)] = False
     else:
         above[:] = False
@@ -89,9 +89,9 @@ def _too_large(ratio: Floats, high: float) -> NDArray[np.bool_]:
 
 
 def _weights(run: Signals, least: float) -> dict[str, float]:
-    """By what to multiply ratios of variables whose weights are near zero: to hold updates against larger ones.
+    """Factors for the ratios of variables whose weights are near zero, to compare updates with larger weights.
 
-    These are `least` of what others have, and all of it for a bias.
+    Those are `least` times the norm of the other variables' weights; for a bias, the norm itself.
     """
     norms = {
         variable: median(signal.finite.value)
@@ -106,7 +106,7 @@ def _weights(run: Signals, least: float) -> dict[str, float]:
 
 
 def _ratios(run: Signals) -> dict[str, tuple[str, NDArray[np.int64], Floats]]:
-    """Each variable's update norm over its weight norm: as logged, or from both norms."""
+    """The update norm over the weight norm of each variable: as logged, or computed from both norms."""
     found = {}
     for variable, signal in run.for_variable("update_ratio").items():
         found[variable] = signal.tag, signal.finite.step, signal.finite.value
@@ -124,7 +124,7 @@ def _ratios(run: Signals) -> dict[str, tuple[str, NDArray[np.int64], Floats]]:
 
 @RULES.add("GL502", "damaged-slot", Severity.ERROR)
 def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """An optimizer's slot is not finite, or a second moment is negative."""
+    """A slot of the optimizer is not finite, or a second moment is negative."""
     for (slot, variable), signals in _slots(run).items():
         for signal in signals:
             series = signal.standing
@@ -147,7 +147,7 @@ def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 @RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, min_points=whole(10))
 def slot_stuck_at_zero(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """An optimizer's slot stays zero, although its variable has a gradient."""
+    """A slot of the optimizer stays zero, although its variable has a gradient."""
     dead = {variable for variable, (_, since) in dead_variables(run, limit["min_points"]).items() if not since}
     for (slot, variable), signals in _slots(run).items():
         if variable in dead or min(len(signal.standing) for signal in signals) < limit["min_points"]:

@@ -1,4 +1,4 @@
-"""GL403, GL406 and GL407: one variable's gradients beside the others'."""
+"""GL403, GL406 and GL407: the gradients of one variable compared with those of the others."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "dead_variables", "upper_quartile_of_others"]
 
 RULES = Ruleset()
-_ZEROS = 10  # in a row, that make a variable dead
-_DEAD_SHARE, _PAUSES = 0.1, 5  # or this part of the run, and this many times the longest pause that it had
-_LAST, _SHRUNK = 5, 1e-2  # points before; of what they usually are
+_ZEROS = 10  # in a row make a variable dead
+_DEAD_SHARE, _PAUSES = 0.1, 5  # at least this share of the run, and so many times its longest pause
+_LAST, _SHRUNK = 5, 1e-2  # the last points before it died, and by how much they had shrunk if it vanished
 
 
 @RULES.add(
@@ -35,13 +35,13 @@ _LAST, _SHRUNK = 5, 1e-2  # points before; of what they usually are
     min_points=whole(20),
 )
 def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A variable's gradient is next to nothing beside the others'."""
+    """The gradient of a variable is tiny compared with the others."""
     norms = {
         variable: signal
         for variable, signal in run.for_variable("gradient_norm").items()
         if len(signal.finite) >= limit["min_points"]
     }
-    if len(norms) < 2:  # noqa: PLR2004 - beside the others
+    if len(norms) < 2:  # noqa: PLR2004 - nothing to compare with
         return
     early = {variable: _level(signal.finite, 0.0, 1 / 3) for variable, signal in norms.items()}
     late = {variable: _level(signal.finite, 2 / 3, 1.0) for variable, signal in norms.items()}
@@ -75,7 +75,7 @@ def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def upper_quartile_of_others(norms: Mapping[str, float]) -> dict[str, float]:
-    """For each variable, that of the others' norms; of a single variable, nothing."""
+    """For each variable, the upper quartile of the norms of the others; empty for a single variable."""
     ordered = np.sort(np.array(list(norms.values())))
     n = len(ordered)
     if n < 2:  # noqa: PLR2004 - beside another
@@ -85,7 +85,7 @@ def upper_quartile_of_others(norms: Mapping[str, float]) -> dict[str, float]:
 
 
 def _level(series: Series, low: float, high: float) -> float:
-    """Of the steps at which there was a gradient: an embedding's row, or an expert, has none at most of them."""
+    """The median over the steps with a gradient: rows of embeddings and experts have none at most steps."""
     n = len(series)
     part = series.value[int(low * n) : max(int(high * n), int(low * n) + 1)]
     part = part[part != 0]
@@ -96,30 +96,30 @@ _ROUNDING = 1e-6  # float32's, over sums of some hundreds of elements
 
 
 def _is_rounding(variable: str, first: float, last: float) -> bool:
-    """Whether it is a bias whose gradient is 0 by construction, as before a normalization: rounding is all it has."""
+    """Whether it is a bias whose gradient is zero but for rounding, for example before a normalization."""
     return "bias" in variable[len(_layer(variable)) :].lower() and max(first, last) < _ROUNDING
 
 
 def _layer(variable: str) -> str:
-    """A variable's name up to the last separator."""
+    """The name of a variable up to its last separator."""
     return variable[: max(variable.rfind(separator) for separator in "/._") + 1]
 
 
 class Dead(NamedTuple):
-    """A variable whose gradient, or update, is zero from some point on: the signal that shows it, and the point."""
+    """A variable whose gradient or update is zero from some point on: the signal that shows it, and the index."""
 
     signal: Signal
     since: int
 
 
 def dead_variables(run: Signals, min_points: float) -> dict[str, Dead]:
-    """The variables whose gradient, or update, is zero throughout, or at once so from some point on, to the end."""
+    """The variables whose gradient or update is zero throughout, or drops to zero at some point and stays there."""
     found: dict[str, Dead] = {}
     roles = (("gradient_norm", 0.0), ("zero_fraction", 1.0), ("update_norm", 0.0), ("update_ratio", 0.0))
     for role, dead in roles:
         variables = run.for_variable(role)
         since = {variable: _dead_since(signal, dead, min_points) for variable, signal in variables.items()}
-        # Where nothing moves at all, it is a learning rate of zero, or a loss that has no gradient any more.
+        # If nothing moves at all, the learning rate is zero, or the loss has no gradient any more.
         nothing_moves = all(point is not None for point in since.values())
         for variable, point in since.items():
             if point is None or (nothing_moves and (point or role.startswith("update"))):
@@ -129,7 +129,7 @@ def dead_variables(run: Signals, min_points: float) -> dict[str, Dead]:
 
 
 def _dead_since(signal: Signal, dead: float, min_points: float) -> int | None:
-    """From which point on a variable is dead, to the end; None where it is not."""
+    """The index from which a variable is dead to the end; None if it is not."""
     value = signal.standing.value
     n = len(value)
     if n < min_points or value[-1] != dead:
@@ -138,17 +138,17 @@ def _dead_since(signal: Signal, dead: float, min_points: float) -> int | None:
     if not len(alive):
         return 0
     since = int(alive[-1]) + 1
-    pause = int(np.diff(alive, prepend=-1).max()) - 1  # an embedding's row, or an expert, has pauses
+    pause = int(np.diff(alive, prepend=-1).max()) - 1  # rows of embeddings and experts have pauses
     if n - since < max(min_points, _DEAD_SHARE * n, _PAUSES * pause):
         return None
-    # What shrinks to nothing has vanished instead.
+    # If it shrank gradually, it has vanished instead.
     shrunk = not dead and median(value[alive[-_LAST:]]) < _SHRUNK * median(value[alive])
     return None if shrunk else since
 
 
 @RULES.add("GL406", "dead-variable", Severity.WARNING, min_points=whole(_ZEROS))
 def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A variable's gradient, or its update, is zero throughout, or from some step on."""
+    """The gradient or the update of a variable is zero throughout, or from some step on."""
     for variable, (signal, since) in dead_variables(run, limit["min_points"]).items():
         step = signal.standing.step[since:]
         what = "update" if signal.meaning.role.startswith("update") else "gradient"
@@ -164,7 +164,7 @@ def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
     "GL407", "dominating-layer", Severity.INFO, share=fraction(0.9), min_points=whole(20), min_variables=whole(3, 2)
 )
 def dominating_layer(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Nearly all of the global norm is one variable's."""
+    """One variable accounts for nearly all of the global norm."""
     norms = {
         variable: signal.finite
         for variable, signal in run.for_variable("gradient_norm").items()
@@ -178,7 +178,7 @@ def dominating_layer(run: Signals, limit: Limits) -> Iterator[Hit]:
         if total > 0 and np.isfinite(total) and square / total >= limit["share"]:
             step = norms[variable].step
             yield Hit(
-                f"{square / total:.0%} of the squared norm of all gradients is that of {variable}",
+                f"{variable} accounts for {square / total:.0%} of the squared norm of all gradients",
                 run.for_variable("gradient_norm")[variable].tag,
                 (int(step[0]), int(step[-1])),
                 {"share": square / total, "variables": len(norms)},

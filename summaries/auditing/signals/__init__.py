@@ -1,1 +1,4 @@
-"""Which tag is what: names that loggers give, and the signals of a run that rules look at."""
+"""Signals: which tag means what, and the series of a run by what they mean.
+
+Rules look at runs only through these.
+"""

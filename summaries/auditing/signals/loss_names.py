@@ -1,12 +1,12 @@
-"""Which tags are losses, and what is measured by them: by the words of their names, whoever gave them.
+"""Names of losses: which tags are losses, and of what kind, judging by the words in their names.
 
     metrics/eval/LanguageCrossEntropy  →  "metrics", "eval", "language cross entropy"  →  validation_loss
 
-A loss is what training brings down. What is added to it, or played against it, need not fall: of regularizers, of
-actors and critics, of generators and discriminators. It is an auxiliary loss, and so are all losses of a run that other
-tags show to be reinforcement learning or adversarial. What merely has the word in its name (packet loss, the best loss
-so far) is none, and neither is what has a word beside it that no list here knows, unless it is said to be of training
-or validation: a rule would rather miss a loss than judge something else.
+A loss is what training brings down. Terms that are added to it or play against it need not fall: those of regularizers,
+actors and critics, generators and discriminators. They are auxiliary losses, and so are all losses of a run whose other
+tags show reinforcement or adversarial learning. A tag that merely contains the word (packet loss, the best loss so far)
+is not a loss. Neither is one with a word beside it that no list here contains, unless the tag mentions training or
+validation: it is better to miss a loss than to judge something else.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def _any(alternatives: str) -> str:
 
 VALIDATION = _any("val valid validation eval evals evaluation test testing dev held_?out holdout")
 _TRAINING = _any("train training trainer")
-# Losses by definition, without the word; the second, only where nothing unknown stands beside them.
+# Losses by definition, without the word; the second group only if there is no unknown word beside them.
 _CRITERIA = _any("""
     cross_?entropy cross_ent xent xentropy nll neg(?:ative)?_log_likelihood neg(?:ative)?_elbo perplexity ppl
     mse mae rmse msle rmsle (?:root_)?mean_(?:squared?|absolute)_error
     bits_per_(?:byte|char|character|dim|dimension|token|word) bpb bpc bpd""")
-_BARE_CRITERIA = _any("ce bce objective hinge log_?loss (?<!total_)cost(?!_per)")  # dollars add up, and are per token
-# What may stand beside the word: what is averaged, over what, against what it is drawn; and what the loss is.
+_BARE_CRITERIA = _any("ce bce objective hinge log_?loss (?<!total_)cost(?!_per)")  # dollars are totals, or per token
+# Words that may stand beside it: statistics, what they are taken over, what they are plotted against; kinds of loss.
 _STATISTICS = _any(r"""
     \d+ epochs? steps? iter iters iterations? batch batches micro mini global local reduced avg averaged? mean total sum
     overall combined full final raw smooth smoothed ema running moving current last main per of on all target nonpadding
@@ -63,13 +63,13 @@ _NO_LOSS = _any(r"""
     (?<!policy_)grad(?:ient)?s?(?!_penalty) patience threshold limit improved improvement since per_loss
     packets? frames? stop health life lives hearing hair blood heat power pressure energy water path insertion return
     transmission signal trades? trading profit portfolio stocks? market price wins? games? matches""")
-# What a run's tags tell of its losses: of which they say that they need not fall.
+# Tags of a run that say that some of its losses need not fall: a pattern for the tags, and one for those losses.
 _RL = _any(r"""
     rewards? episod\w+ rollouts? ep_(?:rew|ret|len) ep(?:rew|ret|len)\w* advantages? td_(?:loss|error) q_values?
     (?:average|mean|cumulative|discounted)_returns? (?:policy|actor|critic|value|vf|pg|qf)(?:_\w+)?_loss
     loss(?:es)?_(?:policy|actor|critic|value|surrogate) explained_variance approx_kl exploration_rate ent_coef""")
 _GAN = _any("discriminator w?gan_loss disc_loss d_loss loss_d")
-_VQ = _any("codebook commit commitment vq")  # the perplexity of a codebook is to rise
+_VQ = _any("codebook commit commitment vq")  # the perplexity of a codebook should rise
 _CONTEXTS = (
     (rf"\b{_RL}\b(?! (?:accurac\w+|margins?|chosen|rejected))", ".*"),
     (rf"\b{_GAN}\b", ".*"),
@@ -88,12 +88,12 @@ _KNOWN = re.compile(f"{_KNOWN_WORD}(?: {_KNOWN_WORD})*")
 _IS_NO_LOSS = re.compile(rf"\b{_NO_LOSS}\b")
 _IS_PART = re.compile(rf"\b{_PARTS}\b")
 _MEASURED_ON = re.compile(rf"\b(?:(?P<validation>{VALIDATION})|{_TRAINING})\b")
-_OF_AN_OUTPUT = re.compile(r"(?:epoch|batch) .*loss")  # as Keras has them, for models of several outputs
+_OF_AN_OUTPUT = re.compile(r"(?:epoch|batch) .*loss")  # as in Keras, for models with several outputs
 _MARKS = [(re.compile(marks), re.compile(losses)) for marks, losses in _CONTEXTS]
 
 
 def loss_role(tag: str) -> str:
-    """One of `LOSS_ROLES`, or "" for what is no loss.
+    """The role of a loss, one of `LOSS_ROLES`; "" if the tag is not a loss.
 
     >>> loss_role("val/loss_epoch"), loss_role("train/td_loss"), loss_role("best_loss")
     ('validation_loss', 'auxiliary_loss', '')
@@ -105,7 +105,7 @@ def loss_role(tag: str) -> str:
     below_a_heading = any(map(_HEADING.fullmatch, parts[:-1]))  # as in losses/total
     if not (below_a_heading or _NAMED.search(leaf)) or _IS_NO_LOSS.search(place):
         return ""
-    if _IS_PART.search(place) or leaf == "elbo":  # an ELBO goes up, unless it is said to be a loss
+    if _IS_PART.search(place) or leaf == "elbo":  # an ELBO goes up, unless its name says that it is a loss
         return "auxiliary_loss"
     on = [match["validation"] is not None for match in _MEASURED_ON.finditer(whole)]
     if not (_KNOWN.fullmatch(leaf) or (on and _CLEAR.search(leaf)) or _OF_AN_OUTPUT.fullmatch(leaf)):
@@ -114,7 +114,7 @@ def loss_role(tag: str) -> str:
 
 
 def context(tags: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    """What the tags of a run tell of its losses: patterns for the words of those that need not fall.
+    """Patterns for the losses of a run that need not fall, judging by all its tags. They match the words of a tag.
 
     >>> [losses.pattern for losses in context(["train/loss", "rollout/ep_rew_mean"])]
     ['.*']
@@ -124,7 +124,7 @@ def context(tags: Iterable[str]) -> tuple[re.Pattern[str], ...]:
 
 
 def words(tag: str) -> str:
-    """A tag's words, in lower case, with spaces between.
+    """The words of a tag, in lower case, separated by spaces.
 
     >>> words("metrics/eval/LanguageCrossEntropy")
     'metrics eval language cross entropy'
@@ -134,6 +134,6 @@ def words(tag: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _parts(tag: str) -> tuple[str, ...]:
-    """The words of each part of a tag's path."""
+    """The words of each part of the path in a tag."""
     parts = (" ".join(_WORD.findall(part)).lower() for part in _BREAK.split(tag))
     return tuple(_GLUED.sub(r"\1 loss", part) for part in parts if part)

@@ -1,4 +1,4 @@
-"""What a rule sees of a run: its series by role, what stands of them, and how its files and sessions follow."""
+"""What a rule sees of a run: its series by role, without superseded points, and its files and sessions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Signal", "Signals"]
 
 
 _SEPARATORS = re.compile(r"[/_.: -]+")
-# Words of tags: those of a policy's training, or of two networks' against each other; and whose loss a loss is there.
+# Words in tags of reinforcement and adversarial learning; and, beside the word loss, those that name an opponent.
 _MOVING = frozenset((
     "reward", "rewards", "rew", "return", "returns", "episode", "episodes", "rollout", "rollouts", "policy", "critic",
     "actor", "advantage", "advantages", "td", "discriminator", "generator", "adversarial", "gan",
@@ -33,13 +33,13 @@ _OPPONENTS = frozenset(("g", "d", "gen", "disc", "dis", "netg", "netd"))
 
 
 class Signal:
-    """One tag's series, and what the tag means.
+    """The series of a tag, and what the tag means.
 
     Attributes:
         tag: the tag.
         meaning: its role, variable and slot.
-        series: all points, in the order in which they were written.
-        file_starts: int64[files]: how many of the points were written before each file of the run.
+        series: all points, in the order they were written.
+        file_starts: int64[files]: for each file of the run, how many of the points are in earlier files.
     """
 
     def __init__(self, series: Series, meaning: Meaning, file_starts: Sequence[int]) -> None:
@@ -61,7 +61,7 @@ class Signal:
 
     @cached_property
     def standing(self) -> Series:
-        """What stands, for judging values: of equal steps in a row, all; a rule on values wants every number."""
+        """The points that stand, including all of equal steps in a row: rules on values look at every number."""
         stands = np.ones(len(self.series), bool)
         limit = np.iinfo(np.int64).max
         step = self.series.step
@@ -85,20 +85,20 @@ class Signal:
 
 
 class Signals:
-    """A run, as rules see it.
+    """A run as rules see it.
 
     Args:
         name: the run's name.
         run: its columns and faults.
         table: what its tags mean.
-        baseline: the runs that it is compared with.
+        baseline: the runs to compare it with.
 
     Attributes:
         name: the run's name.
         run: its columns and faults.
-        all: every tag's signal, by tag.
-        baseline: the runs that it is compared with.
-        training: the run whose model this one validates, where that is another.
+        all: the signal of each tag, by tag.
+        baseline: the runs to compare it with.
+        training: if this run holds the validation of another one, that other run.
     """
 
     def __init__(self, name: str, run: Run, table: TagTable, baseline: Sequence[Signals] = ()) -> None:
@@ -114,11 +114,11 @@ class Signals:
             self._by_role[meaning.role].append(signal)
 
     def of(self, *roles: str) -> list[Signal]:
-        """The signals that have one of these roles, in the order of the roles."""
+        """The signals with one of these roles, in the order of the roles."""
         return [signal for role in roles for signal in self._by_role.get(role, ())]
 
     def for_variable(self, role: str) -> dict[str, Signal]:
-        """Of a role's signals, each variable's first."""
+        """The first signal of each variable, among those with this role."""
         found: dict[str, Signal] = {}
         for signal in self.of(role):
             found.setdefault(signal.meaning.variable, signal)
@@ -126,14 +126,14 @@ class Signals:
 
     @cached_property
     def longest(self) -> Signal | None:
-        """The signal with the most points: its steps and times stand for the run's."""
+        """The signal with the most points: its steps and times represent the run."""
         return max(self.all.values(), key=len, default=None)
 
     @cached_property
     def moving_target(self) -> bool:
-        """Whether tags tell that losses are measured against what moves: a policy's own returns, an opponent's skill.
+        """Whether tags show that losses are measured against a moving target: own returns, or the skill of an opponent.
 
-        Such losses rise while all is well, so that their course says nothing.
+        Such losses may rise in a healthy run, so their course says nothing.
         """
         for tag in self.run.tags:
             words = frozenset(_SEPARATORS.split(tag.lower()))
@@ -143,7 +143,7 @@ class Signals:
 
     @cached_property
     def file_spans(self) -> list[tuple[float, float] | None]:
-        """For each file, the wall times of its first scalar and its last, in seconds; None where it has none."""
+        """For each file, the earliest and latest wall time of its scalars in seconds; None if it has none."""
         lows = np.full(len(self.run.files), np.inf)
         highs = np.full(len(self.run.files), -np.inf)
         for signal in self.all.values():
@@ -155,13 +155,13 @@ class Signals:
         return [(low, high) if low <= high else None for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
 
     def file_ranges(self, signal: Signal) -> list[tuple[int, int]]:
-        """For each file, which of the signal's points it has: start and stop."""
+        """For each file, the range of the signal's points that it contains: start and stop."""
         starts = [*signal.file_starts, len(signal)]
         return list(pairwise(starts))
 
     @cached_property
     def concurrent_files(self) -> list[tuple[int, int]]:
-        """Pairs of files that were written at the same time, by number."""
+        """Pairs of files that were written at the same time, by index."""
         if len(self.run.files) < 2:  # noqa: PLR2004 - a pair
             return []
         return [
@@ -176,7 +176,7 @@ class Signals:
         return low < high and all(self._points_within(k, low, high) > 1 for k in (i, j))
 
     def _points_within(self, file: int, low: float, high: float) -> int:
-        """How many points of the file's busiest tag lie between two wall times."""
+        """How many points lie between two wall times, for the tag of the file that has the most there."""
         most = 0
         for signal in self.all.values():
             start, stop = self.file_ranges(signal)[file]
@@ -185,7 +185,7 @@ class Signals:
         return most
 
     def sessions(self, signal: Signal) -> NDArray[np.int64]:
-        """Where a session of a tag ends and the next begins: session starts, and files written at the same time."""
+        """The indices at which a session of a tag begins: at session starts, and at files written at the same time."""
         cuts = {before for before, _ in signal.series.restarts}
         for pair in self.concurrent_files:
             cuts.update(signal.file_starts[file] for file in pair)

@@ -1,8 +1,8 @@
-"""Tags → roles: which is a loss, a norm, a learning rate, whoever wrote it.
+"""Tags → roles: which tag is a loss, a norm or a learning rate, in the names of many frameworks.
 
-One table of patterns, tried in order; the first that matches a whole tag, ignoring case, decides. The named groups
-`variable` and `slot` say what the tag is about. A configuration's patterns are tried before these. Losses, which
-everybody names as they like, are told by the words of their names, where no pattern matches: see `loss_names`.
+There is one table of patterns, tried in order. The first one that matches the whole tag, ignoring case, decides. The
+named groups `variable` and `slot` say what the tag is about. The patterns of a configuration are tried before these. If
+no pattern matches, `loss_names` recognizes losses by the words in their names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation"]
 
-_ANY = r"(?:.*[/_.: -])?"  # whatever stands before, up to a separator
+_ANY = r"(?:.*[/_.: -])?"  # any prefix that ends with a separator
 _VARIABLE = r"(?P<variable>.+)"
 _GRADIENT = r"(?:grad|gradient)s?"
 
@@ -41,7 +41,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("slot_max", rf"slots/(?P<slot>[^/]+)/max/{_VARIABLE}"),
     ("slot_min", rf"slots/(?P<slot>[^/]+)/min/{_VARIABLE}"),
     ("steps_per_second", r"(?:.*/)?(?:global_step|steps?|iters?|iterations?|batches)[_-]?(?:/|per_?)(?:sec|second|s)"),
-    # clipping: OLMo's optim/clipping_rate; PPO's clip_fraction, of ratios, is told by the run's other tags
+    # clipping: OLMo's optim/clipping_rate; PPO's clip_fraction, of ratios, is recognized by other tags of the run
     (
         "clipped_fraction",
         rf"{_ANY}(?:clip(?:ping|ped)?_(?:rate|frac|fraction)|{_GRADIENT}_clip[_/]fraction)",
@@ -49,7 +49,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("clipped", rf"(?:train(?:ing)?/)?(?:{_GRADIENT}[_-])?clipped"),
     ("clipped_percent", r"(?:train(?:_inner)?/)?clip"),  # fairseq's and metaseq's, beside their gnorm
     ("clip_norm", rf"{_ANY}(?:clip_norm|max_grad_norm|clip_grad_norm|clip_threshold)"),
-    # loss scaling of mixed precision: its overflows are no fault
+    # loss scaling in mixed precision, whose overflows are not errors
     (
         "loss_scale",
         rf"{_ANY}(?:loss[_-]scale|loss scale|amp[_-]scale|grad[_-]scale|(?:grad_)?scaler(?:[/_]scale)?)|scale",
@@ -91,18 +91,18 @@ ROLES = frozenset(role for role, _ in PATTERNS) | LOSS_ROLES
 """Every role that a tag can have."""
 
 _PER_VARIABLE = frozenset(role for role, pattern in PATTERNS if _VARIABLE in pattern)
-_MOST_CHARACTERS = 1000  # of a tag that anybody would give; patterns take time that grows with the square of them
+_MOST_CHARACTERS = 1000  # in any sensible tag; the time for matching grows with the square of the length
 _VALIDATION_RUN = re.compile(rf"(?:.*[/_.-])?{VALIDATION.replace(' ', '[_-]')}(?:_?set)?\d*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a tag is taken for.
+    """What a tag means.
 
     Attributes:
-        role: one of `ROLES`; "" where no pattern knows the tag.
-        variable: the variable that it is about; "" where it is about all, or none.
-        slot: the optimizer's slot that it is about, or "".
+        role: one of `ROLES`; "" if the tag is unknown.
+        variable: the variable that it is about; "" if it is about all of them, or none.
+        slot: the slot of the optimizer that it is about, or "".
     """
 
     role: str
@@ -114,8 +114,8 @@ class TagTable:
     """Decides what the tags of a run mean.
 
     Args:
-        own: (role, pattern) pairs that are tried before the table's.
-        tags: those of the run: they tell whether its losses need to fall, which those of reinforcement learning do not.
+        own: (role, pattern) pairs that are tried before those of the table.
+        tags: all tags of the run: they show whether its losses need to fall, unlike those of reinforcement learning.
 
     >>> TagTable().meaning("train/grad_norm").role
     'global_norm'
@@ -130,7 +130,7 @@ class TagTable:
         self._need_not_fall = context(tags)
 
     def meaning(self, tag: str, run: str = "") -> Meaning:
-        """What a tag is, in a run of this name: a loss in a run called `…/validation`, as Keras has, is one of it."""
+        """What a tag means in a run of this name: in `…/validation`, as Keras names it, losses are for validation."""
         for role, pattern in self._own:
             if match := pattern.fullmatch(tag):
                 return _meaning(role, match)
@@ -145,7 +145,7 @@ class TagTable:
 
 
 def is_validation(run: str) -> bool:
-    """Whether a run's name says that it validates a model."""
+    """Whether the name of a run says that it holds a validation."""
     return _VALIDATION_RUN.fullmatch(run) is not None
 
 
@@ -164,12 +164,12 @@ def compiled(patterns: tuple[tuple[str, str], ...]) -> Sequence[tuple[str, re.Pa
     """The patterns, compiled once.
 
     Raises:
-        re.error: one is no regular expression.
+        re.error: one is not a regular expression.
     """
     return [(role, re.compile(pattern, re.IGNORECASE | re.DOTALL)) for role, pattern in patterns]
 
 
 def _meaning(role: str, match: re.Match[str]) -> Meaning:
     groups = match.groupdict()
-    variable = groups.get("variable") or (match[0] if role in _PER_VARIABLE else "")  # else all would be one variable's
+    variable = groups.get("variable") or (match[0] if role in _PER_VARIABLE else "")  # else all would be one variable
     return Meaning(role, variable, groups.get("slot") or "")

@@ -1,1 +1,4 @@
-"""Numbers about series: levels, noise, excursions, courses. No rules."""
+"""Statistics of series: robust levels, excursions, the course of a loss, events that recur.
+
+Pure NumPy: nothing here knows about tags, rules or files.
+"""

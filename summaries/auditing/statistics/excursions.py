@@ -1,4 +1,4 @@
-"""What stands out of a series: stretches of points that its own noise does not explain."""
+"""Excursions: stretches of points that stand out of a series by more than its own noise explains."""
 
 from __future__ import annotations
 
@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Excursions", "Peak"]
 
-_NEIGHBOURS = 3  # blocks on each side that tell what a block's level should be
+_NEIGHBOURS = 3  # blocks on each side that determine what the level of a block should be
 
 
 class Peak(NamedTuple):
-    """A stretch of points far above the level around it: the first, the last and the highest, by index.
+    """A stretch of points far above the level around it.
 
-    It is lasting if there are three points in a row, or in four.
+    Attributes:
+        first: index of the first point.
+        last: index of the last point.
+        top: index of the highest point.
+        points: number of points that stand out.
+        level: the level around it.
+        sigmas: how many standard deviations the highest point lies above the level.
+        lasting: whether three of its points are in a row, or among four in a row.
     """
 
     first: int
@@ -39,9 +46,9 @@ class _Heights(NamedTuple):
     """How far points are from their level, in standard deviations: float64[n] each.
 
     Attributes:
-        deviation: above the higher of the levels before and after.
-        centred: from the level between.
-        ratio: above the higher level, on a logarithmic scale; infinite where there is none.
+        deviation: above the higher one of the levels before and after.
+        centred: from the level between them.
+        ratio: above the higher level, on a logarithmic scale; infinite if there is none.
     """
 
     deviation: Floats
@@ -50,14 +57,14 @@ class _Heights(NamedTuple):
 
 
 class _Usual(NamedTuple):
-    """What each of n values should be, as those around it tell.
+    """What each of n values should be, judging by those around it.
 
     Attributes:
-        level: float64[n]: the higher one of the levels before and after; infinite where none is known before.
-        centre: float64[n]: between these.
+        level: float64[n]: the higher one of the levels before and after; infinite if none is known before.
+        centre: float64[n]: the level between them.
         noise: float64[n]: standard deviation about the centre.
-        span: the range of the levels.
-        length: how many points make up a level.
+        span: range of the levels.
+        length: number of points that make up a level.
     """
 
     level: Floats
@@ -69,16 +76,16 @@ class _Usual(NamedTuple):
 
 @dataclass(frozen=True)
 class Excursions:
-    """Where a series stands out of its own noise, upwards.
+    """Where a series rises above its own noise.
 
-    A point is compared with the higher of the levels before and after it, each the median of three blocks' medians, so
-    that neither a fall nor a lasting rise counts; and with the noise there. A single point must be further out than
-    the noise's own tail reaches (see `robust.tail_reach`); three in a row need not be so far.
+    A point is compared with the higher one of the levels before and after it, so that neither a fall nor a lasting rise
+    counts, and with the noise there. A level is the median of the medians of three blocks. A single point must lie
+    further out than the tail of the noise reaches (see `robust.tail_reach`); three in a row need not.
 
     Attributes:
-        returned: the stretches behind which the series is on its level again.
-        unreturned: the one that lasts to the end, if there is one.
-        reach: points in a block, times the blocks that make up a level.
+        returned: the stretches after which the series is back on its level.
+        unreturned: the stretch that lasts to the end, if there is one.
+        reach: number of points that determine a level: points in a block times blocks.
     """
 
     returned: list[Peak]
@@ -89,15 +96,15 @@ class Excursions:
     def of(
         values: Floats, sigmas: float, min_rise: float, *, medians: bool = False, nearest: bool = False
     ) -> Excursions:
-        """What stands out of n ≥ 20 finite values.
+        """Find what stands out of n ≥ 20 finite values.
 
         Args:
             values: float64[n].
-            sigmas: how many standard deviations a point must at least be above the level.
-            min_rise: how far above, in parts of the range of the series' levels.
-            medians: whether values are medians, whose noise has no heavy tails.
-            nearest: whether the nearest points tell the level, and not blocks: in a short run, a block of a loss that
-                falls is all slope. Then nothing that lasts for longer stands out.
+            sigmas: the least number of standard deviations above the level.
+            min_rise: the least rise above the level, as a fraction of the range of levels.
+            medians: whether the values are medians, whose noise does not have heavy tails.
+            nearest: take levels from the nearest points instead of blocks, because in a short run a block of a falling
+                loss is all slope. Longer stretches are not found then.
         """
         n = len(values)
         usual = _of_neighbours(values) if nearest else _of_blocks(values)
@@ -105,7 +112,7 @@ class Excursions:
         deviation = rise / usual.noise
         enough = rise > _least_rise(values, usual.level, usual.span, min_rise)
         high = (deviation > 0.75 * sigmas) & enough
-        if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, so few points tell too much noise
+        if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, few points overestimate the noise
             ratio = _log_ratios(values, usual)
             high |= (ratio > 1.5 * sigmas) & np.isfinite(ratio) & enough
             high &= ratio > 2.5  # noqa: PLR2004
@@ -115,7 +122,7 @@ class Excursions:
         heights = _Heights(deviation, (values - usual.centre) / usual.noise, ratio)
         stretches = _peaks(values, heights, high, usual.level, usual.length)
         peaks = _sure(stretches, heights, usual.length, sigmas, medians=medians)
-        if peaks:  # beside one that is sure, lesser ones are, too
+        if peaks:  # beside a certain one, lesser ones count too
             sure, enough_beside = set(peaks), max(sigmas, 0.25 * max(peak.sigmas for peak in peaks))
             peaks = [peak for peak in stretches if peak in sure or peak.sigmas > enough_beside]
         open_end = [peak for peak in peaks if peak.last >= n - 2]
@@ -123,7 +130,7 @@ class Excursions:
 
     @staticmethod
     def of_stretches(values: Floats, sigmas: float, min_rise: float, count: int = 400) -> Excursions:
-        """What stands out for longer: the same of the medians of `count` stretches of at least as many values."""
+        """Find longer stretches: the same for the medians of `count` stretches of at least as many values."""
         cut = blocks(values, count)
         found = Excursions.of(cut.median, sigmas, min_rise, medians=cut.length > 2)  # noqa: PLR2004
 
@@ -137,17 +144,17 @@ class Excursions:
 
 
 def _least_rise(values: Floats, level: Floats, span: float, min_rise: float) -> Floats:
-    """For each block's level, by how much a spike must rise above it."""
+    """How far a spike must rise above each level."""
     least = np.full(len(level), min_rise * span)
-    if values.min() > 0:  # else a level says nothing of a loss's scale
+    if values.min() > 0:  # else a level says nothing about the scale of the loss
         least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
     return np.asarray(np.maximum(least, 0.02 * np.abs(level)))
 
 
 def _log_ratios(values: Floats, usual: _Usual) -> Floats:
-    """How far values stand out on a logarithmic scale, in standard deviations: there, noise in ratios is symmetric.
+    """How far values stand out on a logarithmic scale, where noise in ratios is symmetric, in standard deviations.
 
-    Infinitely far, where not all are positive: then there are no ratios.
+    Infinite if a value is not positive, because then there are no ratios.
     """
     if values.min() <= 0:
         return np.full(len(values), np.inf)
@@ -156,16 +163,16 @@ def _log_ratios(values: Floats, usual: _Usual) -> Floats:
 
 
 def _on_a_grid(centred: Floats, length: int, sigmas: float) -> bool:
-    """Whether what stands out does so both ways, at multiples of one distance: as an epoch's last, small batch does."""
+    """Whether points stand out both ways at multiples of one distance, like the last, small batch of each epoch."""
     at = np.flatnonzero(np.abs(centred) > sigmas)
-    at = at[at >= length]  # the first fall is no noise
-    at = at[np.diff(at, prepend=-length) > 4]  # noqa: PLR2004 - of neighbours, the first
+    at = at[at >= length]  # the first fall is not noise
+    at = at[np.diff(at, prepend=-length) > 4]  # noqa: PLR2004 - take the first of neighbours
     both = len(at) > 3 and centred[at].min() < 0 < centred[at].max()  # noqa: PLR2004
     return bool(both and np.gcd.reduce(np.diff(at)) >= 5)  # noqa: PLR2004 - by chance, one in fifty
 
 
 def _of_blocks(values: Floats) -> _Usual:
-    """As blocks of up to a 64th of the values tell."""
+    """Levels and noise from blocks of up to a 64th of the values."""
     n = len(values)
     cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
     owner = np.repeat(np.arange(len(cut.start)), np.diff(np.append(cut.start, n)))
@@ -177,7 +184,7 @@ def _of_blocks(values: Floats) -> _Usual:
 
 
 def _of_neighbours(values: Floats) -> _Usual:
-    """As the five nearest points on each side tell, and the noise of the 25 around."""
+    """Levels from the five nearest points on each side, and the noise from the 25 around."""
     side = 5
     before, after = _before_and_after(values, side)
     centre = (np.where(np.isnan(before), after, before) + np.where(np.isnan(after), before, after)) / 2
@@ -189,37 +196,37 @@ def _of_neighbours(values: Floats) -> _Usual:
 
 
 def _at_least(noise: Floats, level: Floats, span: float) -> Floats:
-    """The noise, or more where there is nearly none: beside the level and the range of all."""
+    """The noise, but at least a small part of the level and of the range."""
     return np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
 
 
 def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
-    """For each block, the level that its neighbours tell, and the noise there, given that within the blocks."""
+    """For each block, the level and the noise judging by its neighbours; `sigmas` is the noise within each block."""
     k, side = len(cut.median), _NEIGHBOURS
     before, after = _before_and_after(cut.median, side)
-    before[0] = np.inf  # nothing came before the first block: how high it should be, nobody can tell
+    before[0] = np.inf  # nothing came before the first block, so its level is unknown
     level = np.fmax(before, after)
     bends = np.abs(np.diff(cut.median, 2)) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
     return level, np.hypot(_medians_around(bends, np.arange(k) - 1, side), _medians_around(sigmas, np.arange(k), side))
 
 
 def _before_and_after(values: Floats, side: int) -> tuple[Floats, Floats]:
-    """For each value, the median of the `side` values before it, and of those behind; NaN where there are none."""
+    """For each value, the medians of the `side` values before and after it; NaN where there are none."""
     pad = np.full(side, np.nan)
     rows = np.concatenate([pad, values, pad])[np.arange(len(values) + side + 1)[:, None] + np.arange(side)]
     return _nan_medians(rows[: len(values)]), _nan_medians(rows[side + 1 :])
 
 
 def _medians_around(values: Floats, index: NDArray[np.int64], side: int) -> Floats:
-    """The medians of the 2 · side + 1 values nearest to each index: at an end as many, so that no one decides alone."""
+    """The medians of the 2 · side + 1 values nearest to each index, also at the ends: no single value decides."""
     width = min(2 * side + 1, len(values))
     first = np.clip(index - side, 0, len(values) - width)
     return _nan_medians(values[first[:, None] + np.arange(width)])
 
 
 def _nan_medians(rows: Floats) -> Floats:
-    """Each row's median, without its NaNs, which stand at either end; NaN where there is nothing else."""
-    ordered = np.sort(rows, axis=1)  # NaN last
+    """The median of each row without its NaNs; NaN if there are no other values."""
+    ordered = np.sort(rows, axis=1)  # NaNs are last
     count = np.count_nonzero(~np.isnan(rows), axis=1)
     index = np.arange(len(rows))
     low = ordered[index, np.maximum(count - 1, 0) // 2]
@@ -228,7 +235,7 @@ def _nan_medians(rows: Floats) -> Floats:
 
 
 def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Floats, length: int) -> list[Peak]:
-    """The stretches of high points, if the highest of each stands out of the noise in ratios, too."""
+    """The stretches of high points whose highest point stands out of the noise of ratios too."""
     at = np.flatnonzero(high)
     found = []
     for stretch in np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1):
@@ -242,7 +249,7 @@ def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Fl
 
 
 def _sure(stretches: list[Peak], heights: _Heights, length: int, sigmas: float, *, medians: bool) -> list[Peak]:
-    """The stretches that noise does not make, however long its tails; medians have no long ones."""
+    """The stretches that noise cannot explain, however long its tails are; medians do not have long tails."""
     bar = max(sigmas, tail_reach(heights.centred))
     row = max(sigmas, 0.6 * bar)
     peaks = [peak for peak in stretches if peak.sigmas > bar or (peak.lasting and peak.sigmas > row)]
@@ -261,13 +268,13 @@ def _sure(stretches: list[Peak], heights: _Heights, length: int, sigmas: float, 
 
 
 def _beyond_the_rest(peaks: list[Peak], above: Floats, below: Floats, length: int, factor: float) -> list[Peak]:
-    """Without single points, of one to three, that are not far beyond all others: heavy tails have such."""
+    """Of up to three peaks, drop single points that are not far beyond all others: heavy tails have such points."""
     others = _others(peaks, above, below, length)
     return [peak for peak in peaks if peak.points > 2 or above[peak.top] > factor * others]  # noqa: PLR2004
 
 
 def _others(peaks: list[Peak], above: Floats, below: Floats, length: int) -> float:
-    """How far all but these peaks, and their ways back, are from the level; but for the first fall, below it."""
+    """How far all other points are from the level, without the peaks, their ways back, and the first fall."""
     rest = above.copy()
     for peak in peaks:
         rest[peak.first : peak.last + 1 + length] = 0.0
@@ -275,9 +282,9 @@ def _others(peaks: list[Peak], above: Floats, below: Floats, length: int) -> flo
 
 
 def _pair(stretches: list[Peak], above: Floats, below: Floats, length: int, sigmas: float) -> list[Peak]:
-    """The highest stretch, if two neighbours in it are further out than all other points: by chance, they are not.
+    """The highest stretch, if two neighbours in it are further out than all other points, which chance rarely does.
 
-    Of noise that is smoothed, neighbours are alike; but it takes a while to rise.
+    In smoothed noise, neighbours are similar too, but it takes longer to rise.
     """
     highest = max(stretches, key=lambda peak: float(above[peak.top]), default=None)
     if highest is None or highest.top - highest.first > 2 or not sigmas <= above[highest.top] < np.inf:  # noqa: PLR2004

@@ -1,8 +1,8 @@
-"""Which of a run's rare events come at even distances, as checkpoints and evaluations do.
+"""Recurring events: which rare events of a run come at even distances, like checkpoints and evaluations.
 
-Pure NumPy (no I/O). A kind of event is found by walking: from one event by the distance to another, on and on, to the
-run's end. What lies on the way is of that kind, if it is about as large as the others. Then the same again with the
-events that are left, as a run has evaluations every so often, and checkpoints every so often.
+A kind of event is found by walking from one event, in steps of its distance to another event, to the end of the run.
+Events on the way are of that kind if they are about as large as the others. This is repeated with the events that are
+left, because a run may have evaluations at one distance and checkpoints at another.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 __all__ = ["recurring", "thirds"]
 
-_KINDS = 3  # evaluations, checkpoints, and another
-_MISSED = 0.25  # of its places, at most: what is logged seldom, or written fast, is not always seen
-_TRIED = 5  # of the events that are left, from which a walk begins, and to which it first goes
+_KINDS = 3  # evaluations, checkpoints, and one more
+_MISSED = 0.25  # at most this share of the places of a kind may be empty: short gaps are not always seen
+_TRIED = 5  # so many of the remaining events are tried as the start of a walk, and as its first stop
 _MOST_EVENTS = 1000
-_UNEVEN = 0.02  # of the distance
-_APART = 1e-12  # of where they are: closer, a walk would not get on, as numbers are rounded
-_LIKE, _ROUGHLY_LIKE = 2.0, 5.0  # over the usual size: where a kind has few events, and where many tell that it is one
+_UNEVEN = 0.02  # of the distance: how far an event may be from its place
+_APART = 1e-12  # relative to their places: if closer, rounding would keep a walk from moving
+_LIKE, _ROUGHLY_LIKE = 2.0, 5.0  # times the usual size, at most: if a kind has few events, and if it has many
 _FEW = 5
-_MANY = 7  # distances between events at random, all within half and twice the usual: at most one run in a hundred
+_MANY = 7  # random distances are all within half and twice the usual in at most one run in a hundred
 
 
 def recurring(
     place: NDArray[np.float64], size: NDArray[np.float64], slack: float, fewest: int = 3
 ) -> NDArray[np.bool_]:
-    """Which events are of a kind that recurs: that comes at even distances, to where the last events are.
+    """Which events are of a kind that recurs at even distances up to the last events.
 
-    Many that are alike may come at distances that are even but roughly. Three or four may be even by chance: they must
-    have come from the beginning on.
+    Many similar events may recur at roughly even distances. Three or four may be evenly spaced by chance: they must
+    have recurred since the beginning.
 
     Args:
-        place: float64[k]: where each is, on a scale on which the run begins at 0.
+        place: float64[k]: the place of each event, on a scale on which the run begins at 0.
         size: float64[k], positive.
         slack: how far an event may be from its place, whatever the distance.
-        fewest: how many events a kind has at least.
+        fewest: the least number of events of a kind.
 
     Returns:
-        bool[k]: whether it is of such a kind.
+        bool[k]: whether each event is of such a kind.
 
     Example:
         >>> recurring(np.array([10.0, 20, 30, 33, 40]), np.array([5.0, 6, 5, 5, 400]), slack=1)
@@ -65,10 +65,10 @@ def recurring(
 
 
 def thirds(place: NDArray[np.float64], size: NDArray[np.float64], slack: float) -> bool:
-    """Whether there are two events, alike, and one is twice as far on as the other: as between three epochs.
+    """Whether there are just two events, of similar size, one twice as far on as the other, as between three epochs.
 
     Args:
-        place: float64[k]: where each is, on a scale that begins with the run at 0.
+        place: float64[k]: the place of each event, on a scale on which the run begins at 0.
         size: float64[k], positive.
         slack: how far an event may be from its place.
 
@@ -85,7 +85,7 @@ def thirds(place: NDArray[np.float64], size: NDArray[np.float64], slack: float) 
 def _largest_kind(
     place: NDArray[np.float64], size: NDArray[np.float64], left: NDArray[np.int64], slack: float
 ) -> tuple[NDArray[np.bool_], int]:
-    """The kind that comes most often, of those that two events that are left may begin; and how often it does."""
+    """The kind that recurs most often, among those that two remaining events can start; and how often it recurs."""
     kind, most = np.zeros(len(place), bool), 0
     for i, ahead in product(range(min(_TRIED, len(left))), range(1, _TRIED)):
         first, second = float(place[left[i]]), float(place[left[min(i + ahead, len(left) - 1)]])
@@ -104,7 +104,7 @@ def _largest_kind(
 
 
 def _from_the_beginning(place: NDArray[np.float64], first: float, distance: float, near: float) -> bool:
-    """Whether there is an event, of whatever kind, at each place before the first, down to one distance from 0."""
+    """Whether there is an event, of any kind, at each place before the first, back to one distance from 0."""
     count = round(min(first / distance, len(place) + 1))
     before = first - distance * np.arange(count)
     if not 1 <= count <= len(place) or abs(before[-1] - distance) > near:
@@ -113,9 +113,9 @@ def _from_the_beginning(place: NDArray[np.float64], first: float, distance: floa
 
 
 def _about_even(place: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Those that are alike, if they are many, and no two neighbours are far closer, or farther, than is usual.
+    """The events of similar size, if there are many, and if all distances are between half and twice the usual.
 
-    So come those that follow an amount of data, rather than a number of steps.
+    Events that follow an amount of data rather than a number of steps are like that.
     """
     alike = size <= _LIKE * (np.median(size) if len(size) else 0)
     between = np.diff(place[alike])
@@ -126,9 +126,9 @@ def _about_even(place: NDArray[np.float64], size: NDArray[np.float64]) -> NDArra
 
 
 def _walk(place: NDArray[np.float64], first: float, distance: float, slack: float) -> NDArray[np.int64]:
-    """On the way from the first place by this distance, again and again, at which turn each event lies; 0 for none.
+    """Walk from the first place in steps of this distance: the number of the step at which each event lies, 0 for none.
 
-    All zero, if at too many turns there is none.
+    All zero if there are too many steps without an event.
     """
     near = min(max(slack, _UNEVEN * distance), distance / 6)
     turn = np.zeros(len(place), np.int64)

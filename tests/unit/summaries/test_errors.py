@@ -8,29 +8,26 @@ from summaries import errors
 from summaries.errors import Fault, FaultKind, FormatError, raise_fault
 
 ERRORS = {
-    FaultKind.UNFINISHED_TAIL: errors.UnfinishedTailError,
     FaultKind.DAMAGED_LENGTH: errors.DamagedLengthError,
     FaultKind.DAMAGED_PAYLOAD: errors.DamagedPayloadError,
     FaultKind.ZERO_FILLED: errors.ZeroFilledError,
     FaultKind.UNDECODABLE: errors.UndecodableError,
     FaultKind.NO_EVENT_FILE: errors.NoEventFileError,
     FaultKind.UNDECODABLE_TEXT: errors.UndecodableTextError,
-    FaultKind.NEGATIVE_STEP: errors.NegativeStepError,
-    FaultKind.NON_FINITE_WALL_TIME: errors.NonFiniteWallTimeError,
-    FaultKind.EMPTY_FILE: errors.EmptyFileError,
 }
 
 
 @pytest.mark.parametrize("kind", FaultKind)
-def test_each_kind_has_an_error_of_its_own(kind):
+def test_each_kind_of_damage_has_an_error_of_its_own(kind):
     fault = Fault(kind, "reason", 10, 20, "got", "want", 3, "a.tfevents")
     with pytest.raises(FormatError) as raised:
         raise_fault(fault)
-    assert type(raised.value) is ERRORS[kind]
+    kept = ERRORS.get(kind, FormatError)
+    assert type(raised.value) is kept
     assert raised.value.fault is fault
     assert str(raised.value) == "reason: got got, want want - at a.tfevents, record 3, offset 10 (20 bytes)"
     again = pickle.loads(pickle.dumps(raised.value))  # noqa: S301 - our own bytes
-    assert (type(again), again.fault, str(again)) == (ERRORS[kind], fault, str(raised.value))
+    assert (type(again), again.fault, str(again)) == (kept, fault, str(raised.value))
 
 
 def test_a_fault_of_one_byte_in_no_file():

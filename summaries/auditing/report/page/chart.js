@@ -1,5 +1,5 @@
 "use strict";
-// A chart of lines, by uPlot; and the view: what all charts of a run share, which is their x axis and the chosen finding.
+// Line charts, drawn by uPlot; and the view, which all charts of a run share: the x axis and the chosen finding.
 
 const CHART_HEIGHT = 250;
 const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
@@ -7,7 +7,7 @@ const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
 const TIME_TICKS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
   43200, 86400, 172800, 432000, 864000, 2592000, 8640000, 31536000];
 
-/** The x axis that charts share. Whoever zooms one zooms all. */
+/** The x axis that all charts share: zooming one zooms all. */
 class View {
   constructor(curves, mode) {
     this.curves = curves;
@@ -21,14 +21,14 @@ class View {
     this.range = this.full;
   }
 
-  /** Show this range of x; all of it, if it is none. */
+  /** Show this range of x, or everything for null. */
   zoom(range) {
     this.range = range ?? this.full;
     for (const chart of this.charts) chart.setScale("x", { min: this.range[0], max: this.range[1] });
     this.onzoom(this.range !== this.full);
   }
 
-  /** Zoom by a factor around the middle, and go aside by a share of the range: for the keyboard. */
+  /** For the keyboard: zoom by a factor around the middle, and move by a share of the range. */
   move(factor, aside) {
     const [low, high] = this.range;
     const middle = (low + high) / 2 + aside * (high - low);
@@ -37,7 +37,7 @@ class View {
     if (range[1] > range[0]) this.zoom(range);
   }
 
-  /** Emphasize a finding wherever it is marked. */
+  /** Highlight the marks of a finding in all charts. */
   emphasize(finding) {
     if (this.active === finding) return;
     this.active = finding;
@@ -69,7 +69,7 @@ function extent(curves, mode) {
   return low < high ? [low, high] : [low - 0.5, high + 0.5];
 }
 
-/** What every chart has: the shared x axis, the pointer's line, zooming by dragging, and findings as marks. */
+/** The options that all charts have: the shared x axis, a crosshair, zooming by dragging, and marks for findings. */
 function baseOptions(view, width, height, marks) {
   const axis = { stroke: () => color("soft"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { show: false } };
   return {
@@ -98,7 +98,7 @@ function baseOptions(view, width, height, marks) {
   };
 }
 
-/** Put a chart into its place: sized with it, one of the view's, moved by keys, a click on a mark choosing its finding. */
+/** Put a chart into its holder: resize it, add it to the view, listen to keys, and choose a finding by a click. */
 function install(view, holder, options, data, marks) {
   const u = new uPlot(options, data, holder);
   view.charts.add(u);
@@ -128,7 +128,7 @@ function install(view, holder, options, data, marks) {
   return u;
 }
 
-/** The findings that are to be marked on these curves: {finding, range}. What is about no tag is marked on the loss. */
+/** The findings to mark on these curves: {finding, range}. Findings without a tag are marked on the loss. */
 function marksOn(view, curves, findings) {
   const marks = [];
   for (const finding of findings) {
@@ -139,7 +139,7 @@ function marksOn(view, curves, findings) {
   return marks.sort((a, b) => a.range[0] - b.range[0]);
 }
 
-/** How values are read: linear, or logarithmic; among zeros and negative ones, by asinh, from the least magnitude on. */
+/** The scale of values: linear or logarithmic; if some are zero or negative, asinh from the smallest magnitude on. */
 function valueScale(log, values) {
   let least = Infinity;
   let positive = true;
@@ -155,9 +155,9 @@ function valueScale(log, values) {
     splits: (u, axis, low, high) => asinhSplits(low, high, least) };
 }
 
-const ROOM = { pad: 0.1, soft: 0, mode: 3 }; // as uPlot has it: data from zero on stays there
+const ROOM = { pad: 0.1, soft: 0, mode: 3 }; // like uPlot: data that starts at zero stays there
 
-/** uPlot's own, but for values that are one and the same: their line is in the middle. */
+/** Like uPlot's own, except that the line of a constant is in the middle. */
 function linearRange(u, low, high) {
   if (low === null) return [0, 1];
   if (low !== high) return uPlot.rangeNum(low, high, { min: ROOM, max: ROOM });
@@ -165,7 +165,7 @@ function linearRange(u, low, high) {
   return [low - room, high + room];
 }
 
-/** From the digit below the least to the digit above the largest, as 2e-3 to 5e1: uPlot's own goes to full decades. */
+/** From the digit below the smallest to the digit above the largest, e.g. 2e-3 to 5e1; uPlot uses whole decades. */
 function logRange(u, low, high) {
   if (low === null) return [1, 10];
   const exponent = (value) => Math.floor(Math.log10(value) + 1e-9);
@@ -176,7 +176,7 @@ function logRange(u, low, high) {
   return [least, Math.min(Math.max(digit(high, above), digit(2 * least, above)), 1e308)];
 }
 
-/** Ticks of a logarithmic axis: digits within a few decades, over many only some of their powers of ten. */
+/** Ticks of a logarithmic axis: digits if it spans a few decades, else some powers of ten. */
 function logSplits(low, high) {
   const [first, last] = [low, high].map(Math.log10);
   const digits = last - first < 0.8 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : last - first < 2.5 ? [1, 2, 5] : [1];
@@ -188,24 +188,24 @@ function logSplits(low, high) {
   return splits.filter((split) => split >= low * (1 - 1e-9) && split <= high * (1 + 1e-9));
 }
 
-/** The same on both sides of zero, from the least magnitude that is told from it. */
+/** The same on both sides of zero, from the smallest magnitude on. */
 function asinhSplits(low, high, least) {
   const powers = (to) => (to > least ? logSplits(least, to).filter((split) => /^1(e|0*$)|^0\.0*1$/.test(String(split))) : []);
   return [...powers(-low).reverse().map((split) => -split), 0, ...powers(high)];
 }
 
-/** To zero at least, on either side. */
+/** Extend the range to zero. */
 function asinhRange(low, high) {
   return low === null ? [0, 1] : [Math.min(low, 0), Math.max(high, 0)];
 }
 
-/** A share's axis begins at zero, with room for a line there. */
+/** The axis of a share starts at zero, with room for a line there. */
 function shareRange(u, low, high) {
   const top = high > 0 ? high : 1;
   return [Math.min(low ?? 0, -0.03 * top), 1.05 * top];
 }
 
-/** A chart of lines in `holder`; `log` says how its values are read, `side` how wide the room for their axis is. */
+/** A line chart in `holder`; `log` selects its scale, `side` is the width of the y axis. */
 function lineChart(view, holder, curves, findings, log, side = 66) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const { x, values } = aligned(lines);
@@ -216,7 +216,7 @@ function lineChart(view, holder, curves, findings, log, side = 66) {
   options.axes[1].size = side;
   const { scale, splits } = valueScale(log, finite);
   options.scales.y = scale;
-  if (splits) { // uPlot draws no axis where it finds no increment among its own, as over forty decades
+  if (splits) { // uPlot does not draw an axis if none of its increments fits, e.g. over forty decades
     Object.assign(options.axes[1], { splits, filter: (u, found) => found, incrs: (u, axis, low, high) => [Math.max(5, high / 2 - low / 2)] });
   }
   if (!splits && curves.every(({ role }) => SHARES.has(role))) scale.range = shareRange;
@@ -238,7 +238,7 @@ function lineChart(view, holder, curves, findings, log, side = 66) {
   return install(view, holder, options, [x, ...finite], marks);
 }
 
-/** The index nearest to this one where the column has a point. */
+/** The nearest index at which the column has a point. */
 function nearestPoint(column, index) {
   for (let away = 0; away < column.length; away++) {
     if (column[index - away] !== undefined) return index - away;

@@ -1,18 +1,18 @@
 "use strict";
-// Curves as a chart wants them: columns over one common x, and places on that x.
+// The data of charts: columns over one common x, and positions on that x.
 
-/** A curve's points in the order of x, which is the step or the time since the run's start: {x, value, step}. */
+/** The points of a curve sorted by x, the step or the time since the start of the run: {x, value, step}. */
 function ordered(curve, mode) {
   if (mode === "step") return { x: curve.step, value: curve.value, step: curve.step };
   const order = [...curve.seconds.keys()].filter((i) => Number.isFinite(curve.seconds[i]));
-  order.sort((a, b) => curve.seconds[a] - curve.seconds[b] || a - b); // clocks go back
+  order.sort((a, b) => curve.seconds[a] - curve.seconds[b] || a - b); // clocks may go back
   const pick = (column) => Float64Array.from(order, (i) => column[i]);
   return { x: pick(curve.seconds), value: pick(curve.value), step: pick(curve.step) };
 }
 
 /**
- * Curves → {x, values}: values[k][i] is curve k's value at x[i], undefined where it has no point there.
- * A curve's points at one x (duplicate steps) stay apart, one row each.
+ * Curves → {x, values}: values[k][i] is curve k's value at x[i], undefined if it has no point there.
+ * Points of one curve at the same x (duplicate steps) get a row each.
  */
 function aligned(curves) {
   if (curves.length === 1) return { x: Array.from(curves[0].x), values: [Array.from(curves[0].value)] };
@@ -30,7 +30,7 @@ function aligned(curves) {
   }
 }
 
-/** The first index whose value is not below `wanted`. */
+/** The first index whose value is at least `wanted`. */
 function firstFrom(sorted, wanted) {
   let low = 0;
   let high = sorted.length;
@@ -42,7 +42,7 @@ function firstFrom(sorted, wanted) {
   return low;
 }
 
-/** A range of steps as a range of x, by a curve that has both. */
+/** Convert a range of steps to a range of x, by a curve that has both. */
 function placed(steps, curve, mode) {
   if (mode === "step" || curve.step.length === 0) return mode === "step" ? steps : null;
   const last = curve.step.length - 1;

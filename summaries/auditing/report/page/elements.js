@@ -1,5 +1,5 @@
 "use strict";
-// Making elements. What comes from event files reaches the page through here only, and only as text.
+// Creating elements. Data from event files reaches the page only through these functions, and only as text.
 
 /** An HTML element: el("p", {class: "note", onclick: f}, "text", child, …); null children are left out. */
 function el(name, attributes = {}, ...children) {
@@ -21,7 +21,7 @@ function furnished(element, attributes, children) {
   return element;
 }
 
-// A shape and a sign for each severity, so that color is never alone in telling them apart.
+// A shape and a sign for each severity, so that they differ not only by color.
 const SIGNS = {
   error: ["M5 1h6l4 4v6l-4 4H5l-4-4V5z", "M5.5 5.5l5 5m0-5l-5 5", "error"],
   warning: ["M8 1.2L15.4 14.6H.6z", "M8 6v4m0 2v.6", "warning"],
@@ -29,7 +29,7 @@ const SIGNS = {
   pass: ["M8 1a7 7 0 110 14A7 7 0 018 1z", "M4.8 8.3l2.2 2.3 4.2-4.8", "nothing found"],
 };
 
-/** The sign of a severity, or of none. */
+/** The sign of a severity, or of a pass. */
 function sign(severity) {
   const [outline, stroke, label] = SIGNS[severity];
   return svg("svg", { class: `sign ${severity}`, viewBox: "0 0 16 16", role: "img", "aria-label": label },

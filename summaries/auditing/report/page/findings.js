@@ -1,7 +1,7 @@
 "use strict";
 // The list of a run's findings, and the pages of the rules.
 
-/** A finding as a card; `choose` shows it on its curve, `emphasize` marks it there while the pointer is on it. */
+/** A finding as a card; `choose` shows it on its curve, `emphasize` highlights it there while the pointer is on it. */
 function findingCard(finding, choose, emphasize) {
   const evidence = Object.entries(finding.evidence);
   const where = [
@@ -25,7 +25,7 @@ function findingCard(finding, choose, emphasize) {
   return card;
 }
 
-/** Cards in their order; where one rule has more than three alike in severity, those after the first are folded away. */
+/** Cards in order; if a rule has more than three of one severity, those after the first are folded. */
 function foldedCards(cards) {
   const groups = new Map();
   for (const [finding, card] of cards) {
@@ -38,14 +38,14 @@ function foldedCards(cards) {
       el("summary", {}, `${whole(others.length)} more of ${key.split(" ")[1]}`), el("ol", {}, others)))]));
 }
 
-/** A rule's code and name; where its page is in this file, a button that opens it. */
+/** The code and name of a rule; a button that opens its page, if this file contains it. */
 function ruleButton({ code, name }) {
   const label = [el("b", {}, code), " ", name];
   if (!document.getElementById(`rule-${code}`)) return el("span", { class: "rule" }, label);
   return el("button", { type: "button", class: "rule", title: "What this means and what to do", onclick: () => openRule(code) }, label);
 }
 
-/** Show the rule's page over this one. */
+/** Show the page of a rule in a dialog. */
 function openRule(code) {
   const dialog = document.getElementById("rule");
   const text = document.getElementById(`rule-${code}`).content.cloneNode(true);

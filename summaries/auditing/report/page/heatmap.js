@@ -1,11 +1,11 @@
 "use strict";
-// A heat map over steps: a row a variable. uPlot has the axes, the pointer and the zoom; the cells are drawn here.
+// A heat map over steps, with a row for each variable. uPlot draws axes and handles pointer and zoom; cells are drawn here.
 
-// Viridis at nine places (CC0, Smith and van der Walt): even to the eye, and to those who see few colors.
+// Viridis at nine points (CC0, Smith and van der Walt): perceptually uniform, also for color-blind readers.
 const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129],
   [92, 200, 99], [170, 220, 50], [253, 231, 37]];
 const CELL_WIDTH = 3; // CSS pixels
-const NAMES_WIDTH = 190; // the same for the lines below, so that steps are under steps
+const NAMES_WIDTH = 190; // the same for the line charts below, so that steps are aligned
 
 /** The color of a share, 0 to 1. */
 function viridis(share) {
@@ -15,11 +15,11 @@ function viridis(share) {
 }
 
 /**
- * How values become shares: {low, high, cut, share(value)}; logarithmic where asked, then zeros are the lowest.
- * Where a hundredth of the values at an end takes up half the range, it is cut off, and has the color of its end.
+ * Map values to shares: {low, high, cut, share(value)}; if logarithmic, zeros are the lowest.
+ * If a hundredth of the values at one end takes up half the range, it is cut off, and has the color of that end.
  */
 function shades(lines, log) {
-  const read = log ? Math.log : (v) => v / 2; // halves: their difference never overflows
+  const read = log ? Math.log : (v) => v / 2; // halved, so that the difference never overflows
   const values = Float64Array.from(lines.flatMap(({ value }) => Array.from(value).filter((v) => Number.isFinite(v) && !(log && v <= 0)))).sort();
   const at = (share) => values[Math.round(share * (values.length - 1))] ?? null;
   let [low, high] = [at(0), at(1)];
@@ -75,7 +75,7 @@ function drawCells(u, lines, range, shade) {
   ctx.restore();
 }
 
-/** A frame around each finding's steps in its variable's row. */
+/** Draw a frame around the steps of each finding, in the row of its variable. */
 function drawFrames(u, curves, marks, active) {
   const ratio = uPlot.pxRatio;
   const height = u.bbox.height / curves.length;
@@ -84,7 +84,7 @@ function drawFrames(u, curves, marks, active) {
     const span = shadedSpan(u, range, ratio);
     if (span === null) continue;
     const row = curves.findIndex(({ tag }) => tag === finding.tag);
-    for (const [edge, width] of [["panel", 4], [finding.severity, 2]]) { // on a rim, to be seen on every color
+    for (const [edge, width] of [["panel", 4], [finding.severity, 2]]) { // with a rim, to be visible on every color
       u.ctx.lineWidth = (width + (finding === active ? 2 : 0)) * ratio;
       u.ctx.strokeStyle = color(edge);
       u.ctx.strokeRect(span[0], u.bbox.top + row * height, span[1], height);
@@ -93,7 +93,7 @@ function drawFrames(u, curves, marks, active) {
   u.ctx.restore();
 }
 
-/** A heat map in `holder`; `say` is told what is under the pointer, `pick` which row was clicked. */
+/** A heat map in `holder`; it calls `say` with what is under the pointer, and `pick` with the row that was clicked. */
 function heatMap(view, holder, curves, findings, log, say, pick) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const shade = shades(lines, log);
@@ -133,7 +133,7 @@ function heatMap(view, holder, curves, findings, log, say, pick) {
   return { chart: u, shade };
 }
 
-/** The bar that says which color is which value. */
+/** The color bar. */
 function shadeBar(shade) {
   const bar = el("canvas", { width: 120, height: 1, class: "bar", "aria-hidden": "true" });
   const ctx = bar.getContext("2d");
@@ -145,7 +145,7 @@ function shadeBar(shade) {
   return el("span", { class: "shades" }, least + number(shade.low), bar, largest + number(shade.high), el("i", { class: "odd" }), "not finite");
 }
 
-/** Names without the path that all of them begin with, and the one that all of them end with. */
+/** Names without the parts of their paths that all of them start or end with. */
 function distinct(names) {
   const parts = names.map((name) => name.split("/"));
   const shortest = Math.min(...parts.map(({ length }) => length)) - 1;
@@ -157,7 +157,7 @@ function distinct(names) {
   return parts.map((part) => part.slice(head, part.length - tail).join("/"));
 }
 
-/** A name without its middle, if it is long: layers differ at the end. */
+/** Shorten a long name in the middle, because layers differ at the end. */
 function shortened(name, length) {
   if (name.length <= length) return name;
   const head = Math.floor((length - 1) / 3);

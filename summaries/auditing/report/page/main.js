@@ -1,5 +1,5 @@
 "use strict";
-// Which page is shown: all runs at #/, one run at #/<its position>.
+// Routing: all runs at #/, one run at #/<its position>.
 
 const index = JSON.parse(document.getElementById("index").textContent);
 const filter = { text: "", verdicts: new Set(), code: "", column: 0, descending: true };
@@ -10,7 +10,7 @@ index.runs.forEach((row, position) => {
   row.rank = 1e12 * (row.counts[0] + row.failures.length) + 1e6 * row.counts[1] + row.counts[2];
 });
 
-/** Show what the address says. A run that takes long to unpack does not replace what was asked for since. */
+/** Show the page of the address. A run that takes long to unpack must not replace a page that was opened since. */
 async function route() {
   const ticket = ++place.wanted;
   const position = location.hash.startsWith("#/") && location.hash.length > 2 ? Number(location.hash.slice(2)) : null;
@@ -25,7 +25,7 @@ async function route() {
   scrollTo(0, known ? 0 : place.scrolled);
 }
 
-/** Links to the run before and the run after, as the overview was sorted and filtered. */
+/** Links to the previous and the next run, in the order and with the filter of the overview. */
 function neighbours(position) {
   const order = sorted(index.runs.filter((row) => passes(row, filter)), filter);
   const at = order.findIndex((row) => row.position === position);
@@ -33,7 +33,7 @@ function neighbours(position) {
   return [link(order[at - 1], "Previous"), link(at < 0 ? null : order[at + 1], "Next")];
 }
 
-/** How many runs there are, and how many findings of each severity. */
+/** The number of runs, and of findings by severity. */
 function tally() {
   const sums = SEVERITIES.map((severity, at) => [severity, index.runs.reduce((sum, row) => sum + row.counts[at], 0)]);
   const noun = { error: "error", warning: "warning", info: "note" };

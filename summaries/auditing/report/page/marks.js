@@ -1,9 +1,9 @@
 "use strict";
-// What is drawn on a chart besides its curves: the findings as shaded ranges with their codes, and what is not finite.
+// Marks on charts: findings as shaded ranges with their codes, and values that are not finite.
 
 const FLAG_HEIGHT = 15; // CSS pixels, one row of codes above the plot
 
-/** Shade each finding's range; on top, in the margin, its code. `marks` are {finding, range: [x, x]}. */
+/** Shade the range of each finding, with its code in the margin above. `marks` are {finding, range: [x, x]}. */
 function drawMarks(u, marks, active) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
@@ -19,7 +19,7 @@ function drawMarks(u, marks, active) {
     const [left, width] = span;
     const isActive = mark.finding === active;
     const key = `${mark.finding.code} ${left} ${width}`;
-    if (drawn.has(key) && !isActive) continue; // of several variables at once
+    if (drawn.has(key) && !isActive) continue; // the same finding for several variables
     drawn.add(key);
     ctx.fillStyle = ctx.strokeStyle = color(mark.finding.severity);
     ctx.globalAlpha = isActive ? 0.3 : 0.13;
@@ -37,7 +37,7 @@ function drawMarks(u, marks, active) {
   ctx.restore();
 }
 
-/** Left and width of a range in canvas pixels, inside the plot and wide enough to be seen; null where it is not. */
+/** Left and width of a range in canvas pixels, inside the plot and wide enough to see; null if it is outside. */
 function shadedSpan(u, range, ratio) {
   const { bbox } = u;
   let left = u.valToPos(range[0], "x", true);
@@ -48,7 +48,7 @@ function shadedSpan(u, range, ratio) {
   return [left, Math.min(right, bbox.left + bbox.width) - left];
 }
 
-/** Stretches of x where values are not finite: [[first, last], …]. */
+/** The ranges of x in which values are not finite: [[first, last], …]. */
 function notFinite(curve) {
   const stretches = [];
   let open = false;
@@ -61,7 +61,7 @@ function notFinite(curve) {
   return stretches;
 }
 
-/** A bar along the top of the plot where values are NaN or infinite, and a line down where each stretch begins. */
+/** A bar at the top of the plot where values are NaN or infinite, and a line down where each range begins. */
 function drawNotFinite(u, stretches) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;

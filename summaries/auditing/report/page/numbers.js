@@ -1,5 +1,5 @@
 "use strict";
-// Numbers as people read them.
+// Formatting numbers for people.
 
 const GROUPED = new Intl.NumberFormat("en-US");
 
@@ -16,7 +16,7 @@ function number(value) {
   return text.replaceAll("-", "−");
 }
 
-/** A whole number, its thousands apart. */
+/** A whole number, with thousands separators. */
 function whole(value) {
   return GROUPED.format(value).replace("-", "−");
 }

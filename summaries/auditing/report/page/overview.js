@@ -1,16 +1,16 @@
 "use strict";
-// All runs as a table: what is worst first, sorted and filtered as wanted.
+// All runs as a table: worst first, with sorting and filters.
 
-const CHUNK = 150; // rows that are added at a time, as the reader scrolls: 5,000 at once would be slow
+const CHUNK = 150; // rows are added in chunks while the reader scrolls: 5,000 at once would be slow
 const SEVERITIES = ["error", "warning", "info"];
 const LABELS = { error: "with errors", warning: "with warnings", pass: "passed" };
 
-/** What a run's row says: error, warning, or pass; what is only informative passes, what was not all audited does not. */
+/** The verdict of a run: error, warning or pass. Notes pass; a run that was not fully audited does not. */
 function verdict(row) {
   return row.counts[0] + row.failures.length > 0 ? "error" : row.counts[1] > 0 ? "warning" : "pass";
 }
 
-// Header, class, how a row is ordered by it, and whether the largest comes first.
+// Header, class, sort key of a row, and whether the largest comes first.
 const COLUMNS = [
   ["", "verdict", (row) => row.rank, true],
   ["Run", "name", (row) => row.position, false],
@@ -24,7 +24,7 @@ const COLUMNS = [
   ["Last loss", "loss", (row) => (row.loss === null ? Infinity : Number.isFinite(Number(row.loss)) ? Number(row.loss) : 1e308), false],
 ];
 
-/** The table and what filters it; the filter is kept in `state` while other pages are looked at. */
+/** The table and its filters; `state` keeps them while other pages are shown. */
 function overviewPage(index, state) {
   const body = el("tbody");
   const note = el("p", { class: "note", "aria-live": "polite" });
@@ -99,14 +99,14 @@ function rowOf(row, baseline) {
     el("td", { class: "loss" }, row.loss === null ? "–" : number(Number(row.loss))));
 }
 
-/** What could not be audited, or else the worst finding. */
+/** What could not be audited; otherwise the worst finding. */
 function worstCell({ failures, worst }) {
   const [label, severity, message] = failures.length > 0 ? ["Not audited", "error", failures[0]]
     : [worst?.code, worst?.severity, worst?.message];
   return el("td", { class: "worst", title: message }, label ? [el("span", { class: `code ${severity}` }, label), " ", message] : null);
 }
 
-/** The loss in a box of 96 x 20: a line, and ticks at the top where it is not finite. */
+/** The loss in a box of 96 x 20: a line, with ticks at the top where it is not finite. */
 function sparkline(points) {
   if (points.length === 0) return null;
   let line = "";
@@ -127,7 +127,7 @@ function searchBox(state, update) {
     oninput: (event) => { state.text = event.target.value; update(); } });
 }
 
-/** A button for each verdict, with how many runs have it; pressed ones are shown, none pressed is all. */
+/** A button for each verdict, with its number of runs. Pressed ones are shown; if none is pressed, all are. */
 function verdictButtons(index, state, update) {
   return el("div", { class: "choice", role: "group", "aria-label": "Verdicts" }, Object.entries(LABELS).map(([kind, label]) => {
     const count = index.runs.filter((row) => verdict(row) === kind).length;
@@ -139,7 +139,7 @@ function verdictButtons(index, state, update) {
   }));
 }
 
-/** Every rule that found something, and in how many runs. */
+/** The rules that found something, and in how many runs. */
 function codeSelect(index, state, update) {
   const found = new Map();
   for (const { codes } of index.runs) {

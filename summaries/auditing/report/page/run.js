@@ -1,7 +1,7 @@
 "use strict";
 // One run: its findings beside its curves.
 
-/** What is shown of a run, until another page takes its place: {element, view, close}. */
+/** The page of a run: {element, view, close}. */
 async function runPage(index, position, neighbours) {
   const row = index.runs[position];
   const run = await unpack(`run-${position}`);
@@ -51,7 +51,7 @@ async function runPage(index, position, neighbours) {
   return { element, view: () => state.view, close };
 }
 
-/** Files, steps, points, when it began and how long it took. */
+/** Files, steps, points, start time and duration. */
 function facts(row, run) {
   const start = Number(run.start);
   const began = run.start !== null && Number.isFinite(start) && Math.abs(start) < 8e12
@@ -68,7 +68,7 @@ function facts(row, run) {
     el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
-/** The panels in their places: those asked for by role, then the further ones, which open when wanted. */
+/** The panels: the main ones, then the further ones, which are folded at first. */
 function arranged(run, panels) {
   const further = panels.filter((panel) => panel.further);
   const placedPanels = panels.filter((panel) => !panel.further).map((panel) => panel.element);
@@ -85,7 +85,7 @@ function arranged(run, panels) {
   return placedPanels;
 }
 
-/** A panel, drawn when it first comes into sight. */
+/** A panel, which is drawn when it first becomes visible. */
 function panelOf(view, run, { title, kind, curves, log, further }) {
   const members = curves.map((number) => run.curves[number]);
   const holder = el("div", { class: "plot", tabindex: "0", role: "group", "aria-label": `${title}: ${described(members)}` });
@@ -106,7 +106,7 @@ function panelOf(view, run, { title, kind, curves, log, further }) {
   return { element, members, further, ensure, forget: () => watcher.disconnect() };
 }
 
-/** How many of a chart's points are drawn, if not all of them are. */
+/** The number of points that are drawn, if not all of them are. */
 function drawnPoints(curves) {
   const count = (of) => curves.reduce((sum, curve) => sum + of(curve), 0);
   const [drawn, all] = [count(({ value }) => value.length), count(({ points }) => points)];
@@ -114,7 +114,7 @@ function drawnPoints(curves) {
     `${whole(drawn)} of ${whole(all)} points`) : null;
 }
 
-/** What a chart holds, in words: for those who do not see it. */
+/** The content of a chart in words, for screen readers. */
 function described(curves) {
   return curves.slice(0, 8).map(({ tag, value }) => `${tag}, last ${number(value.at(-1))}`).join("; ");
 }
@@ -129,7 +129,7 @@ function drawLines(view, run, members, log, holder, tools) {
   draw(log ? "log" : "linear");
 }
 
-/** The heat map, and below it the lines of a few of its variables. */
+/** A heat map, and below it a line chart of a few of its variables. */
 function drawHeat(view, run, members, log, holder, tools, below) {
   const readout = el("p", { class: "readout" });
   const idle = `${counted(members.length, "variable")}, a row each; click one to see its line`;
@@ -154,7 +154,7 @@ function drawHeat(view, run, members, log, holder, tools, below) {
   redraw();
 }
 
-/** The variables whose lines are shown first: all, if they are few; those with findings, and the extremes. */
+/** The variables of the first line chart: all if there are few, else those with findings and the extremes. */
 function firstChosen(members, findings) {
   if (members.length <= 5) return new Set(members);
   const told = members.filter(({ tag }) => findings.some((finding) => finding.tag === tag)).slice(0, 4);
@@ -162,7 +162,7 @@ function firstChosen(members, findings) {
   return new Set([...told, byLast[0], byLast.at(-1)].filter(Boolean));
 }
 
-/** Bring a finding's curve into sight, zoomed to its steps with as much again on both sides. */
+/** Scroll to the curve of a finding, zoomed to its steps with as much again on both sides. */
 function showFinding(state, finding) {
   const panel = state.panels.find(({ members }) => members.some(({ tag }) => tag === finding.tag)) ?? state.panels[0];
   if (!panel) return;
@@ -180,7 +180,7 @@ function showFinding(state, finding) {
   state.view.emphasize(finding);
 }
 
-/** Bring a finding's card into sight, as its mark was clicked. */
+/** Scroll to the card of a finding whose mark was clicked. */
 function pickCard(cards, finding) {
   const card = cards.get(finding);
   card.closest(".folded")?.setAttribute("open", "");
@@ -192,7 +192,7 @@ function calm() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** A few buttons of which one is pressed. */
+/** A group of buttons, one of which is pressed. */
 function choice(label, values, first, onchoice) {
   const buttons = values.map(([value, text]) => el("button", {
     type: "button", "aria-pressed": String(value === first), onclick: (event) => {

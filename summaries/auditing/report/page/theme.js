@@ -1,9 +1,9 @@
 "use strict";
-// Dark and light: the system's wish, until the reader says otherwise.
+// Dark and light: the setting of the system, unless the reader chooses.
 
 const theme = { colors: new Map(), listeners: new Set() };
 
-/** A color of page.css by its name; what draws on a canvas asks here. */
+/** A color of page.css by its name, for drawing on a canvas. */
 function color(name) {
   if (!theme.colors.has(name)) {
     theme.colors.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
@@ -24,7 +24,7 @@ function themeChanged() {
 
 function startTheme() {
   const remembered = (write) => {
-    try { return write(localStorage); } catch { return null; } // a page from a file may not be allowed to remember
+    try { return write(localStorage); } catch { return null; } // a page opened from a file may not have storage
   };
   const chosen = remembered((storage) => storage.getItem("gradledger-theme"));
   if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;

@@ -3,7 +3,7 @@
 
 const ARRAYS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
 
-/** What a run's block holds; each curve with its columns step, seconds (since the run's start) and value. */
+/** The content of a block; each curve has the columns step, seconds (since the start of the run) and value. */
 async function unpack(id) {
   const text = atob(document.getElementById(id).textContent);
   const bytes = new Uint8Array(text.length);
@@ -21,7 +21,7 @@ async function unpack(id) {
   return run;
 }
 
-/** The values of a column that was written as its first value and differences. */
+/** A column that was written as its first value and differences. */
 function rising(first, differences) {
   if (first === null) return differences;
   const values = new Float64Array(differences.length);
@@ -30,7 +30,7 @@ function rising(first, differences) {
   return values;
 }
 
-/** The values of a column that was written in levels, each as its distance to the last, which wraps around. */
+/** A column that was written as differences between levels, which wrap around. */
 function even(low, height, distances) {
   if (height === null) return distances;
   const values = new Float64Array(distances.length);

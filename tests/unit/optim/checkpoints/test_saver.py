@@ -92,7 +92,7 @@ def test_several_optimizers_and_dtypes_at_once(tmp_path):
     go(again, 2)
     for one, same in zip(parts[:4], again[:4], strict=True):
         assert one.value.tobytes() == same.value.tobytes()
-    assert again[5]._steps == 5
+    assert again[5].update.steps == 5
 
 
 def test_what_the_file_calls_things(tmp_path):

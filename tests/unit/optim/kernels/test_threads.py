@@ -207,9 +207,8 @@ def test_an_interrupted_step_leaves_no_lock_held(tmp_path):
 def test_a_locking_optimizer_is_copied_with_a_lock_of_its_own(copied):
     optimizer = optim.clip_gradients_by_norm(GradientDescentOptimizer(1.0, use_locking=True), 1.0)
     twin = copied(optimizer)
-    assert isinstance(twin._lock, threads.ProcessLock)
-    assert twin._lock is not optimizer._lock
-    assert twin._lock is twin._inner._lock
+    assert isinstance(twin.update.lock, threads.ProcessLock)
+    assert twin.update.lock is not optimizer.update.lock
     w = Variable([1.0])
     twin.apply_gradients([(np.float32([0.5]), w)])
     assert w.value.tolist() == [0.5]

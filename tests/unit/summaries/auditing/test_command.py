@@ -104,7 +104,7 @@ def test_what_many_tags_show_is_told_once(tmp_path, capsys, monkeypatch):
 def test_nothing_is_selected(capsys):
     assert main(["audit", "runs", "--ignore", "ALL"]) == 0
     out, err = capsys.readouterr()
-    assert err == "gradledger: no rule is selected: nothing is looked for\n"
+    assert err == "gradledger: no rule is selected, so there is nothing to look for\n"
     assert out.endswith("3 runs, nothing found\n")
 
 
@@ -290,7 +290,7 @@ def test_a_mistake_of_ours_does_not_look_like_a_finding(capsys, monkeypatch):
     def broken(*_, **__):
         raise AssertionError("this cannot be")
 
-    monkeypatch.setattr("summaries.auditing.engine.audit_works", broken)
+    monkeypatch.setattr("summaries.auditing.engine.audit_runs", broken)
     assert main(["audit", "runs"]) == 2
     assert capsys.readouterr().err.endswith("AssertionError: this cannot be\n")
 
@@ -368,6 +368,6 @@ def test_a_page_is_not_for_a_terminal(monkeypatch, capsys):
     assert main(["audit", "runs", "--format", "html"]) == 2
     assert capsys.readouterr() == (
         "",
-        "gradledger: --format html writes a page for a browser: it takes --output FILE, not a terminal\n",
+        "gradledger: --format html writes a page for a browser, not for a terminal: add --output FILE\n",
     )
     assert main(["audit", "runs", "--format", "html", "--output", "audit.html"]) == 1

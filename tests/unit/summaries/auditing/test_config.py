@@ -7,6 +7,7 @@ import pytest
 from summaries import Severity, SummaryWriter, audit
 from summaries.auditing.config import Config, ConfigError, from_table, given, load
 from summaries.auditing.rules import RULES
+from summaries.cli import main
 
 WRONG = [
     ({"selct": []}, "unknown key 'selct'; did you mean 'select'?"),
@@ -43,7 +44,7 @@ WRONG = [
     ({"select": ["GL404", 5]}, "select must be a list of strings, got ['GL404', 5]"),
     ({"select": [""]}, "select: unknown code ''; there are GL101, GL102, "),
     ({"fail-on": ["error"]}, "fail-on must be one of \"error\", \"warning\", \"info\", \"never\", got ['error']"),
-    ({"tags": {"loss": ["a{99999999999}"]}}, "tags.loss: 'a{99999999999}' is no regular expression: "),
+    ({"tags": {"loss": ["a{99999999999}"]}}, "tags.loss: 'a{99999999999}' is not a regular expression: "),
     ("select", "it must be a table, got 'select'"),
     ({"thresholds": {"GL404": 1}}, "thresholds.GL404 must be a table, got 1"),
     ({"thresholds": {"GL206": {"x": 1}}}, "thresholds.GL206: unknown threshold 'x'; there are none"),
@@ -51,7 +52,7 @@ WRONG = [
     ({"per-run-ignores": {"a": ["XX"]}}, 'per-run-ignores."a": unknown code \'XX\'; there are GL101, '),
     ({"tags": {"los": ["x"]}}, "tags: unknown role 'los'; did you mean 'loss'?"),
     ({"tags": {"loss": ["("]}},
-     "tags.loss: '(' is no regular expression: missing ), unterminated subpattern at position 0"),
+     "tags.loss: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
 ]  # fmt: skip
 
 
@@ -164,6 +165,22 @@ def test_the_nearest_pyproject_that_has_a_table(tmp_path, monkeypatch):
     assert load().ignore == ("GL3",)
     (tmp_path / "a/b/pyproject.toml").write_text("[tool.gradledger.audit]\n")
     assert load().ignore == ()
+
+
+def test_from_python_no_file_is_read_unless_it_is_given(tmp_path, monkeypatch, capsys):
+    """The command line finds the nearest pyproject.toml; `audit` takes the defaults."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text('[tool.gradledger.audit]\nignore = ["GL3"]\n')
+    with SummaryWriter(tmp_path / "run") as writer:
+        for step in range(100):
+            writer.add_scalar("loss", 2.3 + 0.01 * (step % 3), step)
+    assert [finding.code for finding in audit("run").findings] == ["GL303"]
+    assert audit("run", "pyproject.toml").findings == ()
+    assert main(["audit", "run", "--fail-on", "warning"]) == 0
+    (tmp_path / "pyproject.toml").write_text("not TOML")
+    assert len(audit("run").findings) == 1
+    assert main(["audit", "run"]) == 2
+    assert "pyproject.toml: " in capsys.readouterr().err
 
 
 def test_errors_name_the_file(tmp_path):

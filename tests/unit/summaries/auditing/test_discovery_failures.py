@@ -59,7 +59,7 @@ def test_a_run_of_which_nothing_can_be_read(runs):
 def test_deleted_between_listing_and_reading(runs):
     listed = discovery.runs_below("runs")
     shutil.rmtree("runs/diverging")
-    report = engine.audit_works(listed, Config())
+    report = engine.audit_runs(listed, Config())
     assert [(failure.run, failure.reason) for failure in report.failures] == [
         ("diverging", NO_FILE),
         ("linked", NO_FILE),
@@ -104,7 +104,7 @@ def test_a_rule_that_fails(runs, monkeypatch):
     report = audit("runs/healthy")
     (failure,) = report.failures
     assert failure.reason.startswith("ZeroDivisionError at test_discovery_failures.py:")
-    assert failure.reason.endswith(": division by zero - this is a mistake of gradledger's, not of the run")
+    assert failure.reason.endswith(": division by zero - this is a bug in gradledger, not in the run")
 
 
 def test_memory_that_runs_out(runs, monkeypatch):
@@ -168,7 +168,10 @@ def test_a_process_that_is_killed(runs, monkeypatch, capsys):
     assert main(["audit", "runs", "--jobs", "2", "--format", "json"]) == 2
     value = json.loads(capsys.readouterr().out)
     assert [(failure["run"], failure["reason"]) for failure in value["failures"]] == [
-        ("healthy", "the process that audited it was killed by signal 9, as a system does that runs out of memory"),
+        (
+            "healthy",
+            "the process that audited it was killed by signal 9, as happens when the system runs out of memory",
+        ),
         ("linked", NO_FILE),
     ]
     assert [finding["code"] for finding in value["findings"]] == ["GL304"]

@@ -17,7 +17,7 @@ def test_every_item_has_its_outcome(count, capfd):
     assert sorted(number for number, _ in listed) == list(range(count))
     assert dict(listed) == {
         **{number: number**2 for number in range(count) if number not in {3, 5, 7}},
-        3: Died("was killed by signal 9, as a system does that runs out of memory"),
+        3: Died("was killed by signal 9, as happens when the system runs out of memory"),
         5: Died("ended with status 1"),
         7: Died("ended with status 4"),
     }
@@ -41,5 +41,5 @@ def test_who_stops_early_leaves_no_process():
 def test_no_process_can_be_started():
     with pytest.raises(ChildProcessError) as raised:
         list(in_processes(Unborn(), range(3), 2))
-    assert str(raised.value) == "no process to audit in can be started: the last ended with status 5"
+    assert str(raised.value) == "cannot start a process to audit in: the last one ended with status 5"
     assert multiprocessing.active_children() == []

@@ -240,10 +240,16 @@ def test_read_logdir_names_runs_by_their_path(tmp_path):
     for name in ("", "a", "a/b", "c"):
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "x.tfevents").write_bytes(GOOD)
-    for threads in (None, 3):
-        runs = read_logdir(tmp_path, threads=threads)
+    for jobs in (None, 3):
+        runs = read_logdir(tmp_path, jobs=jobs)
         assert list(runs) == [".", "a", "a/b", "c"]
         assert all(run.scalars["loss"].value.tolist() == [1.0] for run in runs.values())
+
+
+def test_jobs_are_at_least_one(tmp_path):
+    with pytest.raises(ValueError, match="jobs") as raised:
+        read_logdir(tmp_path, jobs=0)
+    assert str(raised.value) == "jobs must be at least 1, got 0"
 
 
 @pytest.mark.parametrize("read", [read_run, read_logdir])

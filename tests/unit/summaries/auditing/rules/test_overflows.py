@@ -37,7 +37,7 @@ def test_a_loss_that_is_nan_where_its_scale_is_lowered_is_a_note(at, delay):
     hit = finding("GL301", **scaled(at, scale if at + delay else np.r_[4096, scale[1:]]))
     assert hit.severity.name == "INFO"
     assert hit.message == (
-        f"loss is nan at step {at}, at 1 of 50 points; the loss scale was lowered, and such steps are skipped"
+        f"loss is nan at step {at}, at 1 of 50 points; the loss scale was lowered, so these steps were skipped"
     )
 
 

@@ -140,11 +140,11 @@ def test_the_words_of_steps(tmp_path):
     values = iter(range(99))
     log(tmp_path / "twice", [0, 1, 1, 2, 2, 3, 3, 4], value=lambda _: next(values))
     assert found_in(tmp_path / "twice")["GL202"].message == (
-        "loss: step 1 was logged more than once, with different values; 2 other steps likewise"
+        "loss: step 1 was logged more than once, with different values; the same for 2 other steps"
     )
     log(tmp_path / "gap", [*range(50), *range(51, 99)])
     assert found_in(tmp_path / "gap")["GL205"].message == (
-        "loss: of points that are logged every step, 1 is missing, the first after step 49"
+        "loss: points are logged every step, but 1 is missing, the first after step 49"
     )
 
 
@@ -155,6 +155,6 @@ def test_the_words_of_clocks(tmp_path):
             writer.add_scalar("loss", 1 / (1 + step), step, walltime=time)
     findings = audit(tmp_path, Config()).findings
     assert [(finding.message, finding.steps, finding.count) for finding in findings] == [
-        ("loss: the wall time of step 4 is no moment, but nan; 1 other point likewise", (4, 7), 2),
+        ("loss: the wall time of step 4 is not finite, but nan; the same for 1 other point", (4, 7), 2),
         ("loss: the wall time goes back by up to 81 s, 2 times", (11, 16), 2),
     ]

@@ -1,0 +1,324 @@
+"""Update: what an update is: a rule over Variables, the slots that it keeps, and the numbers that it takes."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim import checks
+from optim.checkpoints.state import Entry, check_listed
+from optim.kernels.codegen import stats_width
+from optim.kernels.plain import compute_dtype
+from optim.kernels.plan import norm_from_squares
+from optim.kernels.threads import ProcessLock
+from optim.optimizers import sparse
+from optim.optimizers.targets import Targets, check_slots
+from optim.telemetry.report import StepReport, VariableReports
+from optim.variable import IndexedSlices, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from numpy.typing import NDArray
+
+    from optim.optimizers.step import Step
+    from optim.rules import Rule
+
+    Hyperparameter = float | Variable | Callable[[], float]
+
+__all__ = ["Update"]
+
+_MOST_TARGETS = 16  # of an optimizer that is given ever other variables
+
+
+class Update:
+    """A rule applied to Variables, with its slots and hyperparameters. An `Optimizer` drives it.
+
+    For an optimizer of your own, write its formula as a `Rule`. If the formula takes the hyperparameters as they are
+    given here, under the same names, that is all, as below. Otherwise override some of these hooks, as
+    examples/own_optimizer.py does:
+
+    - `formula_numbers`: the numbers that the formula takes, such as a rate that is corrected by the count of steps.
+    - `check`: refuse a step before anything has changed.
+    - `prepare`: make what the step needs, after everything was checked.
+    - `finish`: what follows the updates.
+    - `bound`: the range of a hyperparameter.
+    - `other_variables`, `state`, `keep_only`: what the update remembers beside its slots, and how it is saved.
+
+    In hooks, `values` are the hyperparameters in force at this step, by name. `dtypes` are those that the step computes
+    in: float32 for variables of float16 and bfloat16, else the variables' own.
+
+    Args:
+        rule: the update of one element.
+        learning_rate: a number, a Variable, or a callable of no arguments, which is read at each step; at least 0.
+        name: the optimizer's name.
+        use_locking: whether several threads may call apply_gradients at once.
+        initial: the slots' initial values by slot name; 0 for those that are not named.
+        labels: what the slots' Variables are called behind their variable's name, by slot name; the optimizer's name
+            for None, and for those that are not named.
+        hyperparameters: the others, by name; within `bound`. Each may be a Variable or a callable.
+
+    Attributes:
+        rule: as given.
+        name: as given.
+        steps: how many steps have been made. During a step, the steps before it.
+        lock: held while a step is made; None without `use_locking`.
+
+    Raises:
+        ValueError: the name is empty, or a number is out of bounds.
+        TypeError: a hyperparameter is not a number, a Variable or a callable.
+
+    >>> from optim import Optimizer, Rule
+    >>> def signs(g, v, a, learning_rate, momentum):
+    ...     a = momentum * a + (1 - momentum) * g
+    ...     return v - learning_rate * np.sign(a), a
+    >>> rule = Rule(signs, ("momentum",), "Bernstein et al. 2018, https://arxiv.org/abs/1802.04434", moves_at_rest=True)
+    >>> optimizer = Optimizer(Update(rule, 0.5, "Signum", momentum=0.9))
+    >>> w = Variable([1.0, 1.0], name="w")
+    >>> report = optimizer.apply_gradients([(np.float32([1e-3, -1e3]), w)])
+    >>> w.value, optimizer.get_slot(w, "momentum")
+    (array([0.5, 1.5], dtype=float32), Variable('w/Signum', shape=(2,), dtype=float32))
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        learning_rate: Hyperparameter,
+        name: str,
+        use_locking: bool = False,
+        *,
+        initial: Mapping[str, float] | None = None,
+        labels: Mapping[str, str | None] | None = None,
+        **hyperparameters: Hyperparameter,
+    ) -> None:
+        if not name:
+            raise ValueError(f"name must not be empty, got {name!r}")
+        self.rule = rule
+        self.name = name
+        self.steps = 0
+        self.lock = ProcessLock() if use_locking else None
+        self._constants: dict[str, float] = {}
+        self._changing: dict[str, Hyperparameter] = {}
+        for key, value in {"learning_rate": learning_rate, **hyperparameters}.items():
+            checked = math.nan if callable(value) else checks.number(key, value, self.bound(key))
+            if isinstance(value, int | float):
+                self._constants[key] = checked
+            else:
+                self._changing[key] = value
+        self._initial = dict(initial or {})
+        self._labels = dict(labels or {})
+        self._slots: dict[str, dict[Variable, Variable]] = {}
+        self._slotted: set[Variable] = set()
+        self._targets: dict[tuple[Variable, ...], Targets] = {}
+
+    # Hooks.
+
+    def bound(self, name: str) -> checks.Bound:
+        """The range of the hyperparameter of this name: by default, finite if this package has none of that name."""
+        return checks.HYPERPARAMETERS.get(name, checks.finite)
+
+    def check(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
+        """Refuse a step, by an error, before anything has changed."""
+
+    def prepare(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
+        """Make what the step needs; called before the updates, when everything has been checked."""
+
+    def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
+        """The numbers that the formula takes behind the slots, for variables that are computed in `dtype`.
+
+        By default, each from `values` by the formula's name for it. An override adds those that `values` lacks, and
+        calls this.
+
+        Raises:
+            LookupError: `values` lacks one.
+        """
+        try:
+            return tuple([values[name] for name in self.rule.hyperparameters])
+        except KeyError as error:
+            raise LookupError(
+                f"the formula of {self.name!r} takes {error}, which must be a hyperparameter or come from"
+                f" formula_numbers; got {', '.join(values)}"
+            ) from None
+
+    def finish(self, values: Mapping[str, float]) -> None:
+        """Do what follows the updates; called also after a step that was interrupted, which counts."""
+
+    def other_variables(self) -> list[Variable]:
+        """What the update remembers beside its slots."""
+        return []
+
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+        """What a Saver saves or restores: the count of steps, and the slots. An override yields these first.
+
+        Args:
+            variables: as for `Stateful.state`.
+            stored: likewise.
+        """
+        check_listed(f"the optimizer {self.name!r}", self._slotted, variables)
+        slots = self._slots_in(variables, stored)
+        yield Entry.of_count(f"{self.name}/steps", self.steps, partial(self._restart, list(slots)))
+        for variable, names in slots.items():
+            for k, name in enumerate(names):
+                known = variable in self._slotted
+                value = self._holders(variable)[k + 1].value if known else variable.value
+                yield Entry(name, value, partial(self._restore_slot, variable, k))
+
+    def keep_only(self, variables: Collection[Variable]) -> None:
+        """Forget everything about other variables than these. A restore begins with it."""
+        for variable in self._slotted.difference(variables):
+            self._slotted.remove(variable)
+            for slot in self.rule.slots:
+                del self._slots[slot][variable]
+        self._slots = {slot: of_variables for slot, of_variables in self._slots.items() if of_variables}
+        self._targets.clear()
+
+    # What hooks and optimizers may ask.
+
+    def slotted(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> list[Variable]:
+        """Those of the variables that have slots: in `stored`, the names of a checkpoint's arrays, or here if None."""
+        return list(self._slots_in(variables, stored))
+
+    def hyperparameters(self) -> dict[str, float]:
+        """The hyperparameters in force now, by name.
+
+        Raises:
+            TypeError, ValueError: a Variable or a callable gives something else than a number within `bound`.
+        """
+        values = self._constants.copy()
+        for name, value in self._changing.items():
+            values[name] = checks.number(name, value, self.bound(name))
+        return values
+
+    def get_slot(self, variable: Variable, name: str) -> Variable | None:
+        """The variable's slot of that name; None if there is none."""
+        return self._slots.get(name, {}).get(variable)
+
+    def get_slot_names(self) -> list[str]:
+        """The names of all slots that exist, sorted."""
+        return sorted(self._slots)
+
+    def variables(self) -> list[Variable]:
+        """Slots and `other_variables`, sorted by name."""
+        slots = [slot for of_name in self._slots.values() for slot in of_name.values()]
+        return sorted([*self.other_variables(), *slots], key=lambda variable: variable.name)
+
+    def run(self, step: Step) -> StepReport:
+        """Update the step's variables, and say what was done.
+
+        Raises:
+            ValueError: `check` refused the step, or a slot no longer fits its variable. Nothing was changed.
+        """
+        if step.measured and not step.detailed:
+            _ = step.global_norm
+        values = step.hyperparameters
+        by_dtype: dict[np.dtype[Any], list[int]] = {}
+        for i, gradient in enumerate(step.gradients):
+            by_dtype.setdefault(gradient.dtype, []).append(i)
+        computed_in = [compute_dtype(dtype) for dtype in by_dtype]
+        dtypes = set(computed_in)
+        with np.errstate(all="ignore"):  # a number that is too large or too small says so by its value
+            self.check(values, dtypes)
+            targets = self._targets_of(step.variables)
+            step.gradients = targets.apart(step.gradients)
+            self.prepare(values, dtypes)
+            numbers = [self.formula_numbers(values, dtype) for dtype in computed_in]
+            try:
+                stats = self._move(step, targets, zip(by_dtype.values(), numbers, strict=True))
+            finally:  # a step that was interrupted has changed the arrays, or some: it counts
+                step.applied = True
+                self.finish(values)
+        return self._report(step, stats)
+
+    def _move(
+        self, step: Step, targets: Targets, groups: Iterable[tuple[list[int], tuple[float, ...]]]
+    ) -> NDArray[Any] | None:
+        """Run the rule.
+
+        Args:
+            step: the step.
+            targets: what it changes.
+            groups: which gradients are of one dtype, and the formula's numbers for them.
+
+        Returns:
+            float64[variables, width]: what was measured, as `codegen` has it; None if the step is not detailed.
+        """
+        gradients, detailed = step.gradients, step.detailed
+        stats = np.empty((len(gradients), stats_width(self.rule))) if detailed else None
+        for chosen, numbers in groups:
+            dense: list[int] = []
+            arrays: list[NDArray[Any]] = []
+            for i in chosen:
+                gradient = gradients[i]
+                if isinstance(gradient, IndexedSlices):
+                    row = None if stats is None else stats[i]
+                    sparse.update_rows(self.rule, gradient, targets.arrays[i], numbers, step.clip, row)
+                else:
+                    dense.append(i)
+                    arrays.append(gradient)
+            if dense:
+                measured = targets.plan(dense).run(arrays, numbers, step.clip, report=detailed)
+                if stats is not None:
+                    stats[dense] = measured
+        return stats
+
+    def _report(self, step: Step, stats: NDArray[Any] | None) -> StepReport:
+        if stats is None:
+            return step.report()
+        if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
+            # The norm comes out of the update. Rows of the same index, though, count each for itself in the norm.
+            step.know_norm(norm_from_squares(stats[:, 0].tolist(), step.arrays))
+        names = [variable.name for variable in step.variables]
+        sizes = [variable.value.size for variable in step.variables]
+        return step.report(VariableReports(names, sizes, self.rule.slots, stats))
+
+    def _targets_of(self, variables: Sequence[Variable]) -> Targets:
+        """What a step over these variables changes, as an earlier one left it; missing slots are made.
+
+        Raises:
+            ValueError: a slot no longer fits its variable. Nothing was changed.
+        """
+        key = tuple(variables)
+        targets = self._targets.get(key)
+        if targets is None or not targets.are_current():
+            for variable in self._slotted.intersection(variables):
+                check_slots(variable, {slot: self._slots[slot][variable] for slot in self.rule.slots})
+            if len(self._targets) >= _MOST_TARGETS:
+                self._targets.clear()
+            targets = self._targets[key] = Targets(self.rule, [self._holders(variable) for variable in variables])
+        return targets
+
+    def _holders(self, variable: Variable) -> tuple[Variable, ...]:
+        """The variable and its slots, which are made if they do not exist yet."""
+        if variable not in self._slotted:
+            for k, slot in enumerate(self.rule.slots):
+                start = np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
+                made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{self._label(k)}")
+                self._slots.setdefault(slot, {}).setdefault(variable, made)  # another thread may be making it too
+            self._slotted.add(variable)
+        return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
+
+    def _label(self, k: int) -> str:
+        """What the k-th slot's Variables are called behind their variable's name; as in TF1, each name once."""
+        wanted = [self._labels.get(slot) or self.name for slot in self.rule.slots[: k + 1]]
+        before = wanted[:k].count(wanted[k])
+        return wanted[k] + (f"_{before}" if before else "")
+
+    def _slots_in(self, variables: Sequence[Variable], stored: Collection[str] | None) -> dict[Variable, list[str]]:
+        """The variables that have slots, in `stored` or here if it is None, with their slots' names."""
+        slots: dict[Variable, list[str]] = {}
+        for variable in variables:
+            names = [f"{variable.name}/{self._label(k)}" for k in range(len(self.rule.slots))]
+            if variable in self._slotted if stored is None else not set(names).isdisjoint(stored):
+                slots[variable] = names
+        return slots
+
+    def _restart(self, kept: Collection[Variable], steps: int) -> None:
+        self.keep_only(kept)
+        self.steps = steps
+
+    def _restore_slot(self, variable: Variable, k: int, value: NDArray[Any]) -> None:
+        self._holders(variable)[k + 1].assign(value)

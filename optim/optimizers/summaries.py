@@ -1,0 +1,129 @@
+"""Logging, around an optimizer, what its steps did."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from optim.optimizers.wrappers import Transformation, wrapped
+from optim.telemetry.logger import Telemetry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from optim.optimizers.driver import Optimizer
+    from optim.optimizers.step import Step
+    from optim.telemetry.report import StepReport
+    from optim.variable import Variable
+    from summaries import EventFileWriter
+
+__all__ = ["with_summaries"]
+
+
+def with_summaries(
+    optimizer: Optimizer,
+    writer: EventFileWriter,
+    every_n_steps: int = 1,
+    histograms_every_n_steps: int | None = None,
+    variables: Iterable[Variable | str] | None = None,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    layout: bool = True,
+) -> Optimizer:
+    """An optimizer that logs what its steps did: one Summary at each due step, and once a layout of custom scalars.
+
+    It may stand outside of the other wrappers or inside; the norm logged as `gradients/global_norm` is always the one
+    before any clipping. What is logged of each variable is measured in the pass that updates it; steps that are not due
+    are not measured. `gradients/clipped_fraction` and `gradients/nonfinite` cover all steps since the last write whose
+    norm is known: every one, where norms are clipped or non-finite steps skipped. A skipped step is not written.
+
+    | tag | what it is |
+    |---|---|
+    | `train/learning_rate`, `train/global_step_per_sec` | in force; since the last write |
+    | `train/loss` | before the update, where `minimize` computed it |
+    | `gradients/global_norm`, `gradients/clipped_global_norm` | before clipping; after |
+    | `gradients/clip_norm`, `gradients/clipped` | the bound; 1 where this step's norm was above it |
+    | `gradients/clipped_fraction`, `gradients/nonfinite` | share of steps; elements that are NaN or infinite |
+    | `gradients/norm/<var>`, `gradients/zero_fraction/<var>` | before clipping; share of elements that are 0 |
+    | `weights/norm/<var>`, `updates/norm/<var>` | after the step; of what the step added |
+    | `updates/ratio/<var>` | the update's norm over the weights' |
+    | `slots/<slot>/<mean, norm, max>/<var>` | after the step |
+    | `histograms/gradients/<var>`, `histograms/weights/<var>` | before clipping; after the step |
+
+    An IndexedSlices gradient counts as the whole array that it stands for: 0 where it names no row, and with rows of
+    the same index summed; but in the global norm each row counts for itself, as in TF1. Its histogram is of its rows.
+
+    Args:
+        optimizer: makes the update.
+        writer: where to log; a SummaryWriter, where histograms are wanted. Two optimizers need two writers: their tags
+            are the same.
+        every_n_steps: write at global steps that this divides.
+        histograms_every_n_steps: log histograms of gradients and weights at global steps that this divides; None for
+            none.
+        variables: the Variables that have tags of their own, or their names; None for all.
+        clock: gives seconds, from any start, for `train/global_step_per_sec`.
+        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
+            shows one a run.
+
+    Raises:
+        TypeError: a number of steps is no integer; `variables` is no list of Variables and names; histograms are wanted
+            of a writer that is no SummaryWriter.
+        ValueError: a number of steps is not positive; the optimizer logs to this writer already.
+
+    >>> import tempfile
+    >>> from optim import GradientDescentOptimizer, Variable, clip_gradients_by_norm
+    >>> from summaries import SummaryWriter, read_run
+    >>> w = Variable([0.0, 0.0], name="w")
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     optimizer = with_summaries(clip_gradients_by_norm(GradientDescentOptimizer(1.0), 1.0), writer)
+    ...     report = optimizer.apply_gradients([(np.float32([3.0, 4.0]), w)])
+    >>> for tag, series in read_run(writer.path).scalars.items():
+    ...     print(tag, *series.value)
+    train/learning_rate 1.0
+    gradients/global_norm 5.0
+    gradients/nonfinite 0.0
+    gradients/clipped_global_norm 1.0
+    gradients/clip_norm 1.0
+    gradients/clipped 1.0
+    gradients/clipped_fraction 1.0
+    gradients/norm/w 5.0
+    weights/norm/w 1.0
+    updates/norm/w 1.0
+    gradients/zero_fraction/w 0.0
+    updates/ratio/w 1.0
+    """
+    telemetry = Telemetry(writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout)
+    logged = wrapped(optimizer, _Summaries, telemetry)
+    if any(isinstance(inside, _Summaries) and inside.writer is writer for inside in optimizer.transformations):
+        raise ValueError(f"this optimizer logs to {writer.path} already: log to another writer")
+    return logged
+
+
+class _Summaries(Transformation):
+    def __init__(self, telemetry: Telemetry) -> None:
+        self._telemetry = telemetry
+
+    @property
+    def writer(self) -> EventFileWriter:
+        """Where the steps are logged."""
+        return self._telemetry.writer
+
+    def take(self, step: Step, onward: Callable[[Step], StepReport]) -> StepReport:
+        telemetry = self._telemetry
+        names: tuple[str, ...] = ()
+        due, histograms_due = telemetry.is_due(step.number), telemetry.histograms_are_due(step.number)
+        if due or histograms_due:
+            telemetry.check_open()
+            names = telemetry.names_of(step.variables)
+            step.measured |= due
+            step.detailed |= due and telemetry.looks_at_variables
+        report = onward(step)
+        telemetry.observe(report, names)
+        if histograms_due and not report.skipped:
+            values = [variable.value for variable in step.variables]
+            for kind, arrays in (("gradients", step.arrays), ("weights", values)):
+                telemetry.add_histograms(step.number, kind, dict(zip(names, arrays, strict=True)))
+        return report
+
+    def left_out(self, report: StepReport) -> None:
+        self._telemetry.observe(report)

@@ -1,0 +1,146 @@
+"""The house keeps its order: private names stay in their folder, tests lie beside what they test, files stay short."""
+
+import ast
+import functools
+import tomllib
+from pathlib import Path
+
+import pytest
+from helpers import ROOT
+
+PACKAGES = ("summaries", "optim")
+GENERATED = "_pb2.py"
+MODULES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for package in PACKAGES
+    for path in (ROOT / package).rglob("*.py")
+    if not path.name.endswith(GENERATED)
+)
+TESTS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests/unit").rglob("test_*.py"))
+OTHERS = sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in ("tests", "examples", "proto", "vendor")
+    for path in (ROOT / folder).rglob("*.py")
+)
+
+NOT_NAMED_AFTER_A_MODULE = {
+    "tests/unit/optim/optimizers/test_as_tf1_at_the_edges.py": "all optimizers, beside TensorFlow's results",
+    "tests/unit/optim/optimizers/test_tf1_golden.py": "all optimizers, beside TensorFlow's results",
+    "tests/unit/summaries/auditing/rules/test_labelled_runs.py": "every rule, against labelled runs",
+}
+MOST_LINES = 400
+AT_MOST = 450
+LONG = {
+    "summaries/writing/event_file_writer.py": "locks, signals and forks have to be read together",
+    "summaries/writing/summary_writer.py": "one class with all of TF1's and torch's methods",
+    "tests/browser/test_audit_page.py": "one page, one browser session",
+    "tests/unit/summaries/writing/test_event_file_writer.py": "the writer's contract",
+    "tests/unit/summaries/writing/test_summary_writer.py": "one class with all of TF1's and torch's methods",
+}
+"""Files of over 400 lines, and why."""
+LONGER = {"summaries/writing/summary_writer.py", "tests/browser/test_audit_page.py"}
+"""Those of over 450 lines."""
+
+
+@functools.cache
+def parsed(path):
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def dotted(path):
+    """The name by which a module is imported."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def imports(tree):
+    """Every import from our packages: (the module that it names, the name in it or "", what it is called here)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in PACKAGES:
+            yield from ((node.module, alias.name, alias.asname or alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            ours = [alias for alias in node.names if alias.name.split(".")[0] in PACKAGES]
+            yield from ((alias.name, "", alias.asname or alias.name) for alias in ours)
+
+
+def private_uses(path, source=None):
+    """Names with an underscore that a module takes from another folder: by import, or as an attribute of a module."""
+    tree = parsed(path) if source is None else ast.parse(source)
+    folder = Path(path).parent
+    modules = {dotted(module): Path(module).parent for module in MODULES}
+    imported = {}
+    for module, name, here in imports(tree):
+        whole = f"{module}.{name}" if name else module
+        if is_private(name) and modules.get(module) != folder:
+            yield whole
+        if whole in modules and modules[whole] != folder:
+            imported[here] = whole
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and ast.unparse(node.value) in imported:
+            yield f"{imported[ast.unparse(node.value)]}.{node.attr}"
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_private_names_stay_in_their_folder(path):
+    assert list(private_uses(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from summaries.wire.records import _x", ["summaries.wire.records._x"]),
+        ("from summaries.wire import records\nrecords._x()", ["summaries.wire.records._x"]),
+        ("from summaries.wire import records as r\nr._x", ["summaries.wire.records._x"]),
+        ("import summaries.wire.records\nsummaries.wire.records._x", ["summaries.wire.records._x"]),
+        ("from summaries.reading.run import _x", []),
+        ("from summaries.wire import records\nrecords.x, records.__name__", []),
+    ],
+)
+def test_private_uses_are_seen(source, found):
+    assert list(private_uses("summaries/reading/series.py", source)) == found
+
+
+@pytest.mark.parametrize("path", [path for path in TESTS if path.count("/") > 2])
+def test_a_test_is_named_after_a_module_beside_which_it_lies(path):
+    if path in NOT_NAMED_AFTER_A_MODULE:
+        return
+    folder = ROOT / Path(path).parent.relative_to("tests/unit")
+    stem = Path(path).stem.removeprefix("test_")
+    names = {entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()}
+    assert any(stem == name or stem.startswith(f"{name}_") for name in names), f"no module of this name in {folder}"
+
+
+def test_the_exceptions_are_there():
+    assert set(NOT_NAMED_AFTER_A_MODULE) <= set(TESTS)
+    assert {path for path in (*MODULES, *OTHERS) if path in LONG} == set(LONG)
+    assert set(LONG) >= LONGER
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_a_module_says_what_it_is(path):
+    assert ast.get_docstring(parsed(path))
+
+
+def test_the_source_distribution_carries_what_its_tests_need():
+    """Everything at the top but what is made there; `pyproject.toml` is always in it."""
+    target = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    included = set(target["sdist"]["include"])
+    files = {path.name for pattern in ("*.py", "*.md", "Makefile", "LICENSE") for path in ROOT.glob(pattern)}
+    assert included >= files | {path.split("/")[0] for path in (*MODULES, *OTHERS)} | {".ci"}
+    assert [name for name in sorted(included) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_folder_with_modules_is_a_package(package):
+    folders = {path.parent for path in (ROOT / package).rglob("*.py")}
+    assert [folder for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
+
+
+@pytest.mark.parametrize("path", [*MODULES, *OTHERS])
+def test_a_file_is_short(path):
+    lines = len((ROOT / path).read_text(encoding="utf-8").splitlines())
+    assert lines <= MOST_LINES or path in LONG
+    assert lines <= AT_MOST or path in LONGER
