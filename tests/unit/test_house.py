@@ -35,7 +35,6 @@ LONG = {
     "summaries/writing/summary_writer.py": "one class with all of TF1's and torch's methods",
     "tests/browser/test_audit_page.py": "one page, one browser session",
     "tests/unit/summaries/writing/test_event_file_writer.py": "the writer's contract",
-    "tests/unit/summaries/writing/test_summary_writer.py": "one class with all of TF1's and torch's methods",
 }
 """Files of over 400 lines, and why."""
 LONGER = {"summaries/writing/summary_writer.py", "tests/browser/test_audit_page.py"}
