@@ -96,6 +96,16 @@ REFUSED = {
         ValueError,
         "gradient of 'w' must have indices from 0 to 2, got -1",
     ),
+    "a row below, and one that there is": (
+        lambda: [(IndexedSlices(np.ones((2, 2), np.float32), [1, -1]), variable((3, 2)))],
+        ValueError,
+        "gradient of 'w' must have indices from 0 to 2, got -1",
+    ),
+    "a row above, and the first": (
+        lambda: [(IndexedSlices(np.ones((2, 2), np.float32), [7, 0]), variable((3, 2)))],
+        ValueError,
+        "gradient of 'w' must have indices from 0 to 2, got 7",
+    ),
     "a row of none": (
         lambda: [(IndexedSlices(ROWS, [0]), variable((0, 2)))],
         ValueError,

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from audited import found_in, log
 
-from summaries import SummaryWriter, audit
+from summaries import Event, SummaryWriter, audit
 from summaries.auditing.config import Config
+from summaries.wire.records import frame
 
 SEEDS = range(5)
 
@@ -158,3 +159,14 @@ def test_the_words_of_clocks(tmp_path):
         ("loss: the wall time of step 4 is not finite, but nan; the same for 1 other point", (4, 7), 2),
         ("loss: the wall time goes back by up to 81 s, 2 times", (11, 16), 2),
     ]
+
+
+def test_the_words_of_wall_times_of_events_without_scalars(tmp_path):
+    """Of these the first is told; where points have such times, those."""
+    events = [Event(wall_time=1e9, file_version="brain.Event:2")]
+    events += [Event(wall_time=wall_time, step=1, log_message={}) for wall_time in (1e9, float("inf"), float("nan"))]
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(frame(event.SerializeToString()) for event in events))
+    finding = found_in(tmp_path)["GL203"]
+    assert finding.message == (f"{path}: the wall time of record 2 is not finite, but inf; the same for 1 other record")
+    assert (finding.count, finding.evidence) == (2, {"got": "inf", "file": str(path), "record": 2})

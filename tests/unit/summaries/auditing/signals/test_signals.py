@@ -2,12 +2,13 @@
 
 import math
 
+import labelled_runs
 import numpy as np
 import pytest
 
 from summaries import Event, Summary, audit
-from summaries.auditing.signals.signals import Signal
-from summaries.auditing.signals.tags import Meaning
+from summaries.auditing.signals.signals import Signal, Signals
+from summaries.auditing.signals.tags import Meaning, TagTable
 from summaries.reading.series import Series
 from summaries.wire.records import frame
 
@@ -67,3 +68,37 @@ def test_the_audit_finds_it(tmp_path):
     (tmp_path / "a.tfevents").write_bytes(b"".join(frame(event.SerializeToString()) for event in events))
     (finding,) = (finding for finding in audit(tmp_path).findings if finding.code == "GL301")
     assert finding.steps == (8, 8)
+
+
+def signals(*tags, name="run"):
+    columns = {tag: labelled_runs.columns(np.ones(2 + i)) for i, tag in enumerate(tags)}
+    return Signals(name, labelled_runs.as_run(np.random.default_rng(0), columns), TagTable())
+
+
+MOVING = {
+    ("train/loss",): False,
+    ("train/loss", "rollout/ep_rew_mean"): True,
+    ("loss_D",): True,
+    ("D", "G"): False,  # not losses
+    ("critic-value",): True,
+    ("discriminator.loss",): True,
+    ("rewarding/loss",): False,
+}
+
+
+@pytest.mark.parametrize(("tags", "moving"), MOVING.items(), ids=str)
+def test_whether_losses_are_measured_against_what_moves(tags, moving):
+    assert signals(*tags).moving_target is moving
+
+
+def test_roles():
+    run = signals("train/loss", "lr", "gradients/norm/a", "gradients/norm/b", "grad_norm/a", "x")
+    assert [one.tag for one in run.of("learning_rate", "loss")] == ["lr", "train/loss"]
+    assert run.of("global_norm") == []
+    assert {name: one.tag for name, one in run.for_variable("gradient_norm").items()} == {
+        "a": "gradients/norm/a",
+        "b": "gradients/norm/b",
+    }
+    assert list(run.all) == ["train/loss", "lr", "gradients/norm/a", "gradients/norm/b", "grad_norm/a", "x"]
+    assert run.longest.tag == "x"
+    assert signals("val/a", name="a/validation").run.tags == ("val/a",)
