@@ -1,4 +1,8 @@
-"""Whatever a library calls an array → a NumPy array, without a copy where its memory can be shared."""
+"""Whatever a library calls an array → a NumPy array, without a copy where its memory can be shared.
+
+Nothing here imports torch or JAX: what they give is recognised by what it can do. `summaries.values` has the same
+conversion, since neither package needs the other for it; tests/unit/test_foreign_arrays.py holds both to one table.
+"""
 
 from __future__ import annotations
 
@@ -10,35 +14,37 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["as_array"]
+__all__ = ["array_like", "as_array", "whole"]
 
 
-def as_array(tensor: Any) -> NDArray[Any] | None:
-    """The tensor as a NumPy array; None where it is nothing of the kind.
+def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> NDArray[Any] | None:
+    """The tensor as a NumPy array; None if it is not an array of any library.
 
     Args:
         tensor: a NumPy array; or an array of torch, JAX or any library that has `__array__` or `__dlpack__`; or a
-            buffer of numbers, as array.array is. A torch tensor may require gradients, and may be bfloat16.
+            buffer of numbers, as array.array is. A torch tensor may require gradients, be on any device, sparse, or of
+            a dtype that only ml_dtypes adds to NumPy.
+        name: what to call it in an error.
+        widened: whether a torch tensor of such a dtype becomes float32, which needs no ml_dtypes.
 
     Raises:
-        TypeError: elements of it are masked.
+        TypeError: elements are masked, or elsewhere: a sharded DTensor, a meta tensor.
+        ImportError: it is a bfloat16 or float8 torch tensor, and ml_dtypes is not installed.
 
     >>> import array
     >>> as_array(array.array("f", [1.0, 2.0]))
     array([1., 2.], dtype=float32)
     """
+    if type(tensor) is np.ndarray:
+        return tensor
     if isinstance(tensor, np.ndarray):
-        masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first needed
-        if masked is not None and type(tensor) is not np.ndarray and masked.is_masked(tensor):
-            raise TypeError("an array must have all its elements, got a masked one: fill it, as by array.filled(0)")
-        return np.asarray(tensor)  # of a np.matrix, a view that has any number of dimensions
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(tensor, torch.Tensor):
-        return _from_torch(torch, tensor)
+        return _unmasked(tensor, name)
+    if hasattr(tensor, "detach") and hasattr(tensor, "cpu"):
+        return _from_torch(whole(tensor, name), name, widened)
     if hasattr(tensor, "__array__"):
         return np.asarray(tensor)
     if hasattr(tensor, "__dlpack__"):
-        return np.from_dlpack(tensor)
+        return _from_dlpack(tensor, name)
     if isinstance(tensor, str | bytes | bytearray):
         return None
     try:
@@ -47,23 +53,85 @@ def as_array(tensor: Any) -> NDArray[Any] | None:
         return None
 
 
-def _from_torch(torch: Any, tensor: Any) -> NDArray[Any]:
+def array_like(values: Any, name: str = "an array") -> NDArray[Any]:
+    """As `as_array`; numbers and nested sequences of numbers become arrays, too.
+
+    Raises:
+        TypeError, ImportError: as for `as_array`.
+        ValueError: nested sequences have different lengths.
+    """
+    array = as_array(values, name)
+    return np.asarray(values) if array is None else array
+
+
+def whole(tensor: Any, name: str) -> Any:
+    """The tensor; a replicated DTensor's local tensor, which is all of it.
+
+    Raises:
+        TypeError: it is a DTensor whose parts are on several ranks.
+    """
+    if not hasattr(tensor, "full_tensor"):
+        return tensor
+    if all(placement.is_replicate() for placement in tensor.placements):
+        return tensor.to_local()
+    raise TypeError(
+        f"{name} must be a whole tensor, got a DTensor, of which this rank holds only a part: pass its full_tensor(), "
+        "or its to_local() where the part will do"
+    )
+
+
+def _unmasked(array: NDArray[Any], name: str) -> NDArray[Any]:
+    masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first needed
+    if masked is not None and masked.is_masked(array):
+        raise TypeError(f"{name} must not be masked: compressed() leaves out what is, filled() puts a number there")
+    return np.asarray(array)  # of a np.matrix, a view that has any number of dimensions
+
+
+def _from_torch(tensor: Any, name: str, widened: bool) -> NDArray[Any]:
     tensor = tensor.detach()
-    if tensor.dtype == torch.bfloat16:  # torch has no NumPy array of it; its bits are those of ml_dtypes' bfloat16
-        array: NDArray[Any] = tensor.view(torch.int16).numpy().view(_bfloat16())
-        return array
-    return np.asarray(tensor)
+    try:
+        array: NDArray[Any] = tensor.numpy()
+    except (TypeError, RuntimeError):  # on another device, sparse, conjugated, or of a dtype that NumPy lacks
+        try:
+            array = _host_numpy(tensor.cpu().to_dense().resolve_conj().resolve_neg(), widened)
+        except (TypeError, RuntimeError) as error:
+            raise _unreadable(tensor, name, error) from None
+    return array
 
 
-def _bfloat16() -> np.dtype[Any]:
-    """ml_dtypes', which NumPy knows by name only once it has been imported.
+def _host_numpy(tensor: Any, widened: bool) -> NDArray[Any]:
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if not dtype.startswith(("bfloat16", "float8")):
+        array: NDArray[Any] = tensor.numpy()
+    elif widened:
+        array = tensor.float().numpy()
+    else:  # torch gives NumPy no array of it; its bits are those of the dtype of the same name in ml_dtypes
+        bits = {1: "uint8", 2: "int16"}[tensor.itemsize]
+        array = tensor.view(getattr(sys.modules["torch"], bits)).numpy().view(_ml_dtype(dtype))
+    return array
+
+
+def _from_dlpack(tensor: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.from_dlpack(tensor)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise _unreadable(tensor, name, error) from None
+
+
+def _unreadable(tensor: Any, name: str, error: Exception) -> TypeError:
+    reason = str(error).partition("\n")[0].rstrip(".")
+    return TypeError(f"{name} must be a tensor whose elements NumPy can read, got {type(tensor).__name__}: {reason}")
+
+
+def _ml_dtype(name: str) -> np.dtype[Any]:
+    """The dtype of that name of ml_dtypes', which NumPy knows only once ml_dtypes has been imported.
 
     Raises:
         ImportError: ml_dtypes is not installed.
     """
     try:
-        import ml_dtypes  # noqa: PLC0415 - who has no bfloat16 needs no ml_dtypes
+        import ml_dtypes  # noqa: PLC0415 - who has no such tensors needs no ml_dtypes
     except ImportError:
-        raise ImportError("bfloat16 tensors need ml_dtypes: pip install ml_dtypes") from None
-    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        raise ImportError(f"{name} tensors need ml_dtypes: pip install ml_dtypes") from None
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
     return dtype

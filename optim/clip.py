@@ -1,6 +1,6 @@
 """Clipping: keep gradients within a bound.
 
-All functions take arrays of any library that `arrays.as_array` knows, and IndexedSlices, and give NumPy arrays, and
+All functions take arrays of any library that `arrays` knows, and IndexedSlices, and give NumPy arrays, and
 IndexedSlices. What is within its bound already comes back as it is, bit for bit, and not copied.
 """
 
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from optim import checks
-from optim.arrays import as_array
-from optim.kernels import plan
+from optim.arrays import array_like
+from optim.kernels import measure
+from optim.kernels.clip import Clip
 from optim.kernels.plain import compute_dtype
 from optim.variable import IndexedSlices
 
@@ -151,7 +152,7 @@ def global_norm(t_list: Sequence[Tensor | None], name: str | None = None) -> flo
     >>> global_norm([np.array([3.0]), None, np.array([[4.0]])])
     5.0
     """
-    return plan.norm([_values(t) for t in _checked(t_list) if t is not None])
+    return measure.norm([_values(t) for t in _checked(t_list) if t is not None])
 
 
 def clip_by_global_norm(
@@ -220,15 +221,15 @@ def _values(tensor: Tensor, what: str = "tensors", *, integers: bool = False) ->
     Raises:
         TypeError: they are not real numbers.
     """
-    known = as_array(tensor.values if isinstance(tensor, IndexedSlices) else tensor)
     try:
-        array = np.asarray(tensor) if known is None else known
+        array = array_like(tensor.values if isinstance(tensor, IndexedSlices) else tensor, what)
     except ValueError:
         raise TypeError(f"{what} must be arrays, got {type(tensor).__name__} of parts of different shapes") from None
     if array.dtype.kind == "f" or array.dtype.name == "bfloat16" or (integers and array.dtype.kind in "iu"):
         return array
     if array.dtype.kind not in "biu":
-        raise TypeError(f"{what} must be of real numbers, got {reprlib.repr(tensor) if known is None else array.dtype}")
+        got = array.dtype if hasattr(tensor, "dtype") else reprlib.repr(tensor)
+        raise TypeError(f"{what} must be of real numbers, got {got}")
     return array.astype(np.float64)
 
 
@@ -241,7 +242,7 @@ def _mapped(function: Callable[[NDArray[Any]], NDArray[Any]], tensor: Tensor, *,
 def _scaled(tensor: Tensor | None, scale: float) -> Any:
     if tensor is None or (scale == 1.0 and isinstance(tensor, IndexedSlices)):
         return tensor
-    return _values(tensor) if scale == 1.0 else _mapped(plan.Clip(scale).applied, tensor)
+    return _values(tensor) if scale == 1.0 else _mapped(Clip(scale).applied, tensor)
 
 
 def _bound(bound: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
@@ -265,7 +266,7 @@ def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
     try:
         if clip_norm is None or isinstance(clip_norm, str | bytes):
             raise TypeError  # noqa: TRY301 - NumPy would convert them
-        bound = np.asarray(clip_norm, np.float64)
+        bound = np.asarray(array_like(clip_norm, "clip_norm"), np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"clip_norm must be a number, got {type(clip_norm).__name__}: {clip_norm!r}") from None
     if not np.all(bound > 0):
@@ -276,7 +277,7 @@ def _positive(clip_norm: ArrayLike) -> NDArray[np.float64]:
 def _norms(array: NDArray[Any], axes: int | Sequence[int] | None) -> NDArray[np.float64]:
     """Norms over the axes, which are kept at length 1; scaled by powers of 2, so that no square is lost."""
     if axes is None:
-        return np.full((1,) * array.ndim, plan.norm([array]))
+        return np.full((1,) * array.ndim, measure.norm([array]))
     reduced = _axes(axes, array.ndim)
     largest = np.maximum(  # without a copy of the absolute values
         np.max(array, axis=reduced, keepdims=True, initial=0), -np.min(array, axis=reduced, keepdims=True, initial=0)

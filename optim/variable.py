@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import as_array
+from optim.arrays import array_like
 from optim.recording.array_interface import ArrayInterface
 from optim.recording.boxes import Box, call, call_ufunc
 from optim.recording.tape import current
@@ -54,7 +54,7 @@ class Variable(ArrayInterface):
     ) -> None:
         if isinstance(initial_value, Variable):
             initial_value = initial_value.value
-        array = np.array(_as_array(initial_value), dtype)
+        array = np.array(array_like(initial_value), dtype)
         if dtype is None and array.dtype == np.float64 and not hasattr(initial_value, "dtype"):
             array = array.astype(np.float32)
         self._become(array, trainable, name)
@@ -92,7 +92,7 @@ class Variable(ArrayInterface):
         Raises:
             ValueError: its shape differs.
         """
-        new = _as_array(value)
+        new = array_like(value)
         if new.shape != self.shape:
             raise ValueError(f"variable {self.name!r} has shape {self.shape}, got a value of shape {new.shape}")
         self.value[...] = new
@@ -160,8 +160,8 @@ class IndexedSlices:
     """
 
     def __init__(self, values: ArrayLike, indices: ArrayLike, dense_shape: tuple[int, ...] | None = None) -> None:
-        self.values = _as_array(values)
-        self.indices = _as_array(indices)
+        self.values = array_like(values)
+        self.indices = array_like(indices)
         if not self.indices.size and isinstance(indices, list | tuple):
             self.indices = self.indices.astype(np.int64)  # NumPy makes an empty list floats
         self.dense_shape = dense_shape
@@ -186,11 +186,6 @@ class IndexedSlices:
 
     def __repr__(self) -> str:
         return f"IndexedSlices(values of shape {self.values.shape}, dense_shape={self.dense_shape})"
-
-
-def _as_array(tensor: ArrayLike) -> NDArray[Any]:
-    array = as_array(tensor)
-    return np.asarray(tensor) if array is None else array
 
 
 def global_step(variable: Variable) -> int:

@@ -1,12 +1,14 @@
 """Values as people have them (Python, NumPy, torch, JAX, …), turned into what an event file holds. Pure (no I/O).
 
-Nothing here imports torch or JAX: what they give is recognised by what it can do.
+Nothing here imports torch or JAX: what they give is recognised by what it can do. `optim.arrays` has the same
+conversion, since neither package needs the other for it; tests/unit/test_foreign_arrays.py holds both to one table.
 """
 
 from __future__ import annotations
 
 import math
 import operator
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +32,8 @@ FLOAT32_MAX = 3.4028234663852886e38
 MIN_STEP = -(2**63)
 MAX_STEP = 2**63 - 1
 
+_NARROW = ("bfloat16", "float8")  # how the names of dtypes begin that ml_dtypes adds to NumPy
+
 
 def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[Any]:
     """Numbers as a NumPy array, without a copy where none is needed.
@@ -40,17 +44,14 @@ def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[
         kinds: the kinds of dtype, in NumPy's letters, that will do.
 
     Returns:
-        An array of a real number dtype or bool, or of what `kinds` says. bfloat16 becomes float32, which holds every
-        one of its values.
+        An array of a real number dtype or bool, or of what `kinds` says. bfloat16 and float8 become float32, which
+        holds every one of their values.
 
     Raises:
-        TypeError: it holds no such numbers, or is masked.
+        TypeError: it holds no such numbers; elements are masked, or elsewhere: a sharded DTensor, a meta tensor.
     """
-    array = _host_array(values)
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{name} must not be masked: compressed() leaves out what is, filled() puts a number there")
-    array = np.asarray(array)  # a matrix, for one, would multiply otherwise
-    if array.dtype.name == "bfloat16":
+    array = _host_array(values, name)
+    if array.dtype.kind == "V" and array.dtype.name.startswith(_NARROW):
         array = array.astype(np.float32)
     if array.dtype.kind not in kinds:
         kind, wanted = type(values).__name__, "numbers" if array.dtype.kind != "c" else "real numbers"
@@ -58,18 +59,61 @@ def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[
     return array
 
 
-def _host_array(values: Any) -> NDArray[Any]:
+def _host_array(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, np.ndarray):
-        return values
-    if hasattr(values, "detach"):  # a torch tensor, which may need gradients and be on a device
-        values = values.detach().cpu()
-        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
+        return _unmasked(values, name)
+    if hasattr(values, "detach") and hasattr(values, "cpu"):
+        return _from_torch(_whole(values, name), name)
     if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-        return np.from_dlpack(values)
+        return _from_dlpack(values, name)
     try:
         return np.asarray(values)
     except ValueError:  # nested sequences of different lengths
         return np.asarray(values, object)
+
+
+def _unmasked(array: NDArray[Any], name: str) -> NDArray[Any]:
+    masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first needed
+    if masked is not None and type(array) is not np.ndarray and masked.is_masked(array):
+        raise TypeError(f"{name} must not be masked: compressed() leaves out what is, filled() puts a number there")
+    return np.asarray(array)  # a matrix, for one, would multiply otherwise
+
+
+def _whole(tensor: Any, name: str) -> Any:
+    """The tensor; a replicated DTensor's local tensor, which is all of it."""
+    if not hasattr(tensor, "full_tensor"):
+        return tensor
+    if all(placement.is_replicate() for placement in tensor.placements):
+        return tensor.to_local()
+    raise TypeError(
+        f"{name} must be a whole tensor, got a DTensor, of which this rank holds only a part: pass its full_tensor(), "
+        "or its to_local() where the part will do"
+    )
+
+
+def _from_torch(tensor: Any, name: str) -> NDArray[Any]:
+    tensor = tensor.detach()
+    try:
+        array: NDArray[Any] = tensor.numpy()
+    except (TypeError, RuntimeError):  # on another device, sparse, conjugated, or of a dtype that NumPy lacks
+        try:
+            host = tensor.cpu().to_dense().resolve_conj().resolve_neg()
+            array = (host.float() if str(host.dtype).removeprefix("torch.").startswith(_NARROW) else host).numpy()
+        except (TypeError, RuntimeError) as error:
+            raise _unreadable(tensor, name, error) from None
+    return array
+
+
+def _from_dlpack(tensor: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.from_dlpack(tensor)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise _unreadable(tensor, name, error) from None
+
+
+def _unreadable(tensor: Any, name: str, error: Exception) -> TypeError:
+    reason = str(error).partition("\n")[0].rstrip(".")
+    return TypeError(f"{name} must be a tensor whose elements NumPy can read, got {type(tensor).__name__}: {reason}")
 
 
 def check_tag(tag: Any) -> None:
@@ -97,7 +141,7 @@ def as_float(value: Any, name: str = "scalar_value") -> float:
         name: what to call it in an error.
 
     Raises:
-        TypeError: it is no number.
+        TypeError: it is no number, or a DTensor whose parts are on several ranks.
         ValueError: it has more or fewer elements than one.
 
     >>> import numpy as np
@@ -109,6 +153,7 @@ def as_float(value: Any, name: str = "scalar_value") -> float:
     shape = getattr(value, "shape", ())
     if shape != () and any(n != 1 for n in shape):
         raise ValueError(f"{name} must be one number, got an array of shape {tuple(shape)}")
+    value = _whole(value, name)
     try:
         if not _is_time(value) and not np.ma.is_masked(value):  # whose item() would be a number
             number = value.item() if hasattr(value, "item") else value

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optim.arrays import array_like
 from optim.autodiff.backward import AggregationMethod, backward
 from optim.recording.boxes import Box, call, recorded, stopped
 from optim.recording.tape import Recording, check_unchanged, current, recording
@@ -291,7 +292,10 @@ def _seed(y: Box, weight: Any) -> Any:
         raise TypeError(f"a loss must be real, got {value.dtype}: take np.real or np.abs of it")
     if weight is None:
         return np.ones(value.shape, value.dtype)
-    seed = recorded(weight) if isinstance(weight, Box | Variable) else np.asarray(weight, value.dtype)
+    if isinstance(weight, Box | Variable):
+        seed = recorded(weight)
+    else:
+        seed = np.asarray(array_like(weight, "grad_ys"), value.dtype)
     if np.shape(seed) != value.shape:
         raise ValueError(f"grad_ys must have the shape {value.shape} of its y, got {np.shape(seed)}")
     return seed

@@ -7,7 +7,7 @@ once, and not once a process. Pure: no files, no numba.
         tasks    int64[n, 2 + arrays]: elements, then the address of the gradient, the variable, and each slot
         first, last    which of the tasks
         numbers  float64: scale, low, high, then the hyperparameters; rounded to the arrays' dtype first
-        stats    float64[n, width]: a row a task: see `stats_width`; not touched by a kernel without report
+        stats    float64[n, width]: a row a task, with the columns of `stats`; a kernel without report leaves it alone
 
 The gradient is multiplied by scale and then kept within [low, high]: what all clipping comes to.
 
@@ -24,33 +24,23 @@ import inspect
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from optim.kernels.stats import (
+    LARGEST,
+    NONFINITE,
+    SQUARES,
+    SUM,
+    UPDATE_SQUARES,
+    WEIGHT_SQUARES,
+    ZEROS,
+    slot_columns,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from optim.rules import Rule
 
-__all__ = [
-    "GRADIENT_STATS",
-    "LARGEST",
-    "NONFINITE",
-    "SLOT_STATS",
-    "SQUARES",
-    "SUM",
-    "SUMMED",
-    "ZEROS",
-    "kernel_source",
-    "measure_source",
-    "norm_source",
-    "stats_width",
-]
-
-# The columns of stats: sums of squares of gradient, weights and update, counts of zero and of non-finite elements of
-# the gradient; then for each slot its sum, its sum of squares and its largest element.
-GRADIENT_STATS = 5
-SLOT_STATS = 3
-
-# The columns of stats of the kernel that measures arrays and changes none.
-SQUARES, ZEROS, NONFINITE, SUM, LARGEST = range(5)
+__all__ = ["DTYPES", "SUMMED", "kernel_source", "measure_source", "norm_source"]
 
 SUMMED = 4096  # elements, a block of a report: float32 sums of so many squares are right to 1e-6
 
@@ -85,6 +75,7 @@ def _layout(bits: int, exponent: int) -> dict[str, Any]:
 
 
 _LAYOUTS = {"float32": _layout(32, 0x7F800000), "float64": _layout(64, 0x7FF0000000000000)}
+DTYPES = tuple(_LAYOUTS)  # that kernels are made for
 
 # numba hands a caller's fastmath on to what it calls, unless that says no: the formula stays as exact as it is written.
 _HELPERS = """
@@ -162,11 +153,6 @@ def run(tasks, first, last, numbers, stats):
 """
 
 
-def stats_width(rule: Rule) -> int:
-    """The number of columns in a kernel's report."""
-    return GRADIENT_STATS + SLOT_STATS * len(rule.slots)
-
-
 def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
     """The kernel's module.
 
@@ -184,7 +170,7 @@ def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
 
 
 def norm_source(dtype: str) -> str:
-    """The module of the kernel that sums the squares of each task's first array, as float64, in stats' first column."""
+    """The module of the kernel that sums the squares of each task's first array: stats' only column is SQUARES."""
     header = _HEADER.format(title=f"sums of squares, {dtype}", dtype=dtype, **_LAYOUTS[dtype])
     body = f"""
 for task in range(first, last):
@@ -196,13 +182,13 @@ for task in range(first, last):
         squares = real(0)
 {_indented(_loop(["x = load(a, i, 0, 1)", "squares += x * x"], "start", "stop", ["a"], dtype), 2)}
         total += {_again("squares_again(a, start, stop)", "squares", dtype)}
-    stats[task, 0] = total
+    stats[task, {SQUARES}] = total
 """
     return header + _HELPERS + _ADDRESSES + _RUN + textwrap.indent(body, "    ")
 
 
 def measure_source(dtype: str) -> str:
-    """The module of the kernel that measures each task's first array: stats' columns are SQUARES to LARGEST."""
+    """The module of the kernel that measures each task's first array: stats' columns are SQUARES to NONFINITE."""
     header = _HEADER.format(title=f"measures, {dtype}", dtype=dtype, **_LAYOUTS[dtype])
     inner = [
         "x = load(a, i, 0, 1)",
@@ -330,30 +316,38 @@ def _reporting_loop(rule: Rule, dtype: str) -> str:
         "zeros = integer(0)",
         *(f"most{k} = LEAST" for k in slots),
         *_loop(inner, "start", "stop", _arrays(rule), dtype),
-        f"stats[task, 0] += {_again('squares_again(a0, start, stop)', 'squares0', dtype)}",
-        f"stats[task, 1] += {_again('squares_again(a1, start, stop)', 'squares1', dtype)}",
-        f"stats[task, 2] += {_again('difference_again(a1, start, stop, old)', 'moved', dtype)}",
-        "stats[task, 3] += zeros",
-        "stats[task, 4] += nonfinite(a0, start, stop, squares0)",
+        *_tallied(slots, dtype),
     ]
-    for k in slots:
-        column = GRADIENT_STATS + SLOT_STATS * (k - 2)
-        block += [
-            f"stats[task, {column}] += {_again(f'sum_again(a{k}, start, stop)', f'sum{k}', dtype, f'squares{k}')}",
-            f"stats[task, {column + 1}] += {_again(f'squares_again(a{k}, start, stop)', f'squares{k}', dtype)}",
-            f"most = np.float64(from_bits(ordered(most{k})))",
-            f"stats[task, {column + 2}] = max(stats[task, {column + 2}], most)",
-        ]
     lines = [
         f"    kept = np.empty({SUMMED}, real)",
         f"    old = {dtype}_at(kept.ctypes.data)",
         "    stats[task, :] = 0.0",
-        *(f"    stats[task, {GRADIENT_STATS + SLOT_STATS * (k - 2) + 2}] = -np.inf" for k in slots),
+        *(f"    stats[task, {slot_columns(k - 2).start + LARGEST}] = -np.inf" for k in slots),
         f"    for start in range(0, elements, {SUMMED}):",
         *(f"        {line}" for line in block),
         "    kept[0] = real(0)",
     ]
     return "\n".join(lines)
+
+
+def _tallied(slots: Sequence[int], dtype: str) -> list[str]:
+    """A block's sums are added to the task's row of stats; `slots` are the numbers of the slots' arrays."""
+    lines = [
+        f"stats[task, {SQUARES}] += {_again('squares_again(a0, start, stop)', 'squares0', dtype)}",
+        f"stats[task, {WEIGHT_SQUARES}] += {_again('squares_again(a1, start, stop)', 'squares1', dtype)}",
+        f"stats[task, {UPDATE_SQUARES}] += {_again('difference_again(a1, start, stop, old)', 'moved', dtype)}",
+        f"stats[task, {ZEROS}] += zeros",
+        f"stats[task, {NONFINITE}] += nonfinite(a0, start, stop, squares0)",
+    ]
+    for k in slots:
+        first = slot_columns(k - 2).start
+        squares, total, largest = (f"stats[task, {first + column}]" for column in (SQUARES, SUM, LARGEST))
+        lines += [
+            f"{squares} += {_again(f'squares_again(a{k}, start, stop)', f'squares{k}', dtype)}",
+            f"{total} += {_again(f'sum_again(a{k}, start, stop)', f'sum{k}', dtype, f'squares{k}')}",
+            f"{largest} = max({largest}, np.float64(from_bits(ordered(most{k}))))",
+        ]
+    return lines
 
 
 def _again(call: str, total: str, dtype: str, squares: str = "") -> str:

@@ -1,8 +1,4 @@
-"""Compiled kernels: generated source files, compiled by numba once a machine and kept on disk.
-
-A kernel's file is named after its rule, dtype and a hash of its text and of the versions that made it, so a changed
-formula is another file, and what numba caches beside it is never stale. Nobody else may write to the directory:
-numba's cache is unpickled when it is loaded.
+"""The compiled engine: kernels that numba compiles, each made once a process.
 
 A kernel that is not on disk takes one to three seconds to compile. That happens when it is first used, and the
 "optim" logger says so; `compile_kernels` does it beforehand.
@@ -10,24 +6,20 @@ A kernel that is not on disk takes one to three seconds to compile. That happens
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import hashlib
 import importlib.util
 import logging
 import os
-import shutil
-import sys
-import tempfile
 import threading
-import time
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optim import rules
-from optim.kernels import codegen
+from optim.kernels import codegen, plain, threads
+from optim.kernels.cache import load
+from optim.kernels.stats import ARRAY_WIDTH, LARGEST, SQUARES, combined, stats_width
+from optim.kernels.tasks import cut, run_tasks, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,9 +30,7 @@ if TYPE_CHECKING:
 
     Kernel = Callable[..., None]
 
-__all__ = ["addresses", "available", "compile_kernels", "kernel", "measure_kernel", "norm_kernel", "use"]
-
-_DTYPES = ("float32", "float64")
+__all__ = ["ENGINE", "Engine", "available", "compile_kernels", "kernel", "measure_kernel", "norm_kernel", "use"]
 
 _log = logging.getLogger("optim")
 _made: dict[tuple[Any, ...], Any] = {}  # by `_once`
@@ -111,7 +101,7 @@ def compile_kernels(
             raise TypeError(f"which must be rules, as optimizer.rule is, got {type(rule).__name__}")
     wanted, with_report = [dtypes] if isinstance(dtypes, str) else list(dtypes), list(reports)
     for dtype in wanted:
-        if dtype not in _DTYPES:
+        if dtype not in codegen.DTYPES:
             raise ValueError(f"kernels are compiled for float32 and float64, got {dtype!r}")
     ready = 0
     if not available():
@@ -141,13 +131,84 @@ def measure_kernel(dtype: str) -> Kernel:
     return run
 
 
-def addresses(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """int64[arrays]: where the elements of each begin."""
-    found = np.empty(len(arrays), np.int64)
-    _once(_norm_module, "float32").addresses(
-        np.array([id(array) for array in arrays], np.int64), object.__basicsize__, found
-    )
-    return found
+class Engine:
+    """numba's kernels; NumPy runs a rule that numba cannot compile."""
+
+    def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _Run:
+        """What runs the rule over these arrays."""
+        return _Run(rule, targets)
+
+    def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """float64[arrays]: the sum of the squares of each array's elements."""
+        return self._read(norm_kernel, arrays, 1, slice(0))[:, SQUARES]
+
+    def measure(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""
+        return self._read(measure_kernel, arrays, ARRAY_WIDTH, slice(LARGEST, LARGEST + 1))
+
+    def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+        """int64[arrays]: where the elements of each begin."""
+        found = np.empty(len(arrays), np.int64)
+        _once(_norm_module, "float32").addresses(
+            np.array([id(array) for array in arrays], np.int64), object.__basicsize__, found
+        )
+        return found
+
+    def _read(
+        self, kernel_of: Callable[[str], Kernel], arrays: Sequence[NDArray[Any]], width: int, largest: slice
+    ) -> NDArray[np.float64]:
+        """float64[arrays, width] from a kernel that only reads; `largest` as in `combined`."""
+        parts = cut(tuple([array.size for array in arrays]), threads.get_num_threads())
+        rows = table(parts, [self.addresses(arrays)], arrays[0].itemsize)
+        stats = np.empty((len(rows), width))
+        run_tasks(kernel_of(_NAMES[arrays[0].dtype]), rows, parts.pieces, _NO_NUMBERS, stats)
+        return combined(stats, parts.first, largest)
+
+
+ENGINE = Engine()
+
+
+class _Run:
+    """A rule's kernel over arrays that stay where they are, shared by as many threads as there are now."""
+
+    def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
+        first = [arrays[0] for arrays in targets]
+        self._rule, self._targets = rule, targets
+        self._dtype = first[0].dtype
+        self._width = stats_width(len(rule.slots))
+        self._parts = cut(tuple([array.size for array in first]), threads.get_num_threads())
+        columns = [ENGINE.addresses(arrays) for arrays in zip(*targets, strict=True)]
+        self._rows = table(self._parts, [np.zeros_like(columns[0]), *columns], self._dtype.itemsize)
+        self._offsets = self._rows[:, _GRADIENT].copy()
+        self._kernels: dict[bool, Kernel | None] = {}
+
+    def __call__(
+        self, gradients: Sequence[NDArray[Any]], numbers: NDArray[np.float64], report: bool
+    ) -> NDArray[np.float64] | None:
+        """Update the arrays in place: see `engine.Run`."""
+        run = self._kernel(report)
+        if run is None:
+            return self._by_numpy(gradients, numbers, report)
+        rows = self._rows.copy()  # another thread may be at a step of its own
+        rows[:, _GRADIENT] = ENGINE.addresses(gradients)[self._parts.array] + self._offsets
+        stats = np.empty((len(rows), self._width)) if report else _NO_STATS
+        run_tasks(run, rows, self._parts.pieces, numbers, stats)
+        return combined(stats, self._parts.first) if report else None
+
+    def _kernel(self, report: bool) -> Kernel | None:
+        if report not in self._kernels:
+            self._kernels[report] = kernel(self._rule, _NAMES[self._dtype], report)
+        return self._kernels[report]
+
+    @cached_property
+    def _by_numpy(self) -> Callable[..., NDArray[np.float64] | None]:
+        return plain.ENGINE.prepare(self._rule, self._targets)
+
+
+_GRADIENT = 1  # the column of the tasks with its address
+_NAMES = {np.dtype(name): name for name in codegen.DTYPES}
+_NO_NUMBERS = np.empty(0)
+_NO_STATS = np.empty((0, 0))
 
 
 def _once(make: Callable[..., Any], *arguments: Any) -> Any:
@@ -195,17 +256,17 @@ def _apart(work: Callable[[], None]) -> None:
 
 
 def _norm_module(dtype: str) -> Any:
-    return _load(f"norm_{dtype}", codegen.norm_source(dtype))
+    return load(f"norm_{dtype}", codegen.norm_source(dtype))
 
 
 def _measure_module(dtype: str) -> Any:
-    return _load(f"measure_{dtype}", codegen.measure_source(dtype))
+    return load(f"measure_{dtype}", codegen.measure_source(dtype))
 
 
 def _from_rule(rule: Rule, dtype: str, report: bool) -> Kernel | None:
     try:
         source = codegen.kernel_source(rule, dtype, report)
-        run: Kernel = _load(f"{rule.name}_{dtype}" + "_report" * report, source).run
+        run: Kernel = load(f"{rule.name}_{dtype}" + "_report" * report, source).run
     except Exception as error:  # noqa: BLE001 - whatever numba has to say, there is another way
         _log.warning("the formula of %s cannot be compiled, NumPy runs it: %s", rule.name, error)
         return None
@@ -219,89 +280,6 @@ def _works() -> bool:
         _log.warning("numba compiles nothing here, NumPy runs the formulas: %s", error)
         return False
     return True
-
-
-def _load(title: str, source: str) -> Any:
-    """Write the module where it is not on disk yet, and import it: numba compiles it, or loads what it kept."""
-    import llvmlite  # noqa: PLC0415 - comes with numba
-    import numba  # noqa: PLC0415 - optional, and takes most of a second to import
-
-    with open(importlib.util.find_spec("optim.kernels.intrinsics").origin, "rb") as file:  # type: ignore[union-attr, arg-type]
-        parts = (source.encode(), file.read(), numba.__version__.encode(), llvmlite.__version__.encode())
-    name = f"{title}_{hashlib.sha256(b'|'.join(parts)).hexdigest()[:16]}"
-    path = os.path.join(_directory(), f"{name}.py")
-    if os.path.exists(path):
-        try:
-            return _imported(title, name, path)
-        except Exception as error:  # noqa: BLE001 - pickle says in many ways that a file is damaged
-            _log.warning("the kernel %s kept in %s cannot be used, it is made again: %s", title, path, error)
-            _forget(name, path)
-    _log.warning("compiling the kernel %s, once on this machine (optim.compile_kernels does it beforehand)", title)
-    _write(path, source)
-    return _imported(title, name, path)
-
-
-def _imported(title: str, name: str, path: str) -> Any:
-    start = time.perf_counter()
-    specification = importlib.util.spec_from_file_location(f"gradledger_kernel_{name}", path)
-    if specification is None or specification.loader is None:
-        raise ImportError(f"the kernel {path} cannot be imported")
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[module.__name__] = module  # where numba looks for it when it loads what it kept
-    specification.loader.exec_module(module)
-    if not hasattr(module, "run"):
-        raise ImportError(f"there is no kernel in {path}")
-    _log.debug("kernel %s ready after %.2f s", title, time.perf_counter() - start)
-    return module
-
-
-def _forget(name: str, path: str) -> None:
-    """Remove a kernel's file, and what Python and numba keep beside it."""
-    beside = os.path.join(os.path.dirname(path), "__pycache__")
-    kept = [os.path.join(beside, file) for file in os.listdir(beside)] if os.path.isdir(beside) else []
-    for file in [path, *(file for file in kept if os.path.basename(file).startswith(f"{name}."))]:
-        with contextlib.suppress(FileNotFoundError):  # another process may be at it too
-            os.remove(file)
-
-
-def _write(path: str, source: str) -> None:
-    """Whole or not at all: another process may be about to import it."""
-    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), suffix=".tmp")
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(source)
-    os.replace(temporary, path)
-
-
-_directories: list[str] = []
-
-
-def _directory() -> str:
-    """Where kernels are kept: GRADLEDGER_CACHE_DIR, or the user's cache; or a new one where neither can be used."""
-    if not _directories:
-        cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        wanted = os.environ.get("GRADLEDGER_CACHE_DIR") or os.path.join(cache, "gradledger", "kernels")
-        if not _ours(wanted):
-            temporary = tempfile.mkdtemp(prefix="gradledger_kernels_")
-            atexit.register(_remove, temporary, os.getpid())
-            _log.warning("kernels cannot be kept in %s, so each process compiles its own, in %s", wanted, temporary)
-            wanted = temporary
-        _directories.append(wanted)
-    return _directories[0]
-
-
-def _remove(directory: str, process: int) -> None:
-    if process == os.getpid():  # a forked child leaves its parent's alone
-        shutil.rmtree(directory, ignore_errors=True)
-
-
-def _ours(directory: str) -> bool:
-    """Make the directory; whether it can be written to, by nobody else."""
-    with contextlib.suppress(OSError):
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-        state = os.stat(directory)
-        alone = not hasattr(os, "getuid") or (state.st_uid == os.getuid() and not state.st_mode & 0o022)
-        return alone and os.access(directory, os.W_OK)
-    return False
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Rules over NumPy arrays, a cache block at a time, without numba.
+"""The plain engine: rules over NumPy arrays, a cache block at a time, without numba.
 
 A block is small enough that the formula's temporaries stay in the cache, so that memory is read and written once, and
 nothing as large as a variable is ever allocated. Any strides and any floating dtype will do: what is not contiguous,
@@ -14,8 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.kernels.codegen import GRADIENT_STATS, SLOT_STATS, SUMMED
+from optim.kernels import threads
+from optim.kernels.codegen import SUMMED
 from optim.kernels.fusion import program
+from optim.kernels.stats import (
+    ARRAY_WIDTH,
+    LARGEST,
+    NONFINITE,
+    SQUARES,
+    SUM,
+    UPDATE_SQUARES,
+    WEIGHT_SQUARES,
+    ZEROS,
+    combined,
+    empty_stats,
+    slot_columns,
+    stats_width,
+)
+from optim.kernels.tasks import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +43,7 @@ if TYPE_CHECKING:
     Arrays = tuple[NDArray[Any], ...]
     Task = Sequence[tuple[int, int, slice, Arrays]]  # row of the block, its variable, which elements, views of targets
 
-__all__ = ["Blocks", "Step", "compute_dtype", "count_nonfinite", "empty_stats", "measure", "norm"]
+__all__ = ["ENGINE", "BufferedRun", "Engine", "compute_dtype", "count_nonfinite", "scaled_norm"]
 
 # Elements. With fewer, an operation is over so soon that two threads only hand the interpreter's lock to each other;
 # with more, the cache overflows.
@@ -37,7 +53,6 @@ _PAGE = 4096  # bytes
 _APART = 272  # elements by which scratch blocks begin apart in their pages: a store one page from a load holds that up
 _CACHE_LINE = 64  # bytes; what is stored across two of them takes twice as long
 _own = threading.local()
-_SAFE_MIN = 1e-280  # below it squares may have been rounded to nothing
 
 
 def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -45,7 +60,86 @@ def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64 if dtype.itemsize >= 8 else np.float32)  # noqa: PLR2004 - bytes, in whichever order
 
 
-class Step:
+class Engine:
+    """NumPy, for whatever floating dtypes and strides; only `prepare` needs ready arrays."""
+
+    def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _Run:
+        """What runs the rule over these arrays."""
+        return _Run(rule, targets)
+
+    def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """float64[arrays]: the sum of the squares of each array's elements."""
+        with np.errstate(all="ignore"):
+            return np.array([sum([_squares(block) for block in _read(array)]) for array in arrays], np.float64)
+
+    def measure(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""
+        stats = np.zeros((len(arrays), ARRAY_WIDTH))
+        stats[:, LARGEST] = -np.inf
+        with np.errstate(all="ignore"):
+            for row, array in zip(stats, arrays, strict=True):
+                for block in _read(array):
+                    _tally_block(row, block, _squares(block))
+        return stats
+
+    def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+        """int64[arrays]: where the elements of each begin."""
+        return np.array([array.__array_interface__["data"][0] for array in arrays], np.int64)
+
+
+ENGINE = Engine()
+
+
+class _Run:
+    """A rule over ready arrays, block by block; threads share the blocks."""
+
+    def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
+        self._rule = rule
+        self._dtype = targets[0][0].dtype
+        self._blocks = _Blocks(targets)
+
+    def __call__(
+        self, gradients: Sequence[NDArray[Any]], numbers: NDArray[np.float64], report: bool
+    ) -> NDArray[np.float64] | None:
+        """Update the arrays in place: see `engine.Run`."""
+        blocks, step = self._blocks, _Step(self._rule, numbers.tolist(), self._dtype)
+        stats = empty_stats(blocks.rows, stats_width(len(self._rule.slots))) if report else None
+        flat = [gradient.reshape(-1) for gradient in gradients]
+        most = len(blocks.tasks) if blocks.elements >= SHARED else 1
+        threads.share(lambda task: step.run(blocks.of(task, flat), stats), blocks.tasks, most)
+        return None if stats is None else combined(stats, blocks.first)
+
+
+class BufferedRun:
+    """A rule over arrays that are not ready, and gradients that need not be; threads share the variables.
+
+    Args:
+        rule: the formula.
+        targets: as in `Engine.prepare`; of any strides and size, one floating dtype.
+    """
+
+    def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
+        self._rule = rule
+        self._dtype = compute_dtype(targets[0][0].dtype)
+        self._targets = targets
+
+    def __call__(
+        self, gradients: Sequence[NDArray[Any]], numbers: NDArray[np.float64], report: bool
+    ) -> NDArray[np.float64] | None:
+        """Update the arrays in place: see `engine.Run`."""
+        step = _Step(self._rule, numbers.tolist(), self._dtype)
+        stats = empty_stats(len(self._targets), stats_width(len(self._rule.slots))) if report else None
+
+        def work(row: int) -> None:
+            step.run_buffered(row, (gradients[row], *self._targets[row]), stats)
+
+        rows = range(len(self._targets))
+        size = sum(gradient.size for gradient in gradients)
+        threads.share(work, rows, len(rows) if size >= SHARED else 1)
+        return stats
+
+
+class _Step:
     """A rule with the numbers of one step, for any of its variables, in any thread.
 
     What is the same for all blocks is done here, once. While the interpreter's lock is held between two operations, no
@@ -100,7 +194,7 @@ class Step:
         self.run(((row, block) for block in _buffered(arrays, self._dtype, writes=True)), stats, arrays)
 
 
-class Blocks:
+class _Blocks:
     """Arrays that stay where they are, cut into blocks, and these put together to tasks.
 
     Args:
@@ -113,7 +207,7 @@ class Blocks:
         elements: of all variables.
     """
 
-    def __init__(self, targets: Sequence[Arrays]) -> None:
+    def __init__(self, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
         parts = [_parts(arrays[0].size) for arrays in targets]
         flat = [[array.reshape(-1) for array in arrays] for arrays in targets]
         every = [(k, part, tuple(a[part] for a in flat[k])) for k, of_one in enumerate(parts) for part in of_one]
@@ -128,15 +222,8 @@ class Blocks:
 
     @staticmethod
     def of(task: Task, gradients: Sequence[NDArray[Any]]) -> Iterator[tuple[int, Arrays]]:
-        """The task's blocks as `Step.run` takes them, with these flat gradients, one for each variable."""
+        """The task's blocks as `_Step.run` takes them, with these flat gradients, one for each variable."""
         return ((row, (gradients[k][part], *targets)) for row, k, part, targets in task)
-
-
-def empty_stats(rows: int, width: int) -> NDArray[Any]:
-    """float64[rows, width]: `codegen`'s stats of no elements."""
-    stats = np.zeros((rows, width))
-    stats[:, GRADIENT_STATS + 2 :: SLOT_STATS] = -np.inf
-    return stats
 
 
 def _clipped(g: NDArray[Any], clip: Sequence[NDArray[Any]], out: NDArray[Any]) -> NDArray[Any]:
@@ -157,17 +244,11 @@ def _scratch(count: int, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
     return kept[:count]
 
 
-def norm(arrays: Sequence[NDArray[Any]]) -> float:
-    """The L2 norm of all elements of all arrays together.
-
-    Neither large nor tiny elements spoil it: it is infinite, or 0, only where the true norm is not a float64. NaN where
-    an element is NaN.
-    """
+def scaled_norm(arrays: Sequence[NDArray[Any]]) -> float:
+    """The L2 norm of all elements together, where their squares are too large or too small for a float64."""
     with np.errstate(all="ignore"):
-        squares = _exact_sum(_squares(block) for array in arrays for block in _read(array))
-        if _SAFE_MIN < squares < math.inf or math.isnan(squares):
-            return math.sqrt(squares)
-        largest = max((float(np.max(np.abs(block))) for array in arrays for block in _read(array)), default=0.0)
+        parts = (np.max(np.abs(block)) for array in arrays for block in _read(array))
+        largest = float(np.max([0.0, *map(float, parts)]))  # NaN where one is
         if largest == 0.0 or not math.isfinite(largest):
             return largest
         scaled = (block.astype(np.float64) / largest for array in arrays for block in _read(array))
@@ -179,44 +260,34 @@ def count_nonfinite(arrays: Sequence[NDArray[Any]]) -> int:
     return sum(int(block.size - np.count_nonzero(np.isfinite(block))) for array in arrays for block in _read(array))
 
 
-def measure(array: NDArray[Any]) -> tuple[float, int, int, float, float]:
-    """Sum of squares, elements that are 0 and that are not finite, sum, largest; -inf of no elements."""
-    squares, zeros, nonfinite, total, largest = 0.0, 0, 0, 0.0, -math.inf
-    with np.errstate(all="ignore"):
-        for block in _read(array):
-            of_block = _squares(block)
-            squares += of_block
-            zeros += block.size - int(np.count_nonzero(block))
-            if not math.isfinite(of_block):  # a finite sum has no element that is not
-                nonfinite += block.size - int(np.count_nonzero(np.isfinite(block)))
-            total += float(np.sum(block, dtype=np.float64))
-            largest = max(largest, float(np.max(block)))
-    return squares, zeros, nonfinite, total, largest
-
-
-def _exact_sum(squares: Iterator[float]) -> float:
-    """Rounded once, so that the order of the arrays does not matter; infinite where it is too large."""
-    try:
-        return math.fsum(squares)
-    except OverflowError:
-        return math.inf
-
-
 def _tally(stats: NDArray[Any], block: Sequence[NDArray[Any]], update: NDArray[Any]) -> None:
+    """Add a block of a rule's arrays to its row."""
     gradient, variable, *slots = block
     squares = _squares(gradient)
-    stats[0] += squares
-    stats[1] += _squares(variable)
-    stats[2] += _squares(update)
-    stats[3] += gradient.size - np.count_nonzero(gradient)
-    if not math.isfinite(squares):  # a finite sum has no element that is not
-        stats[4] += gradient.size - np.count_nonzero(np.isfinite(gradient))
+    stats[SQUARES] += squares
+    stats[WEIGHT_SQUARES] += _squares(variable)
+    stats[UPDATE_SQUARES] += _squares(update)
+    _count(stats, gradient, squares)
     for k, slot in enumerate(slots):
-        column = GRADIENT_STATS + SLOT_STATS * k
-        mean = np.sum(slot)
-        stats[column] += mean if np.isfinite(mean) else np.sum(slot, dtype=np.float64)
-        stats[column + 1] += _squares(slot)
-        stats[column + 2] = np.maximum(stats[column + 2], np.max(slot))
+        _sum_up(stats[slot_columns(k)], slot, _squares(slot))
+
+
+def _tally_block(stats: NDArray[Any], block: NDArray[Any], squares: float) -> None:
+    _sum_up(stats, block, squares)
+    _count(stats, block, squares)
+
+
+def _count(stats: NDArray[Any], block: NDArray[Any], squares: float) -> None:
+    stats[ZEROS] += block.size - np.count_nonzero(block)
+    if not math.isfinite(squares):  # a finite sum has no element that is not
+        stats[NONFINITE] += block.size - np.count_nonzero(np.isfinite(block))
+
+
+def _sum_up(stats: NDArray[Any], block: NDArray[Any], squares: float) -> None:
+    total = np.sum(block)
+    stats[SQUARES] += squares
+    stats[SUM] += total if np.isfinite(total) else np.sum(block, dtype=np.float64)
+    stats[LARGEST] = np.maximum(stats[LARGEST], np.max(block))
 
 
 def _squares(block: NDArray[Any]) -> float:

@@ -10,9 +10,9 @@ import numpy as np
 
 from optim import checks
 from optim.checkpoints.state import Entry, check_listed
-from optim.kernels.codegen import stats_width
+from optim.kernels.measure import norm_from_squares
 from optim.kernels.plain import compute_dtype
-from optim.kernels.plan import norm_from_squares
+from optim.kernels.stats import SQUARES, stats_width
 from optim.kernels.threads import ProcessLock
 from optim.optimizers import sparse
 from optim.optimizers.targets import Targets, check_slots
@@ -247,7 +247,7 @@ class Update:
             float64[variables, width]: what was measured, as `codegen` has it; None if the step is not detailed.
         """
         gradients, detailed = step.gradients, step.detailed
-        stats = np.empty((len(gradients), stats_width(self.rule))) if detailed else None
+        stats = np.empty((len(gradients), stats_width(len(self.rule.slots)))) if detailed else None
         for chosen, numbers in groups:
             dense: list[int] = []
             arrays: list[NDArray[Any]] = []
@@ -270,7 +270,7 @@ class Update:
             return step.report()
         if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
             # The norm comes out of the update. Rows of the same index, though, count each for itself in the norm.
-            step.know_norm(norm_from_squares(stats[:, 0].tolist(), step.arrays))
+            step.know_norm(norm_from_squares(stats[:, SQUARES].tolist(), step.arrays))
         names = [variable.name for variable in step.variables]
         sizes = [variable.value.size for variable in step.variables]
         return step.report(VariableReports(names, sizes, self.rule.slots, stats))

@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.kernels import plan
-from optim.kernels.codegen import GRADIENT_STATS, LARGEST, SLOT_STATS, SQUARES, SUM
+from optim.kernels.clip import AS_IT_IS, Clip
+from optim.kernels.measure import count_nonfinite, measure, sums_of_squares
 from optim.kernels.plain import compute_dtype
+from optim.kernels.plan import Plan
+from optim.kernels.stats import (
+    LARGEST_OF_SLOTS,
+    NONFINITE,
+    SLOT_WIDTH,
+    SQUARES,
+    WEIGHT_SQUARES,
+    ZEROS,
+    slot_columns,
+)
 from optim.optimizers.gradient_checks import unique_rows
 from optim.variable import IndexedSlices
 
@@ -18,13 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optim.kernels.plan import Clip
     from optim.rules import Rule
 
 __all__ = ["update_rows"]
 
 _BLOCK = 1 << 16  # elements
-_LARGEST = slice(GRADIENT_STATS + 2, None, SLOT_STATS)  # the columns of stats that are no sums
 
 
 def update_rows(
@@ -47,7 +55,7 @@ def update_rows(
         targets: the variable and the slots.
         hyperparameters: what the formula takes behind the slots, in its order.
         clip: what is done to the gradient's rows first, before they are summed.
-        stats: float64[width], a row of `codegen`'s stats to fill; or None.
+        stats: float64[width], a row of a rule's `stats` to fill; or None.
     """
     wide = compute_dtype(gradient.dtype)
     if gradient.dtype != wide:  # rounded once, when variables and slots are stored
@@ -57,20 +65,20 @@ def update_rows(
     if rule.is_linear or not clip.only_scales or not math.isfinite(clip.scale):
         rows = clip.applied(gradient.values)
         if rule.is_linear:
-            rows, hyperparameters = plan.Clip(*hyperparameters).applied(rows), (1.0,)
-        gradient, clip = IndexedSlices(rows, gradient.indices, gradient.dense_shape), plan.AS_IT_IS
+            rows, hyperparameters = Clip(*hyperparameters).applied(rows), (1.0,)
+        gradient, clip = IndexedSlices(rows, gradient.indices, gradient.dense_shape), AS_IT_IS
     rule = rule.sparse or rule
     indices, rows = unique_rows(gradient)
     if stats is not None:
         stats[:] = 0.0
-        stats[_LARGEST] = -np.inf
+        stats[LARGEST_OF_SLOTS] = -np.inf
     walk = _all_rows if rule.moves_at_rest else _named_rows
     for block_gradient, block in walk(indices, rows, targets):
-        measured = plan.Plan(rule, [block]).run([block_gradient], hyperparameters, clip, report=stats is not None)
+        measured = Plan(rule, [block]).run([block_gradient], hyperparameters, clip, report=stats is not None)
         if stats is not None and measured is not None:
-            largest = np.fmax(stats[_LARGEST], measured[0, _LARGEST])
+            largest = np.fmax(stats[LARGEST_OF_SLOTS], measured[0, LARGEST_OF_SLOTS])
             stats += measured[0]
-            stats[_LARGEST] = largest
+            stats[LARGEST_OF_SLOTS] = largest
     if stats is not None and not rule.moves_at_rest:
         _include_rows_at_rest(stats, rows.size, targets)
     if stats is not None and gradient is not as_it_came:
@@ -79,20 +87,19 @@ def update_rows(
 
 def _include_rows_at_rest(stats: NDArray[Any], named: int, targets: Sequence[NDArray[Any]]) -> None:
     """Elements of the gradient that it does not name are 0; and the weights and slots there count as well."""
-    measured = plan.measure(targets)
-    stats[1] = measured[0, SQUARES]
-    stats[3] += targets[0].size - named
-    for k, column in enumerate((SUM, SQUARES, LARGEST)):
-        stats[GRADIENT_STATS + k :: SLOT_STATS] = measured[1:, column]
+    measured = measure(targets)
+    stats[WEIGHT_SQUARES] = measured[0, SQUARES]
+    stats[ZEROS] += targets[0].size - named
+    for k, of_slot in enumerate(measured[1:]):
+        stats[slot_columns(k)] = of_slot[:SLOT_WIDTH]
 
 
 def _measure_as_it_came(stats: NDArray[Any], size: int, gradient: IndexedSlices) -> None:
     """What the kernels read was clipped already; the report is of what it was before."""
     rows = unique_rows(gradient)[1]
-    norm = plan.norm([rows])
-    stats[0] = norm * norm
-    stats[3] = size - np.count_nonzero(rows)
-    stats[4] = plan.count_nonfinite([rows])
+    stats[SQUARES] = sums_of_squares([rows])[0]
+    stats[ZEROS] = size - np.count_nonzero(rows)
+    stats[NONFINITE] = count_nonfinite([rows])
 
 
 def _named_rows(

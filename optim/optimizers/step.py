@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from optim.clip import clip_scale
-from optim.kernels import plan
+from optim.kernels import measure
+from optim.kernels.clip import AS_IT_IS
 from optim.telemetry.report import StepReport
 from optim.variable import IndexedSlices
 
@@ -50,7 +51,7 @@ class Step:
         self.gradients = gradients
         self.variables = variables
         self.hyperparameters = hyperparameters
-        self.clip = plan.AS_IT_IS
+        self.clip = AS_IT_IS
         self.clip_norm: float | None = None
         self.clipped = False
         self.measured = False
@@ -69,7 +70,7 @@ class Step:
     def global_norm(self) -> float:
         """The gradients' L2 norm, before any clipping; computed when first asked for."""
         if self._global_norm is None:
-            self._global_norm = plan.norm(self.arrays)
+            self._global_norm = measure.norm(self.arrays)
         return self._global_norm
 
     @property
@@ -77,18 +78,18 @@ class Step:
         """The L2 norm of the gradients as `clip` leaves them."""
         if self.clip.only_scales:
             return self.global_norm * self.clip.scale
-        return math.hypot(*(plan.norm([self.clip.applied(array)]) for array in self.arrays))
+        return math.hypot(*(measure.norm([self.clip.applied(array)]) for array in self.arrays))
 
     @property
     def nonfinite(self) -> int:
         """How many elements of the gradients are NaN or infinite."""
-        return plan.count_nonfinite(self.arrays)
+        return measure.count_nonfinite(self.arrays)
 
     @property
     def nonfinite_variables(self) -> list[Variable]:
         """Those whose gradients have such elements."""
         pairs = zip(self.arrays, self.variables, strict=True)
-        return [variable for array, variable in pairs if plan.count_nonfinite([array])]
+        return [variable for array, variable in pairs if measure.count_nonfinite([array])]
 
     @property
     def knows_norm(self) -> bool:

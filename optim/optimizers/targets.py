@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.kernels.plan import Plan, addresses
+from optim.kernels.engine import engine
+from optim.kernels.plan import Plan
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _owner(array: NDArray[Any]) -> int | None:
 def _ranges(arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     """int64[arrays, 2]: the addresses that each lies between."""
     ranges = np.empty((len(arrays), 2), np.int64)
-    ranges[:, 0] = addresses(arrays)
+    ranges[:, 0] = engine().addresses(arrays)
     ranges[:, 1] = ranges[:, 0] + [array.nbytes for array in arrays]
     for i, array in enumerate(arrays):
         if not array.flags.c_contiguous:

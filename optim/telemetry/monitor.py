@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks
-from optim.kernels import plan
-from optim.kernels.codegen import (
-    GRADIENT_STATS,
-    LARGEST,
+from optim.arrays import whole
+from optim.kernels.measure import count_nonfinite, measure, norm_from_squares, sums_of_squares
+from optim.kernels.measure import norm as norm_of
+from optim.kernels.stats import (
     NONFINITE,
-    SLOT_STATS,
+    OF_GRADIENT,
+    SLOT_WIDTH,
     SQUARES,
-    SUM,
-    ZEROS,
+    UPDATE_SQUARES,
+    WEIGHT_SQUARES,
+    slot_columns,
+    stats_width,
 )
 from optim.telemetry.logger import Telemetry
 from optim.telemetry.report import StepReport, VariableReports
@@ -166,15 +169,13 @@ def _measured(
     """The measurements of each variable; each array is read once."""
     trees = {"weights": weights, "updates": updates, **{f"slot {slot!r}": tree for slot, tree in slots.items()}}
     given = {what: arrays_by_name(tree, what, gradients) for what, tree in trees.items() if tree is not None}
-    stats = np.full((len(gradients), GRADIENT_STATS + SLOT_STATS * len(slots)), math.nan)
-    stats[:, [0, 3, 4]] = plan.measure([*gradients.values()])[:, [SQUARES, ZEROS, NONFINITE]]
-    for column, what in ((1, "weights"), (2, "updates")):
+    stats = np.full((len(gradients), stats_width(len(slots))), math.nan)
+    stats[:, OF_GRADIENT] = measure([*gradients.values()])[:, OF_GRADIENT]
+    for column, what in ((WEIGHT_SQUARES, "weights"), (UPDATE_SQUARES, "updates")):
         if what in given:
-            stats[:, column] = plan.sums_of_squares(given[what])
+            stats[:, column] = sums_of_squares(given[what])
     for k, slot in enumerate(slots):
-        column = GRADIENT_STATS + SLOT_STATS * k
-        measured = plan.measure(given[f"slot {slot!r}"])
-        stats[:, column : column + SLOT_STATS] = measured[:, [SUM, SQUARES, LARGEST]]
+        stats[:, slot_columns(k)] = measure(given[f"slot {slot!r}"])[:, :SLOT_WIDTH]
     sizes = [gradient.size for gradient in gradients.values()]
     has = {f"has_{what}": what in given for what in ("weights", "updates")}
     return VariableReports(list(gradients), sizes, list(slots), stats, **has)
@@ -185,14 +186,15 @@ def _norm_and_nonfinite(
 ) -> tuple[float, int]:
     """The global norm, measured unless the caller gave it, and the number of non-finite elements."""
     if known is not None:
-        norm = plan.norm_from_squares(known.stats[:, 0].tolist(), arrays) if norm is None else norm
-        return norm, int(known.stats[:, 4].sum())
-    norm = plan.norm(arrays) if norm is None else norm
-    return norm, 0 if math.isfinite(norm) else plan.count_nonfinite(arrays)
+        norm = norm_from_squares(known.stats[:, SQUARES].tolist(), arrays) if norm is None else norm
+        return norm, int(known.stats[:, NONFINITE].sum())
+    norm = norm_of(arrays) if norm is None else norm
+    return norm, 0 if math.isfinite(norm) else count_nonfinite(arrays)
 
 
 def _number(name: str, value: Any) -> float:
     """A number, or an array of one element on any device."""
+    value = whole(value, name)
     try:
         return float(value.item() if hasattr(value, "item") else value + 0)  # a string is no number
     except (TypeError, ValueError, RuntimeError):

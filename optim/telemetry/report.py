@@ -10,12 +10,27 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from optim.kernels.codegen import GRADIENT_STATS, SLOT_STATS
+from optim.kernels.stats import (
+    LARGEST,
+    NONFINITE,
+    SLOT_WIDTH,
+    SLOTS,
+    SQUARES,
+    SUM,
+    UPDATE_SQUARES,
+    WEIGHT_SQUARES,
+    ZEROS,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["SlotReport", "StepReport", "VariableReport", "VariableReports"]
+
+# The first rows of VariableReports.values; those of the slots begin at SLOTS, as their columns of stats do.
+_GRADIENT_NORM, _WEIGHT_NORM, _UPDATE_NORM, _ZERO_FRACTION, _UPDATE_RATIO = range(SLOTS)
+_NORMS = slice(_GRADIENT_NORM, _UPDATE_NORM + 1)
+_SQUARES = [SQUARES, WEIGHT_SQUARES, UPDATE_SQUARES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +93,7 @@ class VariableReports(Sequence[VariableReport]):
         names: the variables' names.
         sizes: the number of elements of each.
         slots: the slots' names.
-        stats: float64[variables, width]: a kernel's stats, whose columns `codegen` names.
+        stats: float64[variables, width]: a rule's columns of `kernels.stats`.
         has_weights: whether the stats have the weights' norms.
         has_updates: whether they have the updates'.
 
@@ -116,19 +131,21 @@ class VariableReports(Sequence[VariableReport]):
         Rows: the norms of gradient, weights and update, the fraction of the gradient that is 0, the update's norm over
         the weights', which is NaN if they are 0; then mean, norm and largest element of each slot.
         """
-        values, sizes = self.stats.T.copy(), np.array(self._sizes)
-        mean, norm, most = (values[GRADIENT_STATS + k :: SLOT_STATS] for k in range(SLOT_STATS))
+        stats, sizes = self.stats.T, np.array(self._sizes)
+        values = np.empty(stats.shape)
+        mean, norm, most = (values[SLOTS + k :: SLOT_WIDTH] for k in range(SLOT_WIDTH))
         with np.errstate(all="ignore"):  # a diverging run says so by its values
-            np.sqrt(values[:3], out=values[:3])
-            values[3] /= sizes
-            np.divide(values[2], values[1], out=values[4])
-            mean /= sizes
-            np.sqrt(norm, out=norm)
+            np.sqrt(stats[_SQUARES], out=values[_NORMS])
+            np.divide(stats[ZEROS], sizes, out=values[_ZERO_FRACTION])
+            np.divide(values[_UPDATE_NORM], values[_WEIGHT_NORM], out=values[_UPDATE_RATIO])
+            np.divide(stats[SLOTS + SUM :: SLOT_WIDTH], sizes, out=mean)
+            np.sqrt(stats[SLOTS + SQUARES :: SLOT_WIDTH], out=norm)
+            most[...] = stats[SLOTS + LARGEST :: SLOT_WIDTH]
             usual = math.isfinite(values.sum())
         if not usual:
-            values[4][values[1] == 0.0] = math.nan
+            values[_UPDATE_RATIO][values[_WEIGHT_NORM] == 0.0] = math.nan
             most[np.isnan(norm)] = math.nan
-            values[3, sizes == 0] = mean[:, sizes == 0] = most[:, sizes == 0] = 0.0
+            values[_ZERO_FRACTION, sizes == 0] = mean[:, sizes == 0] = most[:, sizes == 0] = 0.0
         return values
 
     @overload
@@ -141,8 +158,8 @@ class VariableReports(Sequence[VariableReport]):
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         gradient, weights, update, _, _, *slots = self.values[:, index].tolist()
-        zeros, nonfinite = (int(count) for count in self.stats[index, 3:GRADIENT_STATS])
-        of_slots = {slot: SlotReport(*slots[SLOT_STATS * k :][:SLOT_STATS]) for k, slot in enumerate(self.slots)}
+        zeros, nonfinite = (int(self.stats[index, column]) for column in (ZEROS, NONFINITE))
+        of_slots = {slot: SlotReport(*slots[SLOT_WIDTH * k :][:SLOT_WIDTH]) for k, slot in enumerate(self.slots)}
         return VariableReport(
             self.names[index], self._sizes[index], gradient, zeros, nonfinite, weights, update, of_slots
         )  # fmt: skip

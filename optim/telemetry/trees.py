@@ -140,21 +140,9 @@ def _children(tree: Any) -> list[tuple[str, Any]] | None:
 
 def _array(leaf: Any, what: str, name: str) -> NDArray[Any]:
     """The leaf, in memory that NumPy can read: its own where that is possible."""
-    torch = sys.modules.get("torch")
-    array = _from_torch(torch, leaf) if torch is not None and isinstance(leaf, torch.Tensor) else as_array(leaf)
+    array = as_array(leaf, f"{what} of {name!r}", widened=True)
     if array is None:
         raise TypeError(f"{what} of {name!r} must be an array, got {type(leaf).__name__}: {leaf!r}")
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
         raise TypeError(f"{what} of {name!r} must be of floating dtype, got {array.dtype}")
-    return array
-
-
-def _from_torch(torch: Any, tensor: Any) -> NDArray[Any]:
-    if tensor.requires_grad:
-        tensor = tensor.detach()
-    try:
-        array: NDArray[Any] = tensor.numpy()
-    except (TypeError, RuntimeError):  # on another device, sparse, conjugated, or bfloat16, which NumPy has not
-        tensor = tensor.detach().to_dense().cpu().resolve_conj().resolve_neg()
-        array = (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()
     return array

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 import optim
 from optim import rules
 from optim.kernels import compiled, threads
-from optim.kernels.codegen import SLOT_STATS
-from optim.kernels.plan import Clip, Plan, measure, norm, sums_of_squares
+from optim.kernels.clip import Clip
+from optim.kernels.measure import measure, norm, sums_of_squares
+from optim.kernels.plan import Plan
+from optim.kernels.stats import LARGEST, LARGEST_OF_SLOTS, NONFINITE, SQUARES, SUM, ZEROS
 from optim.rules import Rule
 
 RULES = sorted((name, rule) for name, rule in vars(rules).items() if isinstance(rule, Rule))
@@ -91,12 +93,12 @@ def check_stats(stats, gradients, before, after):
             wanted = [squares(g), squares(new), squares(new - old), np.sum(g == 0), np.sum(~np.isfinite(g))]
             margins = [1e-2] * len(wanted)
             for slot in slots:
-                wanted += [np.sum(slot, dtype=np.float64), squares(slot)]
+                wanted += [squares(slot), np.sum(slot, dtype=np.float64)]
                 # A block's sum is float32's: what cancels leaves a rounding of its parts.
-                margins += [1e-2 + 1e-5 * np.nan_to_num(np.sum(np.abs(slot), dtype=np.float64)), 1e-2]
+                margins += [1e-2, 1e-2 + 1e-5 * np.nan_to_num(np.sum(np.abs(slot), dtype=np.float64))]
         largest = [np.max(slot, initial=-math.inf) for slot in slots]
-        columns = np.arange(len(row))
-        is_largest = (columns >= 5) & ((columns - 5) % SLOT_STATS == 2)
+        is_largest = np.zeros(len(row), bool)
+        is_largest[LARGEST_OF_SLOTS] = True
         for got, want, margin in zip(row[~is_largest], wanted, margins, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=margin)
         for got, want in zip(row[is_largest], largest, strict=True):
@@ -148,7 +150,7 @@ def test_elements_that_are_alike_are_summed_as_well(engine, value, size, step):
     try:
         assert norm([array]) == pytest.approx(math.sqrt(size) * value, rel=2e-6)
         plan = Plan(rules.GRADIENT_DESCENT, [(np.zeros(size, np.float32),)])
-        assert math.sqrt(plan.run([array], (0.1,), report=True)[0, 0]) == pytest.approx(
+        assert math.sqrt(plan.run([array], (0.1,), report=True)[0, SQUARES]) == pytest.approx(
             math.sqrt(size) * value, rel=2e-6
         )
         bound = 0.5 * math.sqrt(size) * value
@@ -174,7 +176,7 @@ def test_measuring_changes_nothing_and_is_what_numpy_says(engine, dtype, sizes, 
         np.testing.assert_array_equal(array, old)
         with np.errstate(all="ignore"):
             total, size = np.sum(array, dtype=np.float64), np.sum(np.abs(array), dtype=np.float64)
-            np.testing.assert_allclose([row[0], square], squares(array), rtol=1e-5)
-            np.testing.assert_array_equal(row[1:3], [np.sum(array == 0), np.sum(~np.isfinite(array))])
-            np.testing.assert_allclose(row[3], total, rtol=1e-5, atol=1e-5 * np.nan_to_num(size, posinf=0.0))
-        assert row[4] == np.max(array, initial=-math.inf) or np.isnan(array).any()
+            np.testing.assert_allclose([row[SQUARES], square], squares(array), rtol=1e-5)
+            np.testing.assert_array_equal(row[[ZEROS, NONFINITE]], [np.sum(array == 0), np.sum(~np.isfinite(array))])
+            np.testing.assert_allclose(row[SUM], total, rtol=1e-5, atol=1e-5 * np.nan_to_num(size, posinf=0.0))
+        assert row[LARGEST] == np.max(array, initial=-math.inf) or np.isnan(array).any()

@@ -1,4 +1,4 @@
-"""Compiled kernels are kept on disk, are announced, give way to NumPy, and share work between threads after a fork."""
+"""Compiled kernels are announced, give way to NumPy, and share work between threads after a fork."""
 
 import functools
 import logging
@@ -10,7 +10,7 @@ import pytest
 from helpers import run, run_script
 
 from optim import rules
-from optim.kernels import compiled, plan, threads
+from optim.kernels import cache, compiled, plan, threads
 from optim.kernels.codegen import kernel_source
 from optim.rules import Rule
 
@@ -63,7 +63,7 @@ def test_plain_kernels_need_no_numba(tmp_path):
 
 @needs_numba
 def test_compiling_is_announced(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
+    monkeypatch.setattr(cache, "_directories", [str(tmp_path)])
     monkeypatch.setattr(compiled, "_made", {})
     with caplog.at_level(logging.WARNING, "optim"):
         assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
@@ -120,30 +120,14 @@ def test_what_a_signal_handler_raises_is_no_fault_of_numbas(tmp_path):
 
 
 @needs_numba
-def test_a_formula_without_source_is_run_by_numpy(caplog):
+def test_a_formula_without_source_is_run_by_numpy(monkeypatch, caplog):
+    monkeypatch.setattr(compiled, "_wanted", ["compiled"])
     rule = Rule(eval("lambda g, v: (v - g,)"), (), "typed at a prompt")  # noqa: S307 - that is what has no source
     w = np.ones(3)
     with caplog.at_level(logging.WARNING, "optim"):
         plan.apply_rule(rule, (), w, np.ones(3))
     assert w.tolist() == [0, 0, 0]
     assert "cannot be compiled, NumPy runs it" in caplog.text
-
-
-@needs_numba
-def test_a_directory_that_others_may_write_to_is_not_used(tmp_path, monkeypatch, caplog):
-    open_to_all = tmp_path / "open"
-    open_to_all.mkdir()
-    open_to_all.chmod(0o777)
-    monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(open_to_all))
-    monkeypatch.setattr(compiled, "_directories", [])
-    with caplog.at_level(logging.WARNING, "optim"):
-        used = compiled._directory()
-    assert used != str(open_to_all)
-    compiled._remove(used, 0)
-    assert os.path.isdir(used)
-    compiled._remove(used, os.getpid())
-    assert not os.path.exists(used)
-    assert f"kernels cannot be kept in {open_to_all}" in caplog.text
 
 
 def test_a_kernel_reads_each_array_once():
@@ -168,27 +152,3 @@ def test_what_the_environment_says_wrongly_is_told(monkeypatch, caplog):
         compiled.available()
         compiled.available()
     assert caplog.messages == ["GRADLEDGER_KERNELS must be 'plain' or 'compiled', got 'foo': it is not used"]
-
-
-@needs_numba
-@pytest.mark.parametrize(("suffix", "damage"), [(".nbi", b"?"), (".nbc", b"?"), (".nbi", b""), (".py", b"")])
-def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, damage):
-    monkeypatch.setattr(compiled, "_directories", [str(tmp_path)])
-    monkeypatch.setattr(compiled, "_made", {})
-    assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
-    (kernel,) = tmp_path.glob("*.py")
-    for path in tmp_path.rglob(f"*{suffix}"):
-        path.write_bytes(damage)
-    for path in tmp_path.rglob("*.pyc"):
-        path.unlink()
-    compiled._made.clear()
-    caplog.clear()
-    with caplog.at_level(logging.WARNING, "optim"):
-        assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
-    assert caplog.messages[0].startswith(
-        f"the kernel gradient_descent_float32 kept in {kernel} cannot be used, it is made again: "
-    )
-    caplog.clear()
-    compiled._made.clear()
-    assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
-    assert caplog.messages == []

@@ -1,0 +1,69 @@
+"""Engine: what runs formulas over arrays and measures them, and the choice between the two that there are.
+
+Both read the same formula from `rules`, and give the same results to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from optim.kernels import compiled, plain
+from optim.kernels.codegen import DTYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.rules import Rule
+
+__all__ = ["Engine", "Run", "engine", "is_ready"]
+
+_READY = {np.dtype(name) for name in DTYPES}
+
+
+class Run(Protocol):
+    """A rule over arrays that stay where they are."""
+
+    def __call__(
+        self, gradients: Sequence[NDArray[Any]], numbers: NDArray[np.float64], report: bool
+    ) -> NDArray[np.float64] | None:
+        """Update the arrays in place.
+
+        Args:
+            gradients: one for each variable, of its shape and dtype, and ready; not modified.
+            numbers: scale, low, high, then the hyperparameters, as `codegen` has them.
+            report: whether to measure.
+
+        Returns:
+            float64[variables, width], a rule's columns of `stats`; None without a report.
+        """
+
+
+class Engine(Protocol):
+    """Runs formulas over arrays, and measures arrays. All arrays of a call are ready, and of one dtype."""
+
+    def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> Run:
+        """What runs the rule over these arrays: for each variable its own and its slots', in the rule's order."""
+
+    def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """float64[arrays]: the sum of the squares of each array's elements."""
+
+    def measure(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""
+
+    def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+        """int64[arrays]: where the elements of each begin; of any arrays."""
+
+
+def engine() -> Engine:
+    """The engine that serves ready arrays: the compiled one, unless `compiled.use` or the machine rules it out."""
+    return compiled.ENGINE if compiled.available() else plain.ENGINE
+
+
+def is_ready(array: NDArray[Any]) -> bool:
+    """Whether an engine can walk through the array's memory. `plain` also has ways for all other arrays."""
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned and array.dtype in _READY and array.size > 0

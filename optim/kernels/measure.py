@@ -1,0 +1,82 @@
+"""Norms and other statistics of arrays, which are read once and not changed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.kernels import plain
+from optim.kernels.engine import engine, is_ready
+from optim.kernels.stats import ARRAY_WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.kernels.engine import Engine
+
+__all__ = ["count_nonfinite", "measure", "norm", "norm_from_squares", "sums_of_squares"]
+
+_SAFE_MIN = 1e-280  # below it squares of float64 may have been rounded to nothing
+
+count_nonfinite = plain.count_nonfinite
+
+
+def norm(arrays: Sequence[NDArray[Any]]) -> float:
+    """The L2 norm of all elements of all arrays together.
+
+    Neither large nor tiny elements spoil it: it is infinite, or 0, only where the true norm is not a float64. NaN where
+    an element is NaN.
+    """
+    return norm_from_squares(sums_of_squares(arrays).tolist(), arrays)
+
+
+def norm_from_squares(squares: Sequence[float], arrays: Sequence[NDArray[Any]]) -> float:
+    """The norm of arrays whose sums of squares are known; measured again where float64 lost squares."""
+    try:
+        sum_of_squares = math.fsum(squares)  # rounded once, so that the order of the arrays does not matter
+    except OverflowError:
+        sum_of_squares = math.inf
+    if _SAFE_MIN < sum_of_squares < math.inf or math.isnan(sum_of_squares):
+        return math.sqrt(sum_of_squares)
+    return plain.scaled_norm(arrays)
+
+
+def sums_of_squares(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    """float64[arrays]: the sum of the squares of each array's elements."""
+    servers = _servers(arrays)
+    if len(servers) == 1:
+        return servers[0][0].squares(arrays)
+    squares = np.empty(len(arrays))
+    for server, chosen in servers:
+        squares[chosen] = server.squares([arrays[i] for i in chosen])
+    return squares
+
+
+def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    """Read each array once.
+
+    Args:
+        arrays: of any shapes, floating dtypes.
+
+    Returns:
+        float64[arrays, ARRAY_WIDTH], an array's columns of `stats`.
+    """
+    measured = np.empty((len(arrays), ARRAY_WIDTH))
+    for server, chosen in _servers(arrays):
+        measured[chosen] = server.measure([arrays[i] for i in chosen])
+    return measured
+
+
+def _servers(arrays: Sequence[NDArray[Any]]) -> list[tuple[Engine, list[int]]]:
+    """Which engine serves which of the arrays."""
+    served = engine()
+    if served is plain.ENGINE:  # which serves any arrays
+        return [(served, list(range(len(arrays))))]
+    by_dtype: dict[np.dtype[Any] | None, list[int]] = {}
+    for i, array in enumerate(arrays):
+        by_dtype.setdefault(array.dtype if is_ready(array) else None, []).append(i)
+    return [(plain.ENGINE if dtype is None else served, chosen) for dtype, chosen in by_dtype.items()]
