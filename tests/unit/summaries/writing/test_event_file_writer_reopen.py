@@ -47,3 +47,19 @@ def test_only_the_first_file_has_the_session_start(logdir):
     assert starts(first) == [SessionLog.START] * 2
     assert starts(writer.path) == []
     assert read_run(os.path.dirname(first)).scalars["loss"].latest().step.tolist() == [5, 6]
+
+
+def test_what_the_old_file_did_not_take_begins_anew_in_the_new_one(logdir):
+    """A write that was begun has a place in the old file; it has another in the new one, which is shorter."""
+    writer = EventFileWriter(logdir, flush_secs=NEVER)
+    writer.add_scalar("loss", 0.5, 1)
+    writer.flush()
+    writer.add_scalar("loss", 0.25, 2)
+    os.rename(writer.path, logdir / "elsewhere")
+    with pytest.raises(FileNotFoundError):
+        writer.flush()
+    writer.reopen()
+    writer.add_scalar("loss", 0.125, 3)
+    writer.close()
+    assert scalars(logdir / "elsewhere") == [(1, "loss", 0.5)]
+    assert scalars(writer.path) == [(2, "loss", 0.25), (3, "loss", 0.125)]
