@@ -49,15 +49,21 @@ def test_only_the_first_file_has_the_session_start(logdir):
     assert read_run(os.path.dirname(first)).scalars["loss"].latest().step.tolist() == [5, 6]
 
 
-def test_what_the_old_file_did_not_take_begins_anew_in_the_new_one(logdir):
+def test_what_the_old_file_did_not_take_begins_anew_in_the_new_one(logdir, monkeypatch):
     """A write that was begun has a place in the old file; it has another in the new one, which is shorter."""
+
+    def refuse(fd, data):
+        raise OSError(28, "No space left on device")
+
     writer = EventFileWriter(logdir, flush_secs=NEVER)
     writer.add_scalar("loss", 0.5, 1)
     writer.flush()
     writer.add_scalar("loss", 0.25, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", refuse)
+        with pytest.raises(OSError, match="No space left"):
+            writer.flush()
     os.rename(writer.path, logdir / "elsewhere")
-    with pytest.raises(FileNotFoundError):
-        writer.flush()
     writer.reopen()
     writer.add_scalar("loss", 0.125, 3)
     writer.close()
