@@ -128,7 +128,7 @@ def _export(logdir: str, target: str, *, partitioned: bool) -> int:
 
     def on_run(name: str, run: Run) -> None:
         nonlocal damaged
-        damaged |= any(fault.kind.loses for fault in run.faults)
+        damaged |= any(fault.kind.is_data_loss for fault in run.faults)
         for fault in run.faults:
             print(f"gradledger: {fault}", file=sys.stderr)
         on_progress(name, run)
@@ -148,4 +148,4 @@ def _advise(path: str, tag: str | None, bounds: Iterable[float], last_step: int 
     for fault in run.faults:
         print(f"gradledger: {fault}", file=sys.stderr)
     print(clip_advice.clip_advice(run, tag, bounds, last_step))
-    return 1 if any(fault.kind.loses for fault in run.faults) else 0
+    return 1 if any(fault.kind.is_data_loss for fault in run.faults) else 0

@@ -59,7 +59,7 @@ class FaultKind(StrEnum):
     """The file has no bytes. Its writer has only just started, or died before it wrote anything."""
 
     @property
-    def loses(self) -> bool:
+    def is_data_loss(self) -> bool:
         """Whether data was lost. False for a note on an event that was read and is given as it is."""
         return self not in _NOTES
 

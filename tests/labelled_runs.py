@@ -8,7 +8,8 @@ values)}. `as_run` makes a Run of these columns, as a reader would; `write` writ
 
 import numpy as np
 
-from summaries.reading.collector import Collector, Workspace
+from summaries.reading.collector import Collector
+from summaries.reading.rows import Workspace
 from summaries.reading.run import Run
 from summaries.reading.series import Series
 from summaries.writing.summary_writer import SummaryWriter

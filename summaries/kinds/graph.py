@@ -43,7 +43,7 @@ def graph_bytes(graph: Any) -> bytes:
     try:
         GraphDef.FromString(data)
     except DecodeError as error:
-        raise ValueError(f"graph must be a GraphDef, got {len(data)} bytes that are none: {error}") from None
+        raise ValueError(f"graph must be a GraphDef, got {len(data)} bytes that do not parse as one: {error}") from None
     return data
 
 

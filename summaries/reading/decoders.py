@@ -1,4 +1,4 @@
-"""One Summary.Value that is no scalar → what people want of it. Pure (no I/O).
+"""One Summary.Value that is not a scalar → the value that people expect. Pure (no I/O).
 
 Old and new style give the same: a histogram is an array of buckets whether it came as HistogramProto or as tensor.
 """
@@ -50,7 +50,10 @@ class Audio(NamedTuple):
 def _histogram(value: Summary.Value) -> NDArray[np.float64]:
     """float64[k, 3]: left edge, right edge, count of each bucket, as TensorBoard turns old style into new."""
     if value.HasField("tensor"):
-        return np.asarray(decode_tensor(value.tensor), np.float64).reshape(-1, 3)
+        array = decode_tensor(value.tensor)
+        if array.dtype.kind not in "fiub":
+            raise ValueError(f"a histogram must be real numbers, got an array of {array.dtype}")
+        return np.asarray(array, np.float64).reshape(-1, 3)
     histogram = value.histo
     limits, counts = np.array(histogram.bucket_limit, np.float64), np.array(histogram.bucket, np.float64)
     if len(limits) != len(counts):
@@ -69,24 +72,27 @@ def _histogram(value: Summary.Value) -> NDArray[np.float64]:
 def _images(value: Summary.Value) -> Images:
     if value.HasField("image"):
         return Images(value.image.width, value.image.height, (value.image.encoded_image_string,))
-    width, height, *encoded = _strings(value)
+    strings = _strings(value, "images").ravel()
+    if len(strings) < 2:  # noqa: PLR2004 - width and height
+        raise ValueError(f"images must be width, height and their bytes, got {len(strings)} strings")
+    width, height, *encoded = strings
     return Images(int(width), int(height), tuple(encoded))
 
 
 def _audio(value: Summary.Value) -> Audio:
     if value.HasField("audio"):
         return Audio((value.audio.encoded_audio_string,), ("",))
-    array = decode_tensor(value.tensor)
-    clips = array.reshape(len(array), -1) if array.ndim else array.reshape(1, 1)
+    array = _strings(value, "audio")
+    if not array.size:
+        return Audio((), ())
+    clips = array.reshape(len(array) if array.ndim else 1, -1)
     labels = clips[:, 1] if clips.shape[1] > 1 else [b""] * len(clips)
     return Audio(tuple(clips[:, 0]), tuple(_text(label) for label in labels))
 
 
 def _texts(value: Summary.Value) -> str | NDArray[Any]:
-    """A str, or where there are several an object array of them."""
-    array = decode_tensor(value.tensor)
-    if array.dtype != object:
-        raise ValueError(f"text must be strings, got an array of {array.dtype}")
+    """A str, or an object array of them if there are several."""
+    array = _strings(value, "text")
     texts = np.array([_text(item) for item in array.flat] + [None], object)[:-1]
     return str(texts[0]) if len(texts) == 1 else texts.reshape(array.shape)
 
@@ -97,8 +103,12 @@ def _tensor(value: Summary.Value) -> Any:
     return decode_tensor(value.tensor) if value.HasField("tensor") else None
 
 
-def _strings(value: Summary.Value) -> list[bytes]:
-    return [bytes(item) for item in decode_tensor(value.tensor).flat]
+def _strings(value: Summary.Value, what: str) -> NDArray[Any]:
+    """The tensor's array of bytes objects."""
+    array = decode_tensor(value.tensor)
+    if array.dtype != object:
+        raise ValueError(f"{what} must be strings, got an array of {array.dtype}")
+    return array
 
 
 def _text(data: bytes) -> str:

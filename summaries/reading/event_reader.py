@@ -15,7 +15,7 @@ from summaries.reading.follow import follow_files
 from summaries.storage.files import storage_of
 from summaries.storage.protocols import chunks
 from summaries.wire.batches import Batch, BatchParser
-from summaries.wire.events import decode_event
+from summaries.wire.events import WALL_TIME_KEY, decode_event
 from summaries.wire.pb import Event
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read_events(
             not. What stands unfinished at the end is not reported: its writer may be about to go on.
         on_fault: "raise" raises damage as a `FormatError` and warns of an unfinished tail; "skip" goes on behind
             either; a function is called with each `Fault`, and reading goes on when it returns. Events with a mere
-            note (`not fault.kind.loses`) are given in any case, and only a function hears of the note.
+            note (`not fault.kind.is_data_loss`) are given in any case, and only a function hears of the note.
         stop: ends the following, from any thread, within a quarter of a second.
         timeout_secs: ends the following when nothing new came for so long; None waits for ever.
 
@@ -118,7 +118,7 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
     every = handle not in _HANDLERS.values()
     for item in items:
         if isinstance(item, Fault):
-            if item.kind.loses or every:
+            if item.kind.is_data_loss or every:
                 handle(item.located(path))
             continue
         if every:
@@ -134,20 +134,20 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
 
 
 def _usual(data: list[bytes]) -> int:
-    """How many records, from the first, start with a wall time; another may be no Event although it parses as one."""
+    """How many records, from the first, start with a wall time: what protobuf makes of those has notes at most."""
     try:
-        if bytes(map(operator.itemgetter(0), data)) == _WALL_TIME_KEY * len(data):
+        if bytes(map(operator.itemgetter(0), data)) == WALL_TIME_KEY * len(data):
             return len(data)
     except IndexError:  # a record without data
         pass
-    return next(i for i, one in enumerate(data) if one[:1] != _WALL_TIME_KEY)
+    return next(i for i, one in enumerate(data) if one[:1] != WALL_TIME_KEY)
 
 
 def _one_by_one(batch: Batch, start: int, path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
     for i in range(start, len(batch.data)):
         event, faults = decode_event(batch.data[i], batch.offsets[i], batch.number + i)
         for fault in faults:
-            if fault.kind.loses or handle not in _HANDLERS.values():
+            if fault.kind.is_data_loss or handle not in _HANDLERS.values():
                 handle(fault.located(path))
         if event is not None:
             yield event
@@ -189,5 +189,4 @@ def _skip(fault: Fault) -> None:
     """Go on."""
 
 
-_WALL_TIME_KEY = b"\x09"
 _HANDLERS: dict[str, Callable[[Fault], object]] = {"raise": _raise_or_warn, "skip": _skip}

@@ -1,79 +1,85 @@
-"""Events that carry no summary, read again when they are asked for: graphs and run metadata; and hyperparameters."""
+"""Graphs and run metadata: read again from where their events stand when they are asked for; and graphs in files."""
 
 from __future__ import annotations
 
+import errno
+import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
+from summaries.storage.files import read_file
 from summaries.wire.pb import Event, GraphDef, RunMetadata
 from summaries.wire.protobuf import fields
 from summaries.wire.records import HEADER_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from google.protobuf.message import Message
-
-    from summaries.reading.collector import Moment
+    from summaries.reading.collector import NonSummaryEvent
     from summaries.storage.protocols import StoredFile
-
-import errno
-import os
-
-from google.protobuf import text_format
-
-from summaries.storage.files import read_file
 
 __all__ = ["graph_of", "read_graph", "run_metadata_of"]
 
 _META_GRAPH_GRAPH_DEF = 2  # the field of a MetaGraphDef that holds its GraphDef
 
 
-def graph_of(moments: Sequence[Moment], files: Sequence[StoredFile]) -> GraphDef | None:
-    """The last graph among the moments, or the last one in a MetaGraphDef."""
+def graph_of(events: Sequence[NonSummaryEvent], files: Sequence[StoredFile]) -> GraphDef | None:
+    """The last graph among the events, or the last one in a MetaGraphDef.
+
+    Raises:
+        OSError: its file is gone.
+        UndecodableError: its bytes are not a GraphDef.
+    """
     for what in ("graph_def", "meta_graph_def"):
-        for moment in reversed(moments):
-            if moment.what != what:
+        for found in reversed(events):
+            if found.what != what:
                 continue
-            data: bytes = getattr(_event(moment, files), what)
-            if what == "meta_graph_def":
-                graphs = [data[a:b] for field, a, b in fields(data, 0, len(data)) if field == _META_GRAPH_GRAPH_DEF]
-                data = b"".join(graphs)  # protobuf merges what comes twice
-            graph = GraphDef()
-            _parse(graph, data, moment, files)
-            return graph
+            data: bytes = getattr(_event(found, files), what)
+            with _undecodable(found, files, "GraphDef"):
+                if what == "meta_graph_def":
+                    parts = fields(data, 0, len(data))
+                    # protobuf merges what comes twice
+                    data = b"".join(data[a:b] for field, a, b in parts if field == _META_GRAPH_GRAPH_DEF)
+                return GraphDef.FromString(data)
     return None
 
 
-def run_metadata_of(moments: Sequence[Moment], files: Sequence[StoredFile]) -> dict[str, RunMetadata]:
-    """Tag → RunMetadata; the last one where a tag comes twice."""
-    found: dict[str, RunMetadata] = {}
-    for moment in moments:
-        if moment.what == "tagged_run_metadata":
-            tagged = _event(moment, files).tagged_run_metadata
-            found[tagged.tag] = RunMetadata()
-            _parse(found[tagged.tag], tagged.run_metadata, moment, files)
-    return found
+def run_metadata_of(events: Sequence[NonSummaryEvent], files: Sequence[StoredFile]) -> dict[str, RunMetadata]:
+    """Tag → RunMetadata; the last one where a tag comes twice.
+
+    Raises:
+        OSError: a file is gone.
+        UndecodableError: the bytes of one are not a RunMetadata.
+    """
+    metadata: dict[str, RunMetadata] = {}
+    for found in events:
+        if found.what == "tagged_run_metadata":
+            tagged = _event(found, files).tagged_run_metadata
+            with _undecodable(found, files, "RunMetadata"):
+                metadata[tagged.tag] = RunMetadata.FromString(tagged.run_metadata)
+    return metadata
 
 
-def _event(moment: Moment, files: Sequence[StoredFile]) -> Event:
-    with files[moment.file].open() as file:
-        data = file.read_range(moment.offset + HEADER_BYTES, moment.length)
-    event = Event()
-    _parse(event, data, moment, files)
-    return event
+def _event(found: NonSummaryEvent, files: Sequence[StoredFile]) -> Event:
+    with files[found.file].open() as file:
+        data = file.read_range(found.offset + HEADER_BYTES, found.length)
+    with _undecodable(found, files, "Event"):
+        return Event.FromString(data)
 
 
-def _parse(message: Message, data: bytes, moment: Moment, files: Sequence[StoredFile]) -> None:
+@contextmanager
+def _undecodable(found: NonSummaryEvent, files: Sequence[StoredFile], want: str) -> Iterator[None]:
+    """Raise what protobuf refuses as an UndecodableError that tells where it stands."""
     try:
-        message.ParseFromString(data)
+        yield
     except DecodeError as error:
-        want = type(message).__name__
-        reason = f"data is no {want}"
-        path = files[moment.file].path
-        fault = Fault(FaultKind.UNDECODABLE, reason, moment.offset, moment.length, str(error), want, path=path)
+        article = "an" if want == "Event" else "a"
+        reason, path = f"data is not {article} {want}", files[found.file].path
+        fault = Fault(FaultKind.UNDECODABLE, reason, found.offset, found.length, str(error), want, path=path)
         raise UndecodableError(fault) from None
 
 

@@ -9,18 +9,21 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib.util import find_spec
+from itertools import pairwise
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.reading import decoders, tables
-from summaries.reading.collector import Collector, Workspace
+from summaries.reading.collector import Collector
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
+from summaries.reading.restarts import SessionStarts
+from summaries.reading.rows import Workspace
 from summaries.reading.series import Items, Series
 from summaries.storage.logdir import run_directories, run_files
-from summaries.wire.columns import KIND_AUDIO, KIND_EMPTY, KIND_HISTOGRAM, KIND_IMAGE
+from summaries.wire.columns import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, Epochs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from summaries.errors import Fault
-    from summaries.reading.collector import SessionStart
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
@@ -73,17 +75,17 @@ class Run:
             tag.name: tag.metadata for tag in collector.tags.values() if tag.metadata is not None
         }
         self.session_logs: tuple[tuple[int, float, SessionLog], ...] = tuple(collector.session_logs)
-        self._moments = collector.moments
-        self._starts = collector.starts
-        self._file_counts = collector.file_counts
+        self._non_summary_events = collector.non_summary_events
+        self._starts = SessionStarts(collector.starts)
+        self._file_marks = collector.file_marks
         self.versions: tuple[str, ...] = tuple(collector.versions)
         self.records: tuple[int, ...] = tuple(collector.records)
         self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
-        self._places = collector.places
-        columns = collector.points.columns()
+        self._places = collector.rows.settled_places
+        self._points = collector.rows.points
         self.scalars: dict[str, Series] = {
-            tag: Series(tag, *block, _restarts(collector.starts, number))
-            for number, (tag, block) in enumerate(zip(self.tags, columns, strict=False))
+            tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
+            for number, (tag, block) in enumerate(zip(self.tags, self._points.columns(), strict=False))
             if len(block.step)
         }
 
@@ -93,8 +95,8 @@ class Run:
 
     def file_starts(self, tag: str) -> list[int]:
         """For each file, how many of a tag's scalars stand in the files before it."""
-        number = self._numbers[tag]
-        return [counts[number] if number < len(counts) else 0 for counts in self._file_counts]
+        epochs = self._points.epochs(self._numbers[tag])
+        return [epochs.before(mark) for mark in self._file_marks]
 
     @property
     def histograms(self) -> Mapping[str, Items]:
@@ -137,18 +139,19 @@ class Run:
         if not self._places:
             return found
         places = np.concatenate(self._places)
-        self._places = [places]
         keys = places["tag"].astype(np.int64) << 8 | places["kind"]
-        for key in np.unique(keys).tolist():
-            kind = key & 0xFF
-            if kind == KIND_EMPTY:
-                continue
-            tag = self.tags[key >> 8]
-            bucket, decoder = self._bucket(tag, kind)
-            own = places[keys == key]
-            starts = [(_before(own, start), start.step) for start in self._starts]
-            step, wall_time = own["step"].copy(), own["wall_time"].copy()
-            found[bucket][tag] = Items(tag, step, wall_time, own, self._stored, decoder, starts)
+        order = np.argsort(keys, kind="stable")
+        self._places = [places := places[order]]
+        steps, wall_times = places["step"].copy(), places["wall_time"].copy()
+        firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        for first, last in pairwise([*firsts.tolist(), len(places)]):
+            own = places[first:last]
+            tag = self.tags[own[0]["tag"]]
+            bucket, decoder = self._bucket(tag, int(own[0]["kind"]))
+            restarts = self._starts.restarts(Epochs.of(own["epoch"])) if len(self._starts) else []
+            found[bucket][tag] = Items(
+                tag, steps[first:last], wall_times[first:last], own, self._stored, decoder, restarts
+            )
         return found
 
     def _bucket(self, tag: str, kind: int) -> tuple[str, int]:
@@ -174,7 +177,7 @@ class Run:
             OSError: its file is gone.
             FormatError: what stands there is no graph.
         """
-        return graph_of(self._moments, self._stored)
+        return graph_of(self._non_summary_events, self._stored)
 
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
@@ -184,7 +187,7 @@ class Run:
             OSError: a file is gone.
             FormatError: what stands there is no such message.
         """
-        return run_metadata_of(self._moments, self._stored)
+        return run_metadata_of(self._non_summary_events, self._stored)
 
     def to_arrow(self) -> pa.Table:
         """One long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
@@ -325,13 +328,3 @@ def _read(files: Sequence[StoredFile], fast: bool) -> Run:
     for file in files:
         collector.read(file)
     return Run(collector)
-
-
-def _restarts(starts: list[SessionStart], tag: int) -> list[tuple[int, int]]:
-    return [(start.counts[tag] if tag < len(start.counts) else 0, start.step) for start in starts]
-
-
-def _before(places: Any, start: SessionStart) -> int:
-    """How many of a tag's places stand before a session start."""
-    earlier = (places["file"] < start.file) | ((places["file"] == start.file) & (places["offset"] < start.offset))
-    return int(np.count_nonzero(earlier))

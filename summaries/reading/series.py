@@ -57,7 +57,10 @@ class Series:
     wall_time: NDArray[np.float64]
     value: NDArray[np.float64]
     restarts: Sequence[tuple[int, int]] = field(default=(), repr=False)
-    """(how many points came before, the step that the run came back to) of each session start."""
+    """(how many points came before, the step that the run came back to) of each session start behind a point.
+
+    Of several starts between the same two points, the lowest step of these and later ones comes first, then the last.
+    """
 
     def __len__(self) -> int:
         return len(self.step)
@@ -75,7 +78,7 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What one tag has that is no scalar: all of it, in the order in which it was written.
+    """What one tag has that is not a scalar: all of it, in the order in which it was written.
 
     A value is read from its file and decoded when it is asked for: `items[i]`, or in a loop over `items`.
 
@@ -100,9 +103,9 @@ class Items:
         """The value at a position.
 
         Raises:
-            IndexError: there is none.
+            IndexError: there is no such position.
             OSError: its file is gone.
-            UndecodableError: what stands there is no such value.
+            UndecodableError: the bytes are not such a value; its `fault` has the file and the offset.
         """
         place = self._places[index]
         stored = self._files[place["file"]]
@@ -139,24 +142,28 @@ class Items:
         return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._decoder)
 
 
-def standing(step: NDArray[np.int64], restarts: Sequence[tuple[int, int]]) -> NDArray[np.uint8]:
-    """uint8[n]: which of n points, in writing order, stand, and what superseded the others.
+def standing(
+    step: NDArray[np.int64], restarts: Sequence[tuple[int, int]], *, keep_repeats: bool = False
+) -> NDArray[np.uint8]:
+    """uint8[n]: a `Standing` code for each of n points, in the order in which they were written.
 
     Args:
         step: int64[n].
         restarts: (how many of the points came before, the step that the run came back to) of each session start.
+        keep_repeats: of points with the same step, of which no later one has a lower step, let all stand instead of
+            the last only.
     """
-    top = np.iinfo(np.int64).max
-    by_session = np.full(len(step) + 1, top)
-    for before, start in restarts:
-        if before:
-            by_session[before - 1] = min(by_session[before - 1], start)
-    by_write = np.full(len(step) + 1, top)
-    by_write[: max(len(step) - 1, 0)] = step[1:]
-    session_limit = np.minimum.accumulate(by_session[::-1])[::-1][:-1]
-    write_limit = np.minimum.accumulate(by_write[::-1])[::-1][:-1]
-    # A tag's last point has no later one, and is not to be mistaken for superseded at the highest step there is.
-    has_later = np.arange(len(step)) < len(step) - 1
-    has_restart = np.arange(len(step)) < max((before for before, _ in restarts), default=0)
-    codes = np.where(has_later & (write_limit <= step), np.uint8(Standing.WRITTEN_AGAIN), np.uint8(Standing.STANDS))
-    return np.where(has_restart & (session_limit <= step), np.uint8(Standing.SESSION_RESTARTED), codes)
+    codes = np.full(len(step), np.uint8(Standing.STANDS))
+    if len(step) > 1:
+        lowest_later = np.minimum.accumulate(step[:0:-1])[::-1]
+        superseded = lowest_later < step[:-1] if keep_repeats else lowest_later <= step[:-1]
+        codes[:-1][superseded] = Standing.WRITTEN_AGAIN
+    last = max((before for before, _ in restarts), default=0)
+    if last:
+        come_back_to = np.full(last, np.iinfo(np.int64).max)
+        for before, start in restarts:
+            if before:
+                come_back_to[before - 1] = min(come_back_to[before - 1], start)
+        lowest_start = np.minimum.accumulate(come_back_to[::-1])[::-1]
+        codes[:last][lowest_start <= step[:last]] = Standing.SESSION_RESTARTED
+    return codes

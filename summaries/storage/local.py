@@ -10,12 +10,12 @@ from io import FileIO
 from typing import TYPE_CHECKING
 
 from summaries.storage.names import event_file_name, is_event_file
-from summaries.storage.protocols import StoredFile, chunks
+from summaries.storage.protocols import StoredFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["LOCAL", "LocalEventFile", "LocalFile", "LocalStorage", "open_to_read", "read_chunks"]
+__all__ = ["LOCAL", "LocalEventFile", "LocalFile", "LocalStorage"]
 
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows translates line ends without it
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # opening a pipe waits for its writer without it
@@ -178,17 +178,6 @@ class LocalStorage:
 
 
 LOCAL = LocalStorage()
-
-
-def open_to_read(path: str) -> LocalFile:
-    """The file, unbuffered, for reading anywhere in it."""
-    return LOCAL.open(path)
-
-
-def read_chunks(path: str, start: int = 0) -> Iterator[bytes]:
-    """The bytes of a file from offset `start`, a chunk at a time, up to where it ends now."""
-    with LOCAL.open(path) as file:
-        yield from chunks(file, start)
 
 
 def _descriptor(path: str, flags: int) -> int:

@@ -32,7 +32,7 @@ class Verdict:
     @property
     def damaged(self) -> bool:
         """Whether there is a fault that does not occur in an intact file, even while it is being written."""
-        return any(fault.kind.loses and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+        return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
 
 
 def verify(path: str | os.PathLike[str]) -> Verdict:

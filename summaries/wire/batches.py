@@ -2,12 +2,12 @@
 
 Strategy: lengths are taken on trust first, so that one loop finds where the records of a chunk would be; then all
 headers and checksums are compared at once, and what stands behind the first that does not match is forgotten. From
-there the plain parser goes on until it has read a record again. The plain parser alone says what a fault is.
+there the plain parser goes on until no fault has come for a while, because each change between the two copies what is
+left of a chunk. The plain parser alone says what a fault is.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +27,7 @@ __all__ = ["Batch", "BatchParser", "whole_records"]
 
 _FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
 _MAX_BATCH_RECORD_BYTES = 1 << 20  # the plain parser waits for larger records without joining bytes again and again
+_CALM_BYTES = 1 << 16  # so much without a fault, and the plain parser's work is done
 _LENGTH = Struct("<Q")
 
 
@@ -103,6 +104,13 @@ def _mask(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
 class BatchParser:
     """Turns bytes, fed in chunks, into batches of records and faults: a faster face of `RecordParser`.
 
+    Args:
+        offset: where the bytes start, in bytes from the start of the stream.
+        number: how many records came before them.
+
+    Attributes:
+        number: how many records came so far.
+
     >>> from summaries.wire.records import frame
     >>> parser = BatchParser()
     >>> [*parser.feed(frame(b"one") + frame(b"two") + b"..."), *parser.close()]
@@ -110,21 +118,21 @@ class BatchParser:
     """
 
     def __init__(self, offset: int = 0, number: int = 0) -> None:
-        self.number = number  # records so far
-        self._offset = offset  # of the first byte of `_rest`, or of what the plain parser was given first
+        self.number = number
+        self._offset = offset  # of the first byte of `_rest`
         self._rest = b""
         self._plain: RecordParser | None = None
-        self._number = number  # records before the plain parser's first
+        self._calm_since = 0  # the offset behind the last fault
 
     @property
     def settled(self) -> int:
         """The offset in the stream up to which all bytes were given out, or are being skipped."""
-        return self._offset + (self._plain.offset if self._plain else 0)
+        return self._plain.offset if self._plain else self._offset
 
     @property
-    def unsettled(self) -> bytes:
-        """The bytes behind `settled` that were fed."""
-        return self._plain.rest() if self._plain else self._rest
+    def calm(self) -> bool:
+        """Whether the last fault, if there was one, is a while ago."""
+        return self._plain is None
 
     def feed(self, data: bytes) -> Iterator[Batch | Fault]:
         """Take the next bytes; give what they settle."""
@@ -143,7 +151,7 @@ class BatchParser:
         assert plain is not None
         plain.close()
         for item in plain.items():
-            yield self._placed(item)
+            yield self._counted(item)
 
     def _quickly(self) -> Iterator[Batch | Fault]:
         while self._plain is None:
@@ -174,27 +182,26 @@ class BatchParser:
 
     def _hand_over(self) -> None:
         """From here, the plain parser reads."""
-        self._plain = RecordParser()
+        self._plain = RecordParser(self._offset, self.number)
         self._plain.feed(self._rest)
-        self._number = self.number
+        self._calm_since = self._offset
         self._rest = b""
 
     def _plainly(self) -> Iterator[Batch | Fault]:
-        """What the plain parser gives, up to and with its first record."""
+        """What the plain parser gives, until no fault has come for a while."""
         plain = self._plain
         assert plain is not None
         for item in plain.items():
-            placed = self._placed(item)
-            if isinstance(item, Record):
-                self._rest = plain.rest()
-                self._offset += plain.offset
+            yield self._counted(item)
+            if isinstance(item, Fault):
+                self._calm_since = plain.offset
+            elif plain.offset - self._calm_since >= _CALM_BYTES:
+                self._rest, self._offset = plain.rest(), plain.offset
                 self._plain = None
-                yield placed
                 return
-            yield placed
 
-    def _placed(self, item: Record | Fault) -> Batch | Fault:
+    def _counted(self, item: Record | Fault) -> Batch | Fault:
         if isinstance(item, Fault):
-            return replace(item, offset=item.offset + self._offset, record=item.record + self._number)
+            return item
         self.number += 1
-        return Batch(self.number - 1, [item.offset + self._offset], [item.data])
+        return Batch(self.number - 1, [item.offset], [item.data])

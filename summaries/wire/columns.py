@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import mmap
 import sys
+from array import array
+from bisect import bisect_right
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 __all__ = [
@@ -17,7 +22,6 @@ __all__ = [
     "CLASS_OTHER",
     "CLASS_SCALAR",
     "KIND_AUDIO",
-    "KIND_EMPTY",
     "KIND_HISTOGRAM",
     "KIND_IMAGE",
     "KIND_OBSOLETE",
@@ -26,6 +30,7 @@ __all__ = [
     "PLACE_CAPACITY",
     "ROW",
     "Block",
+    "Epochs",
     "Points",
     "sorted_rows",
 ]
@@ -42,10 +47,10 @@ PLACE = np.dtype(
         ("tag", "<i4"),
         ("file", "<i4"),
         ("kind", "<i4"),
-        ("unused", "<i4"),
+        ("epoch", "<i4"),
     ]
 )
-"""Where the Summary.Value of something that is no scalar stands: offset and length in bytes in file number `file`."""
+"""Where a Summary.Value that is not a scalar stands: offset and length in bytes in file number `file`; its epoch."""
 
 CAPACITY = 1 << 15  # rows that are collected before they are sorted by tag
 PLACE_CAPACITY = 1 << 12
@@ -53,8 +58,8 @@ PLACE_CAPACITY = 1 << 12
 CLASS_NONE, CLASS_SCALAR, CLASS_OTHER = range(3)
 """What a tag's first metadata makes of it: there was none yet · scalars · anything else."""
 
-KIND_EMPTY, KIND_IMAGE, KIND_HISTOGRAM, KIND_AUDIO, KIND_TENSOR, KIND_OBSOLETE = range(6)
-"""What a Summary.Value holds."""
+KIND_IMAGE, KIND_HISTOGRAM, KIND_AUDIO, KIND_TENSOR, KIND_OBSOLETE = range(1, 6)
+"""What a Summary.Value holds that is not a scalar."""
 
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns from here on (256 kB) are mapped
@@ -69,61 +74,138 @@ class Block(NamedTuple):
     value: NDArray[np.float64]
 
 
+class Epochs:
+    """How a tag's points lie among the marks of a run. Epoch i is what was read before mark i, and behind mark i - 1.
+
+    Only epochs with points are kept, so that this is never longer than the points.
+
+    Attributes:
+        numbers: the epochs that have points.
+        firsts: how many points came before each of them.
+        length: how many points there are.
+
+    >>> epochs = Epochs()
+    >>> for number, count in [(0, 5), (3, 1), (3, 1)]:
+    ...     epochs.add(number, count)
+    >>> [epochs.before(mark) for mark in range(5)], list(epochs.ends())
+    ([5, 5, 5, 7, 7], [(5, 3), (7, None)])
+    """
+
+    __slots__ = ("firsts", "length", "numbers")
+
+    def __init__(self) -> None:
+        self.numbers = array("q")
+        self.firsts = array("q")
+        self.length = 0
+
+    @classmethod
+    def of(cls, column: NDArray[np.int32]) -> Epochs:
+        """From the epoch of each point, in order."""
+        epochs = cls()
+        for number, points in groupby(column.tolist()):
+            epochs.add(number, sum(1 for _ in points))
+        return epochs
+
+    def add(self, epoch: int, count: int) -> None:
+        """Take points of an epoch, the last one or a later one."""
+        if not self.length or self.numbers[-1] != epoch:
+            self.numbers.append(epoch)
+            self.firsts.append(self.length)
+        self.length += count
+
+    def before(self, mark: int) -> int:
+        """How many points came before a mark."""
+        i = bisect_right(self.numbers, mark)
+        return self.firsts[i] if i < len(self.firsts) else self.length
+
+    def ends(self) -> Iterator[tuple[int, int | None]]:
+        """For each epoch: how many points there are at its end, and which epoch comes next; None: it is the last."""
+        yield from zip(self.firsts[1:], self.numbers[1:], strict=True)
+        yield self.length, None
+
+
 class Points:
-    """All points of a run, each tag's in columns of its own.
+    """All points of a run, each tag's in columns of its own, and marks between them.
+
+    Attributes:
+        marks: how many marks there are.
 
     >>> points = Points()
     >>> rows = np.array([(1, 0.5, 3.0, 1), (1, 0.5, 4.0, 0), (2, 0.6, 5.0, 1)], ROW)
-    >>> points.add(*sorted_rows(rows, 2))
-    >>> points.counts, points.columns()[1].value
-    ([1, 2], array([3., 5.]))
+    >>> points.add(*sorted_rows(rows))
+    >>> mark = points.mark()
+    >>> points.append(1, 3, 0.7, 6.0)
+    >>> points.columns()[1].value, points.epochs(1).before(mark)
+    (array([3., 5., 6.]), 2)
     """
 
     def __init__(self) -> None:
+        self.marks = 0
         self._tags: list[_Columns] = []
 
-    @property
-    def counts(self) -> list[int]:
-        """How many points each tag has so far, by tag number."""
-        return [tag.length for tag in self._tags]
+    def mark(self) -> int:
+        """Divide the points so far from those that come; returns the mark's number."""
+        self.marks += 1
+        return self.marks - 1
 
-    def add(self, block: Block, counts: NDArray[np.int64]) -> None:
-        """Take points that are sorted by tag, of which `counts` (int64[t]) tells how many each tag has."""
-        while len(self._tags) < len(counts):
-            self._tags.append(_Columns())
+    def add(self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Take points that are sorted by tag: of each of `tags` (int64[t]) as many as `counts` (int64[t]) tells."""
         first = 0
-        present = np.flatnonzero(counts)
-        for number, n in zip(present.tolist(), counts[present].tolist(), strict=True):
-            self._tags[number].extend(block, first, first + n)
+        for tag, n in zip(tags.tolist(), counts.tolist(), strict=True):
+            self._columns(tag).extend(block, first, first + n, self.marks)
             first += n
 
+    def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
+        """Take one point."""
+        self._columns(tag).append(step, wall_time, value, self.marks)
+
     def columns(self) -> list[Block]:
-        """Each tag's points so far, by tag number; nothing is copied, and nothing can be added from now on."""
+        """Each tag's points so far, by tag number; nothing is copied, and nothing can be added from now on.
+
+        The list ends with the last tag that has points.
+        """
         return [tag.block() for tag in self._tags]
+
+    def epochs(self, tag: int) -> Epochs:
+        """How a tag's points lie among the marks."""
+        return self._tags[tag].epochs if tag < len(self._tags) else Epochs()
+
+    def _columns(self, tag: int) -> _Columns:
+        while len(self._tags) <= tag:
+            self._tags.append(_Columns())
+        return self._tags[tag]
 
 
 class _Columns:
     """Three columns that grow. Large ones are mapped: growing moves their pages in the page table, not their bytes."""
 
-    __slots__ = ("_arrays", "_maps", "_room", "length")
+    __slots__ = ("_arrays", "_maps", "_room", "epochs")
     _open_maps = 0
 
     def __init__(self) -> None:
-        self._arrays: list[NDArray[Any]] = [np.empty(0, dtype) for dtype in _DTYPES]
+        self._arrays: list[NDArray[Any]] = _NO_ARRAYS
         self._maps: list[mmap.mmap] = []
         self._room = 0
-        self.length = 0
+        self.epochs = Epochs()
 
-    def extend(self, block: Block, first: int, last: int) -> None:
-        stop = self.length + last - first
+    def extend(self, block: Block, first: int, last: int, epoch: int) -> None:
+        start, stop = self.epochs.length, self.epochs.length + last - first
         if stop > self._room:
             self._grow(max(stop, 2 * self._room, _MIN_ROWS))
-        for array, column in zip(self._arrays, block, strict=True):
-            array[self.length : stop] = column[first:last]
-        self.length = stop
+        for own, column in zip(self._arrays, block, strict=True):
+            own[start:stop] = column[first:last]
+        self.epochs.add(epoch, last - first)
+
+    def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
+        at = self.epochs.length
+        if at == self._room:
+            self._grow(max(2 * self._room, _MIN_ROWS))
+        steps, wall_times, values = self._arrays
+        steps[at], wall_times[at], values[at] = step, wall_time, value
+        self.epochs.add(epoch, 1)
 
     def block(self) -> Block:
-        steps, wall_times, values = (array[: self.length] for array in self._arrays)
+        steps, wall_times, values = (column[: self.epochs.length] for column in self._arrays)
         return Block(steps, wall_times, values)
 
     def _grow(self, rows: int) -> None:
@@ -139,8 +221,9 @@ class _Columns:
             self._arrays = self._views()
         else:
             self._arrays = [np.empty(rows, dtype) for dtype in _DTYPES]
-        for new, array in zip(self._arrays, old, strict=False):
-            new[: self.length] = array[: self.length]
+        length = self.epochs.length
+        for new, column in zip(self._arrays, old, strict=False):
+            new[:length] = column[:length]
         self._room = rows
 
     def _views(self) -> list[NDArray[Any]]:
@@ -158,12 +241,16 @@ def _private_map(size: int) -> mmap.mmap:
 
 
 _DTYPES = (np.int64, np.float64, np.float64)
+_NO_ARRAYS: list[NDArray[Any]] = [np.empty(0, dtype) for dtype in _DTYPES]
 _RESIZABLE = sys.platform == "linux"  # macOS and Windows cannot resize a map that has no file
 
 
-def sorted_rows(rows: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int64]]:
-    """ROW[n], sorted by tag, each tag's in their order; and int64[tags]: how many each tag has."""
+def sorted_rows(rows: NDArray[np.void]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
+    """ROW[n] sorted by tag, each tag's in their order; int64[t]: its tags; int64[t]: how many rows each has."""
     numbers = rows["tag"]
-    order = np.argsort(numbers.astype(np.uint16) if tags <= 1 << 16 else numbers, kind="stable")
+    narrow = numbers.astype(np.uint16) if int(numbers.max(initial=0)) < 1 << 16 else numbers
+    order = np.argsort(narrow, kind="stable")
     block = Block(*(rows[name][order] for name in Block._fields))
-    return block, np.bincount(numbers, minlength=tags)
+    ordered = numbers[order]
+    firsts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return block, ordered[firsts], np.diff(firsts, append=len(rows))

@@ -1,8 +1,8 @@
-"""One record's data → its Event, and what is to be said about it. Pure (no I/O).
+"""One record's data → its Event and its faults. Pure (no I/O).
 
-protobuf decides what is an Event. Three things are looked at besides: whether a message that protobuf accepts has
-anything of an Event in it (a file of other records parses as empty Events), whether a tag that is no UTF-8 is all
-that is wrong, and whether step and wall time make sense. `value_spans` finds where in the data each Summary.Value
+protobuf decides what is an Event. Three things are checked besides: whether a message that protobuf accepts has any
+field of an Event (a file of other records parses as empty Events), whether a tag that is not UTF-8 is all that is
+wrong, and whether step and wall time make sense. `value_spans` finds where in the data each Summary.Value
 stands, so that a value can be read later without its event.
 """
 
@@ -17,7 +17,10 @@ from summaries.wire.pb import Event, Summary
 from summaries.wire.protobuf import fields, rewrite_field
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 
-__all__ = ["decode_event", "decode_value", "value_spans"]
+__all__ = ["WALL_TIME_KEY", "decode_event", "decode_value", "value_spans"]
+
+WALL_TIME_KEY = b"\x09"
+"""What the data of nearly every Event starts with: the key of its wall time."""
 
 _SUMMARY, _VALUE, _TAG = 5, 1, 1  # fields of Event, Summary and Summary.Value
 
@@ -31,7 +34,7 @@ def decode_event(data: bytes, offset: int = 0, record: int = 0) -> tuple[Event |
         record: how many records came before it.
 
     Returns:
-        The event, or None where the data is none; faults that name this record.
+        The event, or None if the data is not one; faults that name this record.
 
     >>> event, faults = decode_event(Event(step=-3).SerializeToString())
     >>> event.step, str(faults[0])
@@ -52,25 +55,25 @@ def decode_event(data: bytes, offset: int = 0, record: int = 0) -> tuple[Event |
                 raise
             event = Event.FromString(escaped)
         except DecodeError:
-            note(FaultKind.UNDECODABLE, "data is no Event", str(error), "a serialized Event")
+            note(FaultKind.UNDECODABLE, "data is not an Event", str(error), "a serialized Event")
             return None, faults
-        note(FaultKind.UNDECODABLE_TEXT, "tag is no UTF-8", repr(bad[0]), "UTF-8 text")
-    if not event.wall_time and not event.step and data and not _known(event):
-        note(FaultKind.UNDECODABLE, "data is no Event", "no field of an Event", "a serialized Event")
+        note(FaultKind.UNDECODABLE_TEXT, "tag is not UTF-8", repr(bad[0]), "UTF-8 text")
+    if data and not _has_known_field(event, data):
+        note(FaultKind.UNDECODABLE, "data is not an Event", "no field of an Event", "a serialized Event")
         return None, faults
     if event.step < 0:
         note(FaultKind.NEGATIVE_STEP, "step below zero", str(event.step), "0 or more")
     if not math.isfinite(event.wall_time):
-        reason = "wall time is no moment"
+        reason = "wall time is not finite"
         note(FaultKind.NON_FINITE_WALL_TIME, reason, str(event.wall_time), "seconds since the epoch")
     return event, faults
 
 
 def decode_value(data: bytes) -> Summary.Value:
-    """One Summary.Value; bytes in its tag that are no text are escaped as in `decode_event`.
+    """One Summary.Value; bytes in its tag that are not text are escaped as in `decode_event`.
 
     Raises:
-        DecodeError: it is none.
+        DecodeError: it is not one.
     """
     try:
         return Summary.Value.FromString(data)
@@ -91,12 +94,15 @@ def value_spans(data: bytes, count: int) -> list[tuple[int, int]]:
     return spans[len(spans) - count :]
 
 
-def _known(event: Event) -> bool:
+def _has_known_field(event: Event, data: bytes) -> bool:
+    """Whether there is any field of an Event in its data; a wall time of zero at its start is one."""
+    if event.wall_time or event.step or data[:1] == WALL_TIME_KEY:
+        return True
     return event.WhichOneof("what") is not None or event.HasField("source_metadata")
 
 
 def _escape_tags(data: bytes) -> tuple[bytes, list[bytes]]:
-    """The same Event with every tag made text, and the tags that were none; nothing is raised."""
+    """The same Event with every tag made text, and the tags that were not; nothing is raised."""
     bad: list[bytes] = []
     try:
         return rewrite_field(data, _SUMMARY, lambda s: rewrite_field(s, _VALUE, lambda v: _escape_value(v, bad))), bad

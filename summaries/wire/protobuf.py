@@ -66,6 +66,12 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
         DecodeError: it is not a message.
     """
     while start < stop:
+        key = data[start]
+        if key & 0x87 == _LENGTH_DELIMITED and start + 1 < stop and data[start + 1] <= min(0x7F, stop - start - 2):
+            # key and length of one byte each, as most fields have them
+            first, start = start + 2, start + 2 + data[start + 1]
+            yield key >> 3, first, start
+            continue
         key, start = _read_varint(data, start, stop)
         if key & 7 == _LENGTH_DELIMITED:
             length, start = _read_varint(data, start, stop)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.errors import Fault, FaultKind
 from summaries.wire.crc32c import MASK_DELTA, crc32c, extend, mask, masked_crc32c
-from summaries.wire.resync import find_header, is_zero
+from summaries.wire.resync import Headers, is_zero
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,7 @@ FOOTER_BYTES = 4
 MAX_RECORD_BYTES = 2**31 - 1
 """The largest data a parser believes in: protobuf's own limit for a message."""
 
+_LARGE_BYTES = 1 << 15  # data of this size is checked by `Headers`, behind a fault
 _LENGTH = Struct("<Q")
 _HEADER = Struct("<QI")
 _FOOTER = Struct("<I")
@@ -76,6 +77,8 @@ class RecordParser:
     r"""Turns bytes, fed in chunks of any size, into records and faults.
 
     Args:
+        offset: where the bytes start, in bytes from the start of the stream.
+        number: how many records came before them.
         max_record_bytes: a length beyond this is damage, whatever its checksum says; below 2**32.
 
     >>> parser = RecordParser()
@@ -91,19 +94,22 @@ class RecordParser:
     ['the bytes end inside a record: got 1 byte, want 12 bytes - at record 2, offset 38 (1 byte)']
     """
 
-    def __init__(self, *, max_record_bytes: int = MAX_RECORD_BYTES) -> None:
+    def __init__(self, offset: int = 0, number: int = 0, *, max_record_bytes: int = MAX_RECORD_BYTES) -> None:
         if not 0 < max_record_bytes < 2**32:
             raise ValueError(f"max_record_bytes must be positive and below 2**32, got {max_record_bytes}")
         self._max_record_bytes = max_record_bytes
         self._buffer = b""
-        self._base = 0  # offset in the stream of the buffer's first byte
+        self._base = offset  # offset in the stream of the buffer's first byte
         self._pos = 0  # everything before it in the buffer is settled
         self._fed: list[bytes] = []  # chunks not yet joined to the buffer
         self._fed_bytes = 0
         self._need = HEADER_BYTES  # bytes from _pos on, without which nothing more can be said
         self._lost: _Lost | None = None  # what is being skipped while no sound length is found
         self._closed = False
-        self._records = 0
+        self._records = number
+        self._headers = Headers(max_record_bytes)
+        self._looked = offset  # no whole record starts between the position and here
+        self._troubled = False  # whether there was a fault
 
     @property
     def offset(self) -> int:
@@ -130,11 +136,6 @@ class RecordParser:
     def rest(self) -> bytes:
         """The bytes that were fed and are part of no record and no fault yet."""
         return b"".join((self._buffer[self._pos :], *self._fed))
-
-    @property
-    def searching(self) -> bool:
-        """Whether the parser is in a stretch without records, whose fault is still to come."""
-        return self._lost is not None
 
     def close(self) -> None:
         """Say that no more bytes will come: what is unfinished now stays so. `items` then gives the last faults."""
@@ -176,6 +177,8 @@ class RecordParser:
             footer = pos + HEADER_BYTES + length
             if footer + FOOTER_BYTES > end or length > limit or length_crc(length) != stored_length_crc:
                 return
+            if self._troubled and length > _LARGE_BYTES and not self._is_whole(pos):
+                return
             data = buffer[pos + HEADER_BYTES : footer]
             crc = crc32c(data)
             if ((crc >> 15 | crc << 17) + MASK_DELTA) & 0xFFFFFFFF != unpack_footer(buffer, footer)[0]:
@@ -185,6 +188,14 @@ class RecordParser:
             self._need = HEADER_BYTES
             self._records += 1
             yield record
+
+    def _is_whole(self, pos: int) -> bool:
+        """Whether the record at `pos`, all of whose bytes are there, is undamaged.
+
+        Behind a fault, lengths that overlap may claim the same bytes again and again: `Headers` reads them once.
+        """
+        at = self._base + pos
+        return self._headers.first_open(self._buffer, self._base, at, at + 1) is not None
 
     def _settle(self) -> Fault | None:
         """What stands at the position and is no whole record; None where more bytes are needed to tell."""
@@ -225,17 +236,17 @@ class RecordParser:
     def _cut(self, length: int) -> Fault:
         """The stream ended before the record did: unfinished, unless whole records stand in what is left of it."""
         want = HEADER_BYTES + length + FOOTER_BYTES
-        found = self._find_whole(self._pos + 1, len(self._buffer))
-        return self._tail(want) if found < 0 else self._interrupted(found - self._pos, want)
+        found = self._find_whole(len(self._buffer) - self._pos)
+        return self._tail(want) if found < 0 else self._interrupted(found - self.offset, want)
 
     def _damaged(self, length: int) -> Fault | None:
         """The length is sound and all bytes are there, but the data does not match its checksum."""
         size = HEADER_BYTES + length + FOOTER_BYTES
-        found = self._find_whole(self._pos + 1, self._pos + size)
+        found = self._find_whole(size)
         if found == _UNKNOWN:
             return None
         if found >= 0:
-            return self._interrupted(found - self._pos, size)
+            return self._interrupted(found - self.offset, size)
         data = self._buffer[self._pos + HEADER_BYTES : self._pos + HEADER_BYTES + length]
         (stored,) = _FOOTER.unpack_from(self._buffer, self._pos + HEADER_BYTES + length)
         got, want = f"0x{stored:08x}", f"0x{masked_crc32c(data):08x}"
@@ -250,22 +261,22 @@ class RecordParser:
         self._advance(have)
         return fault
 
-    def _find_whole(self, start: int, stop: int) -> int:
-        """Where in [start, stop) of the buffer the first whole record starts; _NOWHERE; _UNKNOWN: more bytes needed."""
-        while (start := find_header(self._buffer, start, stop, self._max_record_bytes)) >= 0:
-            (length,) = _LENGTH.unpack_from(self._buffer, start)
-            footer = start + HEADER_BYTES + length
-            if footer + FOOTER_BYTES <= len(self._buffer):
-                (stored,) = _FOOTER.unpack_from(self._buffer, footer)
-                if masked_crc32c(self._buffer[start + HEADER_BYTES : footer]) == stored:
-                    return start
-            elif not self._closed:
-                self._wait_for(footer + FOOTER_BYTES - self._pos)
+    def _find_whole(self, size: int) -> int:
+        """Where in the next `size` bytes the first whole record starts; _NOWHERE; _UNKNOWN: more bytes needed."""
+        end, stop = self._base + len(self._buffer), self.offset + size
+        start = max(self.offset + 1, self._looked)
+        while (claim := self._headers.first_open(self._buffer, self._base, start, stop)) is not None:
+            if claim.stop <= end:
+                return claim.start
+            if not self._closed:
+                self._looked = claim.start
+                self._wait_for(claim.stop - self.offset)
                 return _UNKNOWN
-            start += 1
-        if not self._closed and stop + HEADER_BYTES - 1 > len(self._buffer):
+            start = claim.start + 1
+        if not self._closed and stop + HEADER_BYTES - 1 > end:
             # A header may start in the last bytes of the span and end behind what is there.
-            self._wait_for(stop + HEADER_BYTES - 1 - self._pos)
+            self._looked = max(start, end - HEADER_BYTES + 1)
+            self._wait_for(size + HEADER_BYTES - 1)
             return _UNKNOWN
         return _NOWHERE
 
@@ -281,7 +292,7 @@ class RecordParser:
         end = len(self._buffer)
         # The length that was refused is not to be found again.
         start = self._pos + 1 if self.offset == lost.offset else self._pos
-        found = find_header(self._buffer, start, end, self._max_record_bytes)
+        found = self._headers.first(self._buffer, self._base, self._base + start, self._base + end) - self._base
         if found < 0 and not self._closed:
             # All but the last bytes can be let go: a header that they begin may still be completed.
             settled = max(start, end - HEADER_BYTES + 1)
@@ -307,6 +318,7 @@ class RecordParser:
         return Fault(kind, reason, self.offset, length, got, want, self._records)
 
     def _advance(self, count: int) -> None:
+        self._troubled = True
         self._pos += count
         self._need = HEADER_BYTES
 

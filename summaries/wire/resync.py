@@ -1,45 +1,147 @@
-"""Finding the next record in damaged bytes: which offsets hold a sound length? Pure (no I/O).
+"""Finding the next record in damaged bytes: which offsets hold a sound length, or a whole record? Pure (no I/O).
 
-Every offset of the stretch is looked at, a block at a time. A length below 2**32 has four zero bytes in its upper
-half, which rules out nearly every offset of ordinary data; of the rest the checksum decides. CRC-32C is linear over
-GF(2), so that the checksum of a length is an exclusive or of one table entry for each of its lower four bytes.
+Every offset is looked at once, a block at a time. A length below 2**32 has four zero bytes in its upper half, which
+rules out nearly every offset of ordinary data; of the rest the checksum decides. CRC-32C is linear over GF(2), so that
+the checksum of a length is an exclusive or of one table entry for each of its lower four bytes.
+
+Sound lengths may stand so close together that the data they claim overlaps. All of a block are checked at once, by
+`SpanChecksums`, and the answers are kept, so that the work grows with the bytes and not with what they claim.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from summaries.wire.crc32c import MASK_DELTA, crc32c
+from summaries.wire.crc_spans import SpanChecksums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["find_header", "is_zero", "short_length_crcs"]
+__all__ = ["Claim", "Headers", "is_zero", "short_length_crcs"]
 
 _HEADER_BYTES = 12
+_FOOTER_BYTES = 4
 _BLOCK_BYTES = 1 << 15  # small enough that the temporaries of a block stay in the cache
 
 
-def find_header(buffer: bytes, start: int, stop: int, max_length: int) -> int:
-    """The first offset in [start, stop) at which 12 bytes of `buffer` are a sound header; -1 where there is none.
+class Claim(NamedTuple):
+    """Where a record starts and stops if its length is right, in bytes from the start of the stream."""
+
+    start: int
+    stop: int
+
+
+class Headers:
+    """The sound headers in a stream, and which of them start a whole record.
+
+    The stream is given as a buffer and `base`, the offset in the stream of the buffer's first byte. A later buffer may
+    start further on, and may hold more bytes at its end. Ask in the order of the stream: the answers of the last block
+    only are kept.
 
     Args:
-        buffer: the bytes.
-        start: the first offset to look at.
-        stop: the offset behind the last one to look at; the header itself may reach beyond it.
         max_length: a header that claims more bytes than this is not sound; below 2**32.
     """
-    stop = min(stop, len(buffer) - _HEADER_BYTES + 1)
-    for first in range(start, stop, _BLOCK_BYTES):
-        count = min(_BLOCK_BYTES, stop - first)
-        block = np.frombuffer(buffer, np.uint8, count + _HEADER_BYTES - 1, first)
-        found = _sound_headers(block, max_length)
-        if found.size:
-            return first + int(found[0])
-    return -1
+
+    def __init__(self, max_length: int) -> None:
+        self._max_length = max_length
+        self._block = _Block(0, 0, [])
+        self._checksums = SpanChecksums()
+        self._base = 0  # of the buffer that `_checksums` has read
+
+    def first(self, buffer: bytes, base: int, start: int, stop: int) -> int:
+        """The first offset in [start, stop) at which the buffer has a sound header; -1 if there is none.
+
+        The header itself may reach beyond `stop`.
+        """
+        while self._find_block(buffer, base, start, stop):
+            claim = _first_from(self._block.claims, start)
+            if claim is not None:
+                return claim.start if claim.start < stop else -1
+            start = self._block.stop
+        return -1
+
+    def first_open(self, buffer: bytes, base: int, start: int, stop: int) -> Claim | None:
+        """The first claim in [start, stop) that is a whole record or reaches beyond the buffer; None if there is none.
+
+        Only those count whose header is in the buffer.
+        """
+        while self._find_block(buffer, base, start, stop):
+            self._check(buffer, base)
+            claim = _first_from(self._block.open, start)
+            if claim is not None:
+                return claim if claim.start < stop else None
+            start = self._block.stop
+        return None
+
+    def _find_block(self, buffer: bytes, base: int, start: int, stop: int) -> bool:
+        """Make `_block` the one that has `start`; False if no header in the buffer starts in [start, stop)."""
+        count = base + len(buffer) - _HEADER_BYTES + 1 - start
+        if start >= stop or count <= 0:
+            return False
+        if not self._block.start <= start < self._block.stop:
+            count = min(_BLOCK_BYTES, count)
+            block = np.frombuffer(buffer, np.uint8, count + _HEADER_BYTES - 1, start - base)
+            offsets, lengths = _sound_headers(block, self._max_length)
+            stops = offsets + lengths + (_HEADER_BYTES + _FOOTER_BYTES)
+            claims = list(map(Claim, (offsets + start).tolist(), (stops + start).tolist()))
+            self._block = _Block(start, start + count, claims)
+        return True
+
+    def _check(self, buffer: bytes, base: int) -> None:
+        """Leave only those of the block's claims open that are whole records or reach beyond the buffer."""
+        due = self._block.due(base, base + len(buffer))
+        if not due:
+            return
+        if base != self._base:
+            self._base, self._checksums = base, SpanChecksums()
+        claims = np.array(due, np.int64) - base
+        footers = claims[:, 1] - _FOOTER_BYTES
+        crcs = self._checksums.of(buffer, claims[:, 0] + _HEADER_BYTES, footers)
+        stored = np.ndarray((len(buffer) - 3,), "<u4", buffer, strides=(1,))[footers]
+        self._block.close(
+            [claim for claim, whole in zip(due, (_mask(crcs) == stored).tolist(), strict=True) if not whole]
+        )
+
+
+class _Block:
+    """A stretch of the stream in which all sound headers are known.
+
+    Attributes:
+        start: its first offset.
+        stop: the offset behind its last one.
+        claims: its sound headers, in order.
+        open: those of them that are not known to be damaged.
+    """
+
+    def __init__(self, start: int, stop: int, claims: list[Claim]) -> None:
+        self.start = start
+        self.stop = stop
+        self.claims = claims
+        self.open = claims
+        self._checked = 0  # the open claims that stop here or before are whole
+
+    def due(self, start: int, stop: int) -> list[Claim]:
+        """The claims that were not checked, and can be with the bytes [start, stop)."""
+        if stop == self._checked:
+            return []
+        checked, self._checked = self._checked, stop
+        return [claim for claim in self.open if claim.start >= start and checked < claim.stop <= stop]
+
+    def close(self, damaged: list[Claim]) -> None:
+        """Take damaged claims out of the open ones."""
+        gone = set(damaged)
+        self.open = [claim for claim in self.open if claim not in gone]
+
+
+def _first_from(claims: list[Claim], start: int) -> Claim | None:
+    """The first of the claims, which are sorted, that starts at `start` or behind it."""
+    at = bisect_left(claims, (start, 0))
+    return claims[at] if at < len(claims) else None
 
 
 def is_zero(buffer: bytes, start: int, stop: int) -> bool:
@@ -47,16 +149,16 @@ def is_zero(buffer: bytes, start: int, stop: int) -> bool:
     return buffer.count(0, start, stop) == stop - start
 
 
-def _sound_headers(block: NDArray[np.uint8], max_length: int) -> NDArray[np.intp]:
-    """The offsets in `block` (uint8[n + 11]) at which a sound header starts."""
+def _sound_headers(block: NDArray[np.uint8], max_length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The offsets in `block` (uint8[n + 11]) at which a sound header starts, and the length that each claims."""
     zero = block == 0
     zero2 = zero[:-1] & zero[1:]
     zero4 = zero2[:-2] & zero2[2:]  # four zero bytes start here
     count = len(block) - _HEADER_BYTES + 1
     # A length of 0 has a checksum that is not 0, so that a stretch of zero bytes holds no header.
-    candidates = np.flatnonzero(zero4[4 : 4 + count] & ~(zero4[:count] & zero4[8 : 8 + count]))
+    candidates = np.flatnonzero(zero4[4 : 4 + count] & ~(zero4[:count] & zero4[8 : 8 + count])).astype(np.int64)
     if not candidates.size:
-        return candidates
+        return candidates, candidates
     tables = _length_crc_tables()
     crc = np.full(candidates.size, crc32c(bytes(8)), np.uint32)
     length = np.zeros(candidates.size, np.uint32)
@@ -66,9 +168,13 @@ def _sound_headers(block: NDArray[np.uint8], max_length: int) -> NDArray[np.intp
         crc ^= tables[i, low]
         length |= low.astype(np.uint32) << np.uint32(8 * i)
         stored |= block[candidates + 8 + i].astype(np.uint32) << np.uint32(8 * i)
-    masked = ((crc >> np.uint32(15)) | (crc << np.uint32(17))) + np.uint32(MASK_DELTA)
-    sound: NDArray[np.intp] = candidates[(masked == stored) & (length <= max_length)]
-    return sound
+    sound = (_mask(crc) == stored) & (length <= max_length)
+    return candidates[sound], length[sound].astype(np.int64)
+
+
+def _mask(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The form in which checksums are stored, as `crc32c.mask` makes it."""
+    return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(MASK_DELTA)
 
 
 @cache
@@ -85,5 +191,4 @@ def short_length_crcs() -> NDArray[np.uint32]:
     tables = _length_crc_tables()
     lengths = np.arange(1 << 16)
     crc = tables[0, lengths & 0xFF] ^ tables[1, lengths >> 8] ^ np.uint32(crc32c(bytes(8)))
-    masked: NDArray[np.uint32] = (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(MASK_DELTA)
-    return masked
+    return _mask(crc)

@@ -109,10 +109,10 @@ def _filled(flat: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     count = math.prod(shape)
     if len(flat) == count:
         return flat.reshape(shape)
-    if len(flat) == 1:
-        return np.broadcast_to(flat.reshape(()), shape)
     if not 0 < len(flat) < count or count * flat.itemsize > _MAX_BYTES:
         raise ValueError(f"a tensor of shape {shape} must have {count} values, got {len(flat)}")
+    if len(flat) == 1:
+        return np.broadcast_to(flat.reshape(()), shape)
     return np.concatenate((flat, np.full(count - len(flat), flat[-1], flat.dtype))).reshape(shape)
 
 

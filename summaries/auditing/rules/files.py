@@ -96,7 +96,7 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
 @RULES.add("GL107", "no-events", Severity.INFO)
 def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nothing was logged to a file."""
-    damaged = {fault.path for fault in run.run.faults if fault.kind.loses}
+    damaged = {fault.path for fault in run.run.faults if fault.kind.is_data_loss}
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     empty = [path for path, version, records in files if records == bool(version) and path not in damaged]
     if empty:

@@ -158,7 +158,7 @@ def _not_finite(run: Signals) -> Iterator[Hit]:
         signal, at, tags = worst
         got, steps = str(signal.series.wall_time[at[0]]), signal.series.step[at]
         yield Hit(
-            f"{signal.tag}: the wall time of step {steps[0]} is not finite, but {got}{_and_so(len(at) - 1, 'point')}"
+            f"{signal.tag}: the wall time of step {steps[0]} is not finite: {got}{_and_so(len(at) - 1, 'point')}"
             f"{_in_tags(tags)}",
             signal.tag,
             (int(steps.min()), int(steps.max())),
@@ -168,7 +168,7 @@ def _not_finite(run: Signals) -> Iterator[Hit]:
     elif faults:  # of events without scalars
         first = faults[0]
         yield Hit(
-            f"{first.path}: the wall time of record {first.record} is not finite, but {first.got}"
+            f"{first.path}: the wall time of record {first.record} is not finite: {first.got}"
             f"{_and_so(len(faults) - 1, 'record')}",
             evidence={"got": first.got, "file": first.path, "record": first.record},
             count=len(faults),

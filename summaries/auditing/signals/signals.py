@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.reading.series import Series
+from summaries.reading.series import Series, Standing, standing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,14 +62,10 @@ class Signal:
     @cached_property
     def standing(self) -> Series:
         """The points that stand, including all of equal steps in a row: rules on values look at every number."""
-        stands = np.ones(len(self.series), bool)
-        limit = np.iinfo(np.int64).max
         step = self.series.step
-        if self.series.restarts or not (step[1:] >= step[:-1]).all():
-            later = np.minimum.accumulate(np.append(step[1:], limit)[::-1])[::-1]
-            stands = later >= step
-            for before, start in self.series.restarts:
-                stands[:before] &= step[:before] < start
+        if not self.series.restarts and (step[1:] >= step[:-1]).all():
+            return self.series
+        stands = standing(step, self.series.restarts, keep_repeats=True) == Standing.STANDS
         if stands.all():
             return self.series
         return Series(self.tag, step[stands], self.series.wall_time[stands], self.series.value[stands])

@@ -12,7 +12,7 @@ References: protobuf's wire format, https://protobuf.dev/programming-guides/enco
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from summaries.wire.compiled.primitives import (
     varint,
 )
 
-__all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "enter", "group", "scan"]
+__all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "Found", "Scratch", "TagTable", "enter", "enter_again", "group", "scan"]
 
 MORE, ODD, UNUSUAL, FULL = range(4)
 """Why the scanner stopped: bytes end inside a record · no sound record · a record for protobuf · no room for rows."""
@@ -46,21 +46,52 @@ _MAX_LENGTH = np.uint64(2**31 - 1)
 _SHORT = np.uint64(1 << 16)
 
 
+class TagTable(NamedTuple):
+    """The tags that were met, by number, and a hash table of them.
+
+    Attributes:
+        slots: int32[2**k]: the numbers of tags, by hash; -1: free.
+        entries: int64[t, 4]: each tag's start in the pool, length, hash, class.
+        pool: uint8[p]: the tags, one behind the other.
+        following: int32[t]: which tag followed each tag last; -1: none.
+    """
+
+    slots: Any
+    entries: Any
+    pool: Any
+    following: Any
+
+
+class Found(NamedTuple):
+    """What was found: ROW[CAPACITY] and PLACE[PLACE_CAPACITY], filled as far as the cursor says."""
+
+    rows: Any
+    places: Any
+
+
+class Scratch(NamedTuple):
+    """Scratch memory: int64[6] for the spans of a value's fields, int64[2, 8] for messages inside messages."""
+
+    at: Any
+    stack: Any
+
+
 @compiled
-def _tag(buffer: Any, start: Any, stop: Any, previous: Any, slots: Any, tags: Any, pool: Any, following: Any) -> Any:
+def _tag(buffer: Any, start: Any, stop: Any, previous: Any, tags: Any) -> Any:
     """The number of the tag buffer[start:stop], or -1 for one that was not met before.
 
     Writers repeat themselves: what followed the previous tag last time is tried before the table.
     """
+    slots, entries, following = tags.slots, tags.entries, tags.following
     guess = following[previous]
-    if guess >= 0 and _same(buffer, start, stop, pool, tags, guess):
+    if guess >= 0 and _same(buffer, start, stop, tags, guess):
         return np.int64(guess)
     digest = _hash(buffer, start, stop)
     limit = np.uint64(len(slots) - 1)
     slot = digest & limit
     while slots[slot] >= 0:
         number = slots[slot]
-        if tags[number, 2] == np.int64(digest) and _same(buffer, start, stop, pool, tags, number):
+        if entries[number, 2] == np.int64(digest) and _same(buffer, start, stop, tags, number):
             following[previous] = number
             return np.int64(number)
         slot = (slot + np.uint64(1)) & limit
@@ -77,24 +108,38 @@ def _hash(buffer: Any, start: Any, stop: Any) -> Any:
 
 
 @compiled
-def enter(number: Any, start: Any, stop: Any, slots: Any, tags: Any, pool: Any) -> Any:
-    """Put the tag pool[start:stop] into the table under its number; its class stays as it is."""
-    digest = _hash(pool, start, stop)
+def enter(number: Any, start: Any, stop: Any, tags: Any) -> Any:
+    """Put the tag at [start, stop) of the pool into the table under its number; its class stays as it is."""
+    entries = tags.entries
+    digest = _hash(tags.pool, start, stop)
+    entries[number, 0], entries[number, 1], entries[number, 2] = start, stop - start, np.int64(digest)
+    _occupy(number, digest, tags.slots)
+
+
+@compiled
+def enter_again(count: Any, tags: Any) -> Any:
+    """Put the first `count` tags, which were entered before, into slots that are all free."""
+    for number in range(count):
+        _occupy(number, np.uint64(tags.entries[number, 2]), tags.slots)
+
+
+@compiled
+def _occupy(number: Any, digest: Any, slots: Any) -> Any:
     limit = np.uint64(len(slots) - 1)
     slot = digest & limit
     while slots[slot] >= 0:
         slot = (slot + np.uint64(1)) & limit
     slots[slot] = number
-    tags[number, 0], tags[number, 1], tags[number, 2] = start, stop - start, np.int64(digest)
 
 
 @compiled
-def _same(buffer: Any, start: Any, stop: Any, pool: Any, tags: Any, number: Any) -> Any:
+def _same(buffer: Any, start: Any, stop: Any, tags: Any, number: Any) -> Any:
     """Whether buffer[start:stop] is the tag of this number."""
+    entries, pool = tags.entries, tags.pool
     length = stop - start
-    if tags[number, 1] != length:
+    if entries[number, 1] != length:
         return False
-    first = tags[number, 0]
+    first = entries[number, 0]
     i = 0
     while i + 8 <= length:
         if load_u64(buffer, start + i) != load_u64(pool, first + i):
@@ -108,23 +153,11 @@ def _same(buffer: Any, start: Any, stop: Any, pool: Any, tags: Any, number: Any)
 
 
 @compiled
-def _summary(
-    buffer: Any,
-    base: Any,
-    file: Any,
-    event: Any,
-    cursor: Any,
-    slots: Any,
-    tags: Any,
-    pool: Any,
-    following: Any,
-    rows: Any,
-    places: Any,
-    at: Any,
-    stack: Any,
-) -> Any:
+def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: Any, found: Any, scratch: Any) -> Any:
     """The values of one Event, into rows and places; returns MORE for done, UNUSUAL or FULL."""
     _, wall_time, step, start, stop = event
+    at, stack = scratch.at, scratch.stack
+    rows, places = found.rows, found.places
     n_rows, n_places, previous = cursor[1], cursor[2], cursor[3]
     while start < stop:
         if load_u8(buffer, start) != 0x0A:
@@ -136,10 +169,10 @@ def _summary(
         what = value_fields(buffer, first, last, at)
         if what <= 0:
             return UNUSUAL
-        tag = _tag(buffer, at[0], at[1], previous, slots, tags, pool, following)
+        tag = _tag(buffer, at[0], at[1], previous, tags)
         if tag < 0:
             return UNUSUAL
-        kind = tags[tag, 3]
+        kind = tags.entries[tag, 3]
         if at[5] > 0 and (kind == CLASS_NONE or not is_sound(buffer, at[4], at[5], schema.METADATA, stack)):
             return UNUSUAL
         previous = tag
@@ -203,14 +236,9 @@ def scan(
     file: Any,
     cursor: Any,
     length_crcs: Any,
-    slots: Any,
     tags: Any,
-    pool: Any,
-    following: Any,
-    rows: Any,
-    places: Any,
-    at: Any,
-    stack: Any,
+    found: Any,
+    scratch: Any,
 ) -> Any:
     """Go through buffer[cursor[0] : end], record by record.
 
@@ -221,18 +249,14 @@ def scan(
         file: the number of the file, for places.
         cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; moved on.
         length_crcs: uint32[65536]: the stored checksum of each short length.
-        slots: int32[2**k]: the numbers of tags, by hash; -1: free.
-        tags: int64[t, 4]: each tag's start in the pool, length, hash, class.
-        pool: uint8[p]: the tags, one behind the other.
-        following: int32[t]: which tag followed each tag last; -1: none.
-        rows: ROW[CAPACITY], filled from cursor[1] on.
-        places: PLACE[PLACE_CAPACITY], filled from cursor[2] on.
-        at: int64[6], scratch.
-        stack: int64[2, 8], scratch.
+        tags: a TagTable.
+        found: a Found; its rows are filled from cursor[1] on, its places from cursor[2] on.
+        scratch: a Scratch.
 
     Returns:
         MORE, ODD, UNUSUAL or FULL; the position is that of the record that it is about.
     """
+    rows = found.rows
     while True:
         pos = cursor[0]
         if end - pos < 16:
@@ -252,7 +276,7 @@ def scan(
         step, tag_at = _scalar_at(buffer, start, stop)
         if tag_at > 0 and cursor[1] < CAPACITY:
             wall_time = load_f64(buffer, start + 1)
-            tag = _tag(buffer, tag_at, stop - 5, cursor[3], slots, tags, pool, following)
+            tag = _tag(buffer, tag_at, stop - 5, cursor[3], tags)
             if tag >= 0 and np.isfinite(wall_time):
                 row = rows[cursor[1]]
                 row["tag"], row["step"], row["wall_time"] = tag, step, wall_time
@@ -266,7 +290,7 @@ def scan(
         if not event[0]:
             return UNUSUAL
         if event[4] > event[3]:
-            status = _summary(buffer, base, file, event, cursor, slots, tags, pool, following, rows, places, at, stack)
+            status = _summary(buffer, base, file, event, cursor, tags, found, scratch)
             if status != MORE:
                 return status
         cursor[0] = stop + 4
@@ -274,26 +298,24 @@ def scan(
 
 
 @compiled
-def group(rows: Any, n: Any, counts: Any, starts: Any, steps: Any, wall_times: Any, values: Any) -> Any:
-    """Sort rows[:n] into columns, tag by tag, each tag's in their order; a counting sort.
+def group(rows: Any, counts: Any, starts: Any, out: Any) -> Any:
+    """Sort rows into columns, tag by tag, each tag's in their order; a counting sort.
 
     Args:
-        rows: ROW[CAPACITY].
-        n: how many of them.
+        rows: ROW[n].
         counts: int64[t], filled with the number of rows of each tag.
         starts: int64[t], scratch.
-        steps: int64[CAPACITY], filled.
-        wall_times: float64[CAPACITY], filled; seconds since the epoch.
-        values: float64[CAPACITY], filled.
+        out: a Block with room for n points, filled.
     """
+    steps, wall_times, values = out
     counts[:] = 0
-    for i in range(n):
+    for i in range(len(rows)):
         counts[rows[i]["tag"]] += 1
     total = np.int64(0)
     for tag in range(len(counts)):
         starts[tag] = total
         total += counts[tag]
-    for i in range(n):
+    for i in range(len(rows)):
         row = rows[i]
         at = starts[row["tag"]]
         starts[row["tag"]] = at + 1

@@ -29,67 +29,53 @@ class Scanner:
 
     def __init__(self) -> None:
         self.cursor = np.zeros(5, np.int64)
-        self._at = np.zeros(6, np.int64)
-        self._stack = np.zeros((2, 8), np.int64)
+        self._scratch = scan.Scratch(np.zeros(6, np.int64), np.zeros((2, 8), np.int64))
         self._count = 0
-        self._pool = np.zeros(1 << 10, np.uint8)
         self._pool_used = 0
-        self._tags = np.zeros((16, 4), np.int64)  # start in the pool, length, hash, class
-        self._following = np.full(16, -1, np.int32)
-        self._slots = np.full(64, -1, np.int32)
+        self._tags = scan.TagTable(
+            slots=np.full(64, -1, np.int32),
+            entries=np.zeros((16, 4), np.int64),
+            pool=np.zeros(1 << 10, np.uint8),
+            following=np.full(16, -1, np.int32),
+        )
 
     def add(self, tag: bytes) -> None:
         """Take the next tag."""
-        if self._count == len(self._tags):
-            self._tags = np.concatenate((self._tags, np.zeros_like(self._tags)))
-            self._following = np.concatenate((self._following, np.full_like(self._following, -1)))
-            self._slots = np.full(len(self._slots) * 2, -1, np.int32)
-            for number in range(self._count):
-                start, length = self._tags[number, :2].tolist()
-                scan.enter(number, start, start + length, self._slots, self._tags, self._pool)
+        if self._count == len(self._tags.entries):
+            self._grow()
         start, stop = self._pool_used, self._pool_used + len(tag)
-        if stop > len(self._pool):
-            self._pool = np.concatenate((self._pool, np.zeros(stop, np.uint8)))
-        self._pool[start:stop] = np.frombuffer(tag, np.uint8)
+        if stop > len(self._tags.pool):
+            pool = np.concatenate((self._tags.pool, np.zeros(stop, np.uint8)))
+            self._tags = self._tags._replace(pool=pool)
+        self._tags.pool[start:stop] = np.frombuffer(tag, np.uint8)
         self._pool_used = stop
-        scan.enter(self._count, start, stop, self._slots, self._tags, self._pool)
+        scan.enter(self._count, start, stop, self._tags)
         self._count += 1
+
+    def _grow(self) -> None:
+        """Make room for twice as many tags."""
+        entries, following = self._tags.entries, self._tags.following
+        self._tags = self._tags._replace(
+            slots=np.full(len(self._tags.slots) * 2, -1, np.int32),
+            entries=np.concatenate((entries, np.zeros_like(entries))),
+            following=np.concatenate((following, np.full_like(following, -1))),
+        )
+        scan.enter_again(self._count, self._tags)
 
     def set_class(self, number: int, tag_class: int) -> None:
         """Say what a tag's first metadata makes of it: one of `columns.CLASS_…`."""
-        self._tags[number, 3] = tag_class
+        self._tags.entries[number, 3] = tag_class
 
-    def scan(
-        self,
-        buffer: NDArray[np.uint8],
-        end: int,
-        base: int,
-        file: int,
-        rows: NDArray[np.void],
-        places: NDArray[np.void],
-    ) -> int:
+    def scan(self, buffer: NDArray[np.uint8], end: int, base: int, file: int, found: scan.Found) -> int:
         """Go on in buffer[:end] from the cursor; arguments and result as in `scan.scan`."""
-        status: int = scan.scan(
-            buffer,
-            end,
-            base,
-            file,
-            self.cursor,
-            short_length_crcs(),
-            self._slots,
-            self._tags,
-            self._pool,
-            self._following,
-            rows,
-            places,
-            self._at,
-            self._stack,
-        )
+        crcs = short_length_crcs()
+        status: int = scan.scan(buffer, end, base, file, self.cursor, crcs, self._tags, found, self._scratch)
         return status
 
 
-def sorted_rows(rows: NDArray[np.void], tags: int, out: Block) -> tuple[Block, NDArray[np.int64]]:
+def sorted_rows(rows: NDArray[np.void], tags: int, out: Block) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
     """The same as `columns.sorted_rows`, compiled; the points are put into `out`, which has room for them."""
     counts = np.empty(tags, np.int64)
-    scan.group(rows, len(rows), counts, np.empty(tags, np.int64), *out)
-    return out, counts
+    scan.group(rows, counts, np.empty(tags, np.int64), out)
+    present = np.flatnonzero(counts)
+    return out, present, counts[present]

@@ -1,79 +1,80 @@
-"""Values that are no scalars: old and new style decoded, odd shapes, and what is refused."""
+"""Values that are not what their tag says are UndecodableErrors with file and offset, whatever is wrong with them."""
 
-import numpy as np
 import pytest
 
-from summaries import Summary
-from summaries.reading.decoders import AUDIO, DECODERS, HISTOGRAMS, IMAGES, TENSORS, TEXTS, Audio, Images
-from summaries.wire.tensors import numeric_tensor, string_tensor
-
-Value = Summary.Value
-
-
-def histogram(limits, counts, low=-1.0, high=9.0):
-    return DECODERS[HISTOGRAMS](Value(histo={"min": low, "max": high, "bucket_limit": limits, "bucket": counts}))
+from summaries import Event, Summary, read_run
+from summaries.errors import UndecodableError
+from summaries.wire import pb
+from summaries.wire.records import frame
+from summaries.wire.tensors import string_tensor
 
 
-def strings(*items, shape=None):
-    return Value(tensor=string_tensor(items, [len(items)] if shape is None else shape))
+def tensor(dtype, shape=(), **values):
+    dims = [pb.TensorShapeProto.Dim(size=size) for size in shape]
+    return pb.TensorProto(dtype=dtype, tensor_shape=pb.TensorShapeProto(dim=dims), **values)
+
+
+@pytest.fixture
+def items_of(tmp_path):
+    """The items that a tensor becomes under a plugin's name."""
+
+    def read(plugin, message):
+        metadata = pb.SummaryMetadata(plugin_data=pb.SummaryMetadata.PluginData(plugin_name=plugin))
+        value = Summary.Value(tag="x", tensor=message, metadata=metadata)
+        event = Event(wall_time=1.0, summary=Summary(value=[value]))
+        (tmp_path / "a.tfevents").write_bytes(frame(event.SerializeToString()))
+        run = read_run(tmp_path)
+        return next(kind["x"] for kind in (run.histograms, run.images, run.audio, run.texts, run.tensors) if kind)
+
+    return read
+
+
+COMPLEX = tensor(pb.DT_COMPLEX64, scomplex_val=[1.0, 2.0])
+FLOAT = tensor(pb.DT_FLOAT, float_val=[1.0])
+HUGE = tensor(pb.DT_FLOAT, [2**40], float_val=[1.0])
+
+# What is wrong: (plugin, tensor, what the error says it got).
+WRONG = {
+    "a complex histogram": ("histograms", COMPLEX, "a histogram must be real numbers, got an array of complex64"),
+    "a histogram of strings": (
+        "histograms", string_tensor([b"1"], [1]), "a histogram must be real numbers, got an array of object",
+    ),
+    "images of numbers": ("images", FLOAT, "images must be strings, got an array of float32"),
+    "images without a size": (
+        "images", string_tensor([b"3"], [1]), "images must be width, height and their bytes, got 1 strings",
+    ),
+    "audio of numbers": ("audio", FLOAT, "audio must be strings, got an array of float32"),
+    "text of numbers": ("text", FLOAT, "text must be strings, got an array of float32"),
+    "more values than memory": (
+        "histograms", HUGE, "a tensor of shape (1099511627776,) must have 1099511627776 values, got 1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("plugin", "message", "got"), WRONG.values(), ids=WRONG)
+def test_a_wrong_value(items_of, plugin, message, got):
+    items = items_of(plugin, message)
+    with pytest.raises(UndecodableError) as caught:
+        items[0]
+    fault = caught.value.fault
+    assert (fault.reason, fault.got, fault.want) == ("value is not what its tag says", got, "a value of 'x'")
+    assert fault.path.endswith("a.tfevents")
+    assert fault.offset == items._places[0]["offset"]
+
+
+@pytest.mark.parametrize("shape", [[0], [2, 0], [0, 2]])
+def test_audio_without_clips(items_of, shape):
+    assert items_of("audio", string_tensor([], shape))[0] == ((), ())
 
 
 @pytest.mark.parametrize(
-    ("limits", "counts", "want"),
+    ("strings", "shape", "want"),
     [
-        ([1, 2, 3], [4, 5, 6], [[-1, 1, 4], [1, 2, 5], [2, 9, 6]]),
-        ([0, 1, 2, 3], [0, 4, 0, 0], [[-1, 9, 4]]),
-        ([0, 1, 2, 3], [0, 4, 0, 5], [[-1, 1, 4], [1, 2, 0], [2, 9, 5]]),
-        ([1.7e308, 1.8e308], [0, 0], []),
-        ([], [], []),
+        ([b"wav"], [], ((b"wav",), ("",))),
+        ([b"wav", b"more"], [2], ((b"wav", b"more"), ("", ""))),
+        ([b"wav", b"label"], [1, 2], ((b"wav",), ("label",))),
+        ([b"a", b"A", b"b", b"B"], [2, 2], ((b"a", b"b"), ("A", "B"))),
     ],
 )
-def test_old_histograms(limits, counts, want):
-    """Minimum and maximum in the outer limits' place; empty buckets only in between."""
-    got = histogram(limits, counts)
-    assert got.shape == (len(want), 3)
-    assert got.tolist() == want
-
-
-def test_a_histogram_without_all_its_counts():
-    with pytest.raises(
-        ValueError, match=r"^a histogram must have as many limits as counts, got 2 limits and 1 counts$"
-    ):
-        histogram([1, 2], [1])
-
-
-def test_new_histograms():
-    buckets = np.arange(6.0).reshape(2, 3)
-    got = DECODERS[HISTOGRAMS](Value(tensor=numeric_tensor(buckets.astype(np.float32))))
-    assert got.dtype == np.float64
-    np.testing.assert_array_equal(got, buckets)
-
-
-def test_images():
-    old = Value(image={"width": 3, "height": 4, "encoded_image_string": b"PNG"})
-    assert DECODERS[IMAGES](old) == Images(3, 4, (b"PNG",))
-    assert DECODERS[IMAGES](strings(b"3", b"4", b"a", b"b")) == Images(3, 4, (b"a", b"b"))
-    assert DECODERS[IMAGES](strings(b"3", b"4")) == Images(3, 4, ())
-
-
-def test_audio():
-    assert DECODERS[AUDIO](Value(audio={"encoded_audio_string": b"WAV"})) == Audio((b"WAV",), ("",))
-    assert DECODERS[AUDIO](strings(b"WAV", shape=[])) == Audio((b"WAV",), ("",))
-    assert DECODERS[AUDIO](strings(b"a", b"b")) == Audio((b"a", b"b"), ("", ""))
-    assert DECODERS[AUDIO](strings(b"a", b"x", b"b", b"\xff", shape=[2, 2])) == Audio((b"a", b"b"), ("x", "\\xff"))
-
-
-def test_texts():
-    assert DECODERS[TEXTS](strings(b"hi", shape=[])) == "hi"
-    assert DECODERS[TEXTS](strings(b"\xff", shape=[1])) == "\\xff"
-    several = DECODERS[TEXTS](strings(b"a", b"b", b"c", b"d", shape=[2, 2]))
-    assert several.tolist() == [["a", "b"], ["c", "d"]]
-    with pytest.raises(ValueError, match=r"^text must be strings, got an array of float32$"):
-        DECODERS[TEXTS](Value(tensor=numeric_tensor(np.float32([1]))))
-
-
-def test_tensors():
-    array = np.arange(6, dtype=np.int16).reshape(2, 3)
-    np.testing.assert_array_equal(DECODERS[TENSORS](Value(tensor=numeric_tensor(array))), array, strict=True)
-    assert DECODERS[TENSORS](Value(obsolete_old_style_histogram=b"old")) == b"old"
-    assert DECODERS[TENSORS](Value(tag="nothing")) is None
+def test_audio(items_of, strings, shape, want):
+    assert items_of("audio", string_tensor(strings, shape))[0] == want

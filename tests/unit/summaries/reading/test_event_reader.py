@@ -108,7 +108,7 @@ FAULTS = {
         NO_EVENT,
         UndecodableError,
         FaultKind.UNDECODABLE,
-        f"data is no Event: got {refusal(NO_EVENT_DATA)}, want a serialized Event",
+        f"data is not an Event: got {refusal(NO_EVENT_DATA)}, want a serialized Event",
     ),
 }
 each_fault = pytest.mark.parametrize(("damage", "error", "kind", "text"), FAULTS.values(), ids=FAULTS)

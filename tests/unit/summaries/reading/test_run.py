@@ -156,7 +156,7 @@ def test_a_tag_that_is_no_text(run_of):
     assert run.scalars["\\xff"].value.tolist() == [2.0, 2.0]
     first = run.faults[0]
     assert [fault.kind for fault in run.faults] == [FaultKind.UNDECODABLE_TEXT] * 2
-    assert (first.reason, first.got, first.want) == ("tag is no UTF-8", r"b'\xff'", "UTF-8 text")
+    assert (first.reason, first.got, first.want) == ("tag is not UTF-8", r"b'\xff'", "UTF-8 text")
 
 
 def test_a_session_start_and_a_later_write_supersede(run_of):

@@ -8,7 +8,7 @@ from io import FileIO
 import pytest
 
 from summaries.storage import local, names
-from summaries.storage.local import LOCAL, LocalEventFile, LocalFile, open_to_read, read_chunks
+from summaries.storage.local import LOCAL, LocalEventFile, LocalFile
 from summaries.storage.names import is_event_file
 
 
@@ -46,7 +46,8 @@ def file(tmp_path):
 
 
 def content(file):
-    return b"".join(read_chunks(file.path))
+    with open(file.path, "rb") as opened:
+        return opened.read()
 
 
 def test_append(file):
@@ -133,15 +134,6 @@ def test_read_into(tmp_path, start, size, expected):
     with LOCAL.open(str(tmp_path / "file")) as file:
         assert file.read_into(start, memoryview(buffer)) == len(expected.rstrip(b"\0"))
     assert buffer == expected
-
-
-def test_open_to_read(tmp_path):
-    """The bytes of a file by its path, from any place in it on."""
-    (tmp_path / "file").write_bytes(b"bytes!")
-    with open_to_read(str(tmp_path / "file")) as file:
-        file.seek(2)
-        assert file.read(3) == b"tes"
-    assert list(read_chunks(str(tmp_path / "file"), 2)) == [b"tes!"]
 
 
 def listed(path, **options):

@@ -42,14 +42,14 @@ def test_offsets_and_numbers_go_on(size, offset, number):
     assert [data for item in items for data in item.data] == DATA
     assert [place for item in items for place in item.offsets] == [offset + place for place in OFFSETS]
     assert [item.number + i for item in items for i in range(len(item.data))] == [number + i for i in range(4)]
-    assert (parser.number, parser.settled, parser.unsettled) == (number + 4, offset + len(WHOLE), b"")
+    assert (parser.number, parser.settled) == (number + 4, offset + len(WHOLE))
 
 
 def test_what_is_settled_and_what_waits():
     parser = BatchParser(1000)
     (batch,) = parser.feed(WHOLE + WHOLE[:25])
     assert batch.data == [*DATA, b"one"]
-    assert (parser.settled, parser.unsettled) == (1000 + len(WHOLE) + 19, WHOLE[19:25])
+    assert parser.settled == 1000 + len(WHOLE) + 19
     (tail,) = parser.close()
     assert (tail.kind, tail.offset, tail.record) == (FaultKind.UNFINISHED_TAIL, 1000 + len(WHOLE) + 19, 5)
 
@@ -68,7 +68,23 @@ def test_after_damage_batches_go_on():
     assert [place for batch in batches for place in batch.offsets] == [1000 + place for place in behind]
     assert [batch.number + i for batch in batches for i in range(len(batch.data))] == list(range(40, 52))
     assert parser.settled == 1000 + 3 * len(WHOLE) + len(damaged)
-    assert len(batches) == 3  # the plain parser gives one record, and batches go on
+
+
+def test_when_no_fault_has_come_for_a_while_batches_are_large_again():
+    damaged = bytearray(frame(b"damaged"))
+    damaged[-1] ^= 1
+    parser = BatchParser()
+    calm = []
+    for _ in range(2):
+        assert [type(item) for item in parser.feed(bytes(damaged))] == [Fault]
+        calm.append(parser.calm)
+        list(parser.feed(frame(bytes(1 << 15))))
+        calm.append(parser.calm)
+        list(parser.feed(frame(bytes(1 << 15))))
+        calm.append(parser.calm)
+        (batch,) = parser.feed(WHOLE)
+        assert batch.data == DATA
+    assert calm == [False, False, True] * 2
 
 
 def test_a_large_record_is_awaited_and_found():

@@ -24,12 +24,12 @@ CASES = {
     "the lowest step": (Event(step=-(2**63), wall_time=2.0), [f"step below zero: got {-(2**63)}, want 0 or more"]),
     "step 0": (Event(step=0, wall_time=2.0), []),
     "wall time 0": (Event(step=1), []),
-    "wall time NaN": (Event(wall_time=math.nan), ["wall time is no moment: got nan, want seconds since the epoch"]),
+    "wall time NaN": (Event(wall_time=math.nan), ["wall time is not finite: got nan, want seconds since the epoch"]),
     "both": (
         Event(step=-1, wall_time=math.inf),
         [
             "step below zero: got -1, want 0 or more",
-            "wall time is no moment: got inf, want seconds since the epoch",
+            "wall time is not finite: got inf, want seconds since the epoch",
         ],
     ),
     "nothing but a version": (Event(file_version="brain.Event:2"), []),
@@ -58,7 +58,7 @@ def test_bytes_that_are_no_message():
     event, (fault,) = decode_event(b"\xff")
     assert event is None
     assert (fault.kind, fault.reason, fault.want) == (
-        FaultKind.UNDECODABLE, "data is no Event", "a serialized Event",
+        FaultKind.UNDECODABLE, "data is not an Event", "a serialized Event",
     )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def test_a_tag_that_is_no_text(tag, escaped):
     (value,) = event.summary.value
     assert (value.tag, value.simple_value) == (escaped, 0.5)
     assert (fault.kind, fault.reason, fault.got, fault.want) == (
-        FaultKind.UNDECODABLE_TEXT, "tag is no UTF-8", repr(tag), "UTF-8 text",
+        FaultKind.UNDECODABLE_TEXT, "tag is not UTF-8", repr(tag), "UTF-8 text",
     )  # fmt: skip
 
 

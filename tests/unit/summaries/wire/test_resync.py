@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 from strategies import sound_header
 
+from summaries.wire import resync
 from summaries.wire.records import frame
-from summaries.wire.resync import find_header, is_zero
+from summaries.wire.resync import Claim, Headers, is_zero
 
 LIMIT = 2**31 - 1
 BLOCK = 1 << 15  # where the search goes on to its next block
+
+
+def find_header(data, start, stop, limit):
+    return Headers(limit).first(data, 0, start, stop)
 
 
 def noise(count):
@@ -68,3 +73,56 @@ def test_a_header_may_reach_beyond_the_stop():
 )
 def test_is_zero(data, start, stop, expected):
     assert is_zero(data, start, stop) is expected
+
+
+def test_the_first_claim_that_may_be_whole():
+    """Damaged claims are passed over; one that reaches beyond the buffer is open until the buffer has all of it."""
+    damaged = frame(b"one")[:-1] + b"?"
+    late = frame(b"x" * 50)
+    data = b"!" + damaged + late + frame(b"two")
+    start = 1 + len(damaged)
+    headers = Headers(LIMIT)
+    for have in range(start + 12, start + len(late)):
+        assert headers.first_open(data[:have], 0, 0, have) == Claim(start, start + len(late))
+    broken = data[: start + 20] + b"?" + data[start + 21 :]
+    two = start + len(late)
+    assert headers.first_open(broken, 0, 0, len(broken)) == Claim(two, len(data))
+    assert headers.first_open(broken, 0, 0, two) is None
+    assert headers.first_open(broken, 0, two + 1, len(broken)) is None
+
+
+def test_offsets_are_those_in_the_stream():
+    data = b"??" + frame(b"one") + b"??" + frame(b"two")
+    headers = Headers(LIMIT)
+    assert headers.first_open(data, 1000, 1000, 2000) == Claim(1002, 1021)
+    assert headers.first_open(data[20:], 1020, 1021, 2000) == Claim(1023, 1042)
+    assert headers.first(data[20:], 1020, 1021, 2000) == 1023
+
+
+@pytest.mark.parametrize("piece", [7, 1000, BLOCK])
+def test_claims_are_found_however_the_buffer_grows_and_shrinks(piece):
+    """Asked in order, with a buffer that loses bytes at its start and gains some at its end, as a parser's does."""
+    rng = np.random.default_rng(2)
+    parts = [rng.bytes(5), frame(b"a" * 20), sound_header(40), frame(b""), sound_header(3), bytes(30)] * 30
+    data = b"".join(parts)
+    want = [at for at in range(len(data)) if any(data.startswith(f, at) for f in (frame(b"a" * 20), frame(b"")))]
+    headers, found, start = Headers(LIMIT), [], 0
+    for end in [*range(piece, len(data), piece), len(data)]:
+        base = max(0, start - 3)
+        while (claim := headers.first_open(data[base:end], base, start, len(data))) is not None and claim.stop <= end:
+            found.append(claim.start)
+            start = claim.start + 1
+    assert found == want
+
+
+def test_each_block_is_searched_once_and_each_claim_is_checked_once(monkeypatch):
+    searched, checked = [], []
+    sound_headers, of = resync._sound_headers, resync.SpanChecksums.of
+    monkeypatch.setattr(resync, "_sound_headers", lambda b, n: searched.append(len(b)) or sound_headers(b, n))
+    monkeypatch.setattr(resync.SpanChecksums, "of", lambda self, b, s, e: checked.append(len(s)) or of(self, b, s, e))
+    data = b"".join(sound_header(i % 500) for i in range(10_000))
+    headers = Headers(LIMIT)
+    for start in range(0, len(data), 7):
+        (headers.first if start % 2 else headers.first_open)(data, 0, start, start + 7)
+    assert sum(searched) <= len(data) + 12 * len(searched)
+    assert sum(checked) <= 10_000

@@ -67,7 +67,7 @@ def test_what_has_a_graph(logdir):
     [
         (None, ValueError, "add_graph needs a graph or a graph_def, got neither"),
         (7, TypeError, "graph must be a protobuf message or its bytes, got int"),
-        (b"\xff", ValueError, "graph must be a GraphDef, got 1 bytes that are none: "),
+        (b"\xff", ValueError, "graph must be a GraphDef, got 1 bytes that do not parse as one: "),
     ],
 )
 def test_no_graph(logdir, graph, kind, text):

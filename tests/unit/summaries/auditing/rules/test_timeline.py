@@ -156,7 +156,7 @@ def test_the_words_of_clocks(tmp_path):
             writer.add_scalar("loss", 1 / (1 + step), step, walltime=time)
     findings = audit(tmp_path, Config()).findings
     assert [(finding.message, finding.steps, finding.count) for finding in findings] == [
-        ("loss: the wall time of step 4 is not finite, but nan; the same for 1 other point", (4, 7), 2),
+        ("loss: the wall time of step 4 is not finite: nan; the same for 1 other point", (4, 7), 2),
         ("loss: the wall time goes back by up to 81 s, 2 times", (11, 16), 2),
     ]
 

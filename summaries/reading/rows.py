@@ -1,0 +1,119 @@
+"""Where rows and places go while a run is read: into lists as they are met, and from there into columns by tag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.storage.protocols import chunks
+from summaries.wire.batches import BatchParser
+from summaries.wire.columns import CAPACITY, PLACE, PLACE_CAPACITY, ROW, Block, Points, sorted_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from summaries.errors import Fault
+    from summaries.storage.protocols import ReadableFile
+    from summaries.wire.batches import Batch
+
+    Row = tuple[int, float, float, int]
+    """Step, wall time, value, tag number: a ROW."""
+
+    Place = tuple[int, float, int, int, int, int, int, int]
+    """A PLACE, in its fields' order."""
+
+    Take = Callable[[Batch | Fault], None]
+
+__all__ = ["FEW_ROWS", "Rows", "Workspace"]
+
+_BUFFER_BYTES = 1 << 20
+FEW_ROWS = 16
+"""Up to here, sorting takes longer than adding one row after the other."""
+
+
+class Workspace:
+    """Scratch memory for one thread's reading; each run uses it after the other."""
+
+    def __init__(self) -> None:
+        self.rows = np.zeros(CAPACITY, ROW)
+        self.places = np.zeros(PLACE_CAPACITY, PLACE)
+        self.sorted = Block(np.empty(CAPACITY, np.int64), np.empty(CAPACITY), np.empty(CAPACITY))
+        self.buffer = np.empty(_BUFFER_BYTES, np.uint8)
+
+
+class Rows:
+    """What was read of a run, from files that are read plainly: every record goes to the caller.
+
+    `ScannedRows` does the same with the compiled scanner.
+
+    Attributes:
+        rows: rows that are still to be moved into `points`; append to it.
+        places: places that are still to be moved into `settled_places`; append to it.
+        points: the scalars, by tag number.
+        settled_places: PLACE[n] in pieces, in order.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.places: list[Place] = []
+        self.points = Points()
+        self.settled_places: list[NDArray[np.void]] = []
+
+    def read(self, opened: ReadableFile, file: int, take: Take) -> tuple[int, int]:
+        """Read one file to its present end.
+
+        Args:
+            opened: the file.
+            file: its number, for places.
+            take: called with each batch of records that are not taken here, and each fault, in order.
+
+        Returns:
+            The file's length in bytes, and how many records it has.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        parser = BatchParser()
+        end = 0
+        for chunk in chunks(opened):
+            end += len(chunk)
+            for item in parser.feed(chunk):
+                take(item)
+        for item in parser.close():
+            take(item)
+        return end, parser.number
+
+    def add_tag(self, name: str) -> None:
+        """Take the name of the next tag number."""
+
+    def set_class(self, tag: int, tag_class: int) -> None:
+        """Say what a tag's first metadata makes of it: one of `columns.CLASS_…`."""
+
+    def flush_if_full(self) -> None:
+        """Flush if so much is waiting that sorting it pays."""
+        if len(self.rows) >= CAPACITY or len(self.places) >= PLACE_CAPACITY:
+            self.flush()
+
+    def flush(self) -> None:
+        """Move rows and places to where they stay."""
+        if len(self.rows) <= FEW_ROWS:
+            for step, wall_time, value, tag in self.rows:
+                self.points.append(tag, step, wall_time, value)
+        else:
+            self.points.add(*sorted_rows(np.array(self.rows, ROW)))
+        if self.places:
+            self._settle_places(np.array(self.places, PLACE))
+        self.rows.clear()
+        self.places.clear()
+
+    def mark(self) -> int:
+        """Divide what was read so far from what comes; returns the mark's number, as in `Points`."""
+        self.flush()
+        return self.points.mark()
+
+    def _settle_places(self, places: NDArray[np.void]) -> None:
+        places["epoch"] = self.points.marks
+        self.settled_places.append(places)
