@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from summaries.auditing.curves import Curve, thin
+from summaries.auditing.curves import Curve, averages, thin
 from summaries.auditing.findings import Finding, Report, RunReport, Severity
 
 START = 1.79e9
@@ -21,7 +21,7 @@ def curve(tag, role, value, variable="", every=1, start=START):
     value = np.asarray(value, np.float64)
     step = np.arange(len(value), dtype=np.int64) * every
     kept = thin(value)
-    return Curve(tag, role, variable, step[kept], start + 0.25 * step[kept], value[kept], len(value))
+    return Curve(tag, role, variable, step[kept], start + 0.25 * step[kept], value[kept], len(value), averages(value))
 
 
 def run(name, findings=(), curves=()):
@@ -223,7 +223,8 @@ def small(run="lenet/a b", tag="train/loss", message="the loss is nan"):
         {"points": 29, "least": float("nan"), "most": float("inf"), "first value": "nan"}, 29,
     )  # fmt: skip
     note = Finding("GL107", "no-events", Severity.INFO, run, "", None, "nothing was logged", {"file": f"{run}/x"})
-    loss = Curve(tag, "loss", "", np.arange(4), np.arange(4.0), np.array([4.0, 3.0, 2.0, np.nan]), 4)
+    value = np.array([4.0, 3.0, 2.0, np.nan])
+    loss = Curve(tag, "loss", "", np.arange(4), np.arange(4.0), value, 4, value)
     return Report(
         (RunReport(run, (f"{run}/x",), (worst, note), (loss,), 4, (0, 3), (0.0, 3.0)), RunReport("b", (), ()))
     )

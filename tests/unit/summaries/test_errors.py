@@ -37,6 +37,6 @@ def test_a_fault_of_one_byte_in_no_file():
     assert fault.path == ""
 
 
-def test_which_kinds_lose_bytes():
+def test_which_kinds_are_data_loss():
     notes = {FaultKind.NEGATIVE_STEP, FaultKind.NON_FINITE_WALL_TIME, FaultKind.EMPTY_FILE}
-    assert {kind for kind in FaultKind if not kind.loses} == notes
+    assert {kind for kind in FaultKind if not kind.is_data_loss} == notes

@@ -1,52 +1,30 @@
-"""Curves: which points are drawn, and the shares of stretches. What holds of any series is in tests/properties."""
+"""The averages that a sparkline shows: of all points, whatever they are."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from summaries.auditing.curves import means, thin
-
-
-@pytest.mark.parametrize(
-    ("count", "stretches", "whole"), [(0, 1, True), (2, 1, True), (3, 1, False), (2000, 1000, True)]
-)
-def test_a_short_series_is_kept_whole(count, stretches, whole):
-    value = np.zeros(count)
-    assert (len(thin(value, stretches)) == count) is whole
+from summaries.auditing.curves import averages
 
 
-def test_extremes_and_ends_stay():
-    value = np.zeros(100)
-    value[[13, 57]] = 5.0, -7.0
-    assert {0, 13, 57, 99} <= set(thin(value, 4).tolist())
+@given(st.lists(st.floats(-1e6, 1e6) | st.sampled_from([np.nan, np.inf, -np.inf]), max_size=100), st.integers(1, 20))
+def test_each_is_the_mean_of_a_stretch_and_all_points_are_in_one(values, stretches):
+    value = np.array(values)
+    found = averages(value, stretches)
+    assert len(found) == min(stretches, len(value))
+    ends = np.arange(len(found) + 1) * len(value) // max(len(found), 1)
+    parts = [value[i:j][np.isfinite(value[i:j])] for i, j in pairwise(ends)]
+    expected = [part.mean() if len(part) else np.nan for part in parts]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-6)
 
 
-def test_of_what_is_not_finite_the_first_and_the_last_of_a_stretch_stay():
-    value = np.zeros(100)
-    value[30:41] = np.nan
-    value[35] = np.inf
-    assert [at for at in thin(value, 2).tolist() if not np.isfinite(value[at])] == [30, 40]
+@pytest.mark.parametrize("count", [1, 3, 16, 17, 64, 1000])
+def test_the_largest_numbers_do_not_overflow(count):
+    np.testing.assert_allclose(averages(np.full(count, 1.7e308)), 1.7e308, rtol=1e-12)
 
 
-def test_there_is_a_stretch():
-    with pytest.raises(ValueError, match=r"^stretches must be at least 1, got 0$"):
-        thin(np.zeros(5), 0)
-
-
-@pytest.mark.parametrize(
-    ("count", "width"), [(1, 20), (19, 20), (20, 20), (21, 20), (4000, 20), (4001, 21), (100_000, 500)]
-)
-def test_means(count, width):
-    value = (np.arange(count) % 3 == 0).astype(float)
-    last, share = means(value)
-    parts = [value[start : start + width] for start in range(0, count, width)]
-    assert share.tolist() == pytest.approx([part.mean() for part in parts])
-    assert last.tolist() == [min(start + width, count) - 1 for start in range(0, count, width)]
-    assert len(last) <= 200
-
-
-def test_means_of_nothing_and_of_nan():
-    last, share = means(np.empty(0))
-    assert (len(last), len(share)) == (0, 0)
-    last, share = means(np.append(np.ones(20), [np.nan, np.inf]))
-    assert share[0] == 1
-    assert np.isnan(share[1])
+def test_none_of_none():
+    assert averages(np.empty(0)).tolist() == []

@@ -7,6 +7,7 @@ import pytest
 from summaries import Event, SessionLog, Summary, read_run
 from summaries.reading.collector import Collector
 from summaries.reading.rows import Workspace
+from summaries.storage.local import LOCAL
 from summaries.wire.records import frame
 
 FAST = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
@@ -38,7 +39,7 @@ def collected(path, fast, monkeypatch):
     record = Collector._record
     monkeypatch.setattr(Collector, "_record", lambda self, data, *at: parsed.append(data) or record(self, data, *at))
     collector = Collector(Workspace(), fast=fast)
-    collector.read(str(path))
+    collector.read(LOCAL.discover(str(path))[0])
     return collector, len(parsed)
 
 
@@ -92,7 +93,7 @@ def test_the_scanner_goes_on_when_no_fault_has_come_for_a_while(tmp_path, monkey
     monkeypatch.setattr(
         type(collector.rows), "_read_plainly", lambda *args: reads.append(args[2]) or read_plainly(*args)
     )
-    collector.read(str(path))
+    collector.read(LOCAL.discover(str(path))[0])
     assert len(reads) == 3  # for each stretch, and for the end of the file
 
 

@@ -11,9 +11,9 @@ FIRST = frame(Event(wall_time=1.0, file_version="brain.Event:2").SerializeToStri
 
 # Bytes that a MetaGraphDef cannot have: (bytes, what the error says).
 BROKEN = {
-    "the end of a group": (b"\x0c", "wire type 4 has no place in an event"),
+    "the end of a group": (b"\x0c", "wire type 4 is not allowed in an event"),
     "a long field": (b"\x12\x05ab", "a field is longer than its message"),
-    "a long number": (b"\x08" + b"\xff" * 12, "a number has no end"),
+    "a long number": (b"\x08" + b"\xff" * 12, "a varint is not terminated"),
 }
 
 

@@ -76,7 +76,7 @@ def test_hostile_names_are_inert_in_text():
 @pytest.mark.parametrize(
     ("values", "line"),
     [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"),
-     ([-1e300, 1e300], "▁█"), ([-1.7e308, 1.7e308], "▁█"), ([1.7e308] * 64, "▁" * 16)],
+     ([-1e300, 1e300], "▁█"), ([-1.7e308, 1.7e308], "▁█"), ([1.7e308] * 16, "▁" * 16)],
 )  # fmt: skip
 def test_sparkline(values, line):
     assert text.sparkline(np.array(values, float)) == line

@@ -168,5 +168,5 @@ def test_the_words_of_wall_times_of_events_without_scalars(tmp_path):
     path = tmp_path / "a.tfevents"
     path.write_bytes(b"".join(frame(event.SerializeToString()) for event in events))
     finding = found_in(tmp_path)["GL203"]
-    assert finding.message == (f"{path}: the wall time of record 2 is not finite, but inf; the same for 1 other record")
+    assert finding.message == (f"{path}: the wall time of record 2 is not finite: inf; the same for 1 other record")
     assert (finding.count, finding.evidence) == (2, {"got": "inf", "file": str(path), "record": 2})
