@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 
-.PHONY: demo test bench lint types layers proto format clean
+.PHONY: demo test bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -27,6 +27,10 @@ layers: $(VENV)/.ready
 # Each peer runs beside us in the same process, where it is installed.
 bench: $(VENV)/.ready
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
+
+# Take README's pictures and figures anew, from a fresh run of the demo. It needs Chromium.
+pictures: $(VENV)/.ready
+	PYTHONPATH=tests $(BIN)/python -m browser.pictures
 
 # Write summaries/wire/pb anew from proto/.
 proto: $(VENV)/.ready

@@ -5,6 +5,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+import optim  # noqa: F401 - first as a package: pytest would load a module whose examples it runs a second time
+import summaries  # noqa: F401 - likewise
+
 collect_ignore = []
 if find_spec("numba") is None:  # an extra
     collect_ignore += [f"summaries/wire/compiled/{name}.py" for name in ("fields", "primitives", "scan", "scanner")]

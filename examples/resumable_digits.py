@@ -100,7 +100,8 @@ def main() -> None:
     run = read_run(options.logdir)
     loss, accuracy = run.scalars["train/loss"].latest(), run.scalars["test/accuracy"].latest()
     starts = sum("tfevents" in path for path in run.files)
-    print(f"{len(loss.step)} steps in {starts} starts: loss {loss.value[-1]:.3f}, accuracy {accuracy.value[-1]:.3f}")
+    told = f"{len(loss.step)} steps in {starts} start{'' if starts == 1 else 's'}"
+    print(f"{told}: loss {loss.value[-1]:.3f}, accuracy {accuracy.value[-1]:.3f}")
     beside = os.path.join(os.path.dirname(sys.executable), "tensorboard")
     command = os.path.relpath(beside) if os.path.exists(beside) else "tensorboard"
     print(f"To see it: {command} --logdir {options.logdir}")

@@ -17,6 +17,7 @@ from summaries.auditing.signals.tags import TagTable
 from summaries.reading.run import read_run
 from summaries.storage.logdir import event_files
 from summaries.tools import clip_advice, export, verify
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,7 +100,7 @@ def _verify(paths: list[str]) -> int:
         try:
             for file in event_files([given]):
                 verdict = verify(file.path)
-                print(f"{file.path}: {_count(verdict.events, 'event')}, {_count(len(verdict.faults), 'fault')}")
+                print(f"{file.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
                 for fault in verdict.faults:
                     print(f"  {fault}")
                 damaged |= verdict.damaged
@@ -109,10 +110,6 @@ def _verify(paths: list[str]) -> int:
             print(f"gradledger: {error}", file=sys.stderr)
             failed = True
     return 2 if failed else int(damaged)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _export(logdir: str, target: str, *, partitioned: bool) -> int:
@@ -136,7 +133,7 @@ def _export(logdir: str, target: str, *, partitioned: bool) -> int:
     runs = export.RunsBelow(logdir)
     with progress_bar(len(runs)) as on_progress:
         points = write(runs, target, on_run)
-    print(f"{target}: {points} points")
+    print(f"{target}: {counted(points, 'point')}")
     return 1 if damaged else 0
 
 

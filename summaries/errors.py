@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from summaries.words import counted
+
 __all__ = [
     "DamagedLengthError",
     "DamagedPayloadError",
@@ -96,10 +98,9 @@ class Fault:
 
     def __str__(self) -> str:
         place = f"{self.path}, " if self.path else ""
-        unit = "byte" if self.length == 1 else "bytes"
         return (
             f"{self.reason}: got {self.got}, want {self.want}"
-            f" - at {place}record {self.record}, offset {self.offset} ({self.length} {unit})"
+            f" - at {place}record {self.record}, offset {self.offset} ({counted(self.length, 'byte')})"
         )
 
     def located(self, path: str) -> Fault:

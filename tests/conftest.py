@@ -3,6 +3,10 @@
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no deadline", deadline=None)  # no test is about time, and some compile when they first run
+settings.load_profile("no deadline")
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Helpers for several tests: feed a parser, read a file back, run a program."""
 
+import os
 import subprocess
 import sys
 import time
@@ -9,6 +10,9 @@ from summaries.reading.event_reader import summary_iterator
 from summaries.wire.records import RecordParser
 
 ROOT = Path(__file__).parents[1]
+
+# OpenBLAS's kernels for these processors round differently; "" is its own choice. Every x86 processor in use runs them.
+CORE_TYPES = ("", "Haswell", "Sandybridge", "Prescott")
 
 
 def chunks_of(data, size):
@@ -45,6 +49,12 @@ def polls():
     for _ in range(1200):
         yield
         time.sleep(0.05)
+
+
+def environment_of(core_type):
+    """The environment of a program whose BLAS has one thread, and the kernels of this processor."""
+    chosen = {"OPENBLAS_CORETYPE": core_type} if core_type else {}
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "200"} | chosen
 
 
 def run(*arguments, status=0, **options):

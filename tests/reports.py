@@ -7,11 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from summaries.auditing.curves import Curve, thin
+from summaries.auditing.curves import Curve, averages, thin
 from summaries.auditing.findings import Finding, Report, RunReport, Severity
 
 START = 1.79e9
 HOSTILE_TAG = "<img src=x onerror=window.hacked=1>"
+HOSTILE = "a\x1b[31m\r\n::error::%0A,<script>alert(1)</script>\x07\ud800"
 HOSTILE_RUN = "\"'`</script><script>window.hacked=1</script><!--\u2028\udcff&lt;"
 
 
@@ -20,7 +21,7 @@ def curve(tag, role, value, variable="", every=1, start=START):
     value = np.asarray(value, np.float64)
     step = np.arange(len(value), dtype=np.int64) * every
     kept = thin(value)
-    return Curve(tag, role, variable, step[kept], start + 0.25 * step[kept], value[kept], len(value))
+    return Curve(tag, role, variable, step[kept], start + 0.25 * step[kept], value[kept], len(value), averages(value))
 
 
 def run(name, findings=(), curves=()):
@@ -213,3 +214,17 @@ def even(place, read):
     """A column that was written in levels."""
     low, level, *array = place
     return read(*array) if level is None else low + level * np.cumsum(read(*array), dtype=np.uint16)
+
+
+def small(run="lenet/a b", tag="train/loss", message="the loss is nan"):
+    """Two runs, one of which has an error, a note and a curve."""
+    worst = Finding(
+        "GL301", "non-finite-loss", Severity.ERROR, run, tag, (71, 99), message,
+        {"points": 29, "least": float("nan"), "most": float("inf"), "first value": "nan"}, 29,
+    )  # fmt: skip
+    note = Finding("GL107", "no-events", Severity.INFO, run, "", None, "nothing was logged", {"file": f"{run}/x"})
+    value = np.array([4.0, 3.0, 2.0, np.nan])
+    loss = Curve(tag, "loss", "", np.arange(4), np.arange(4.0), value, 4, value)
+    return Report(
+        (RunReport(run, (f"{run}/x",), (worst, note), (loss,), 4, (0, 3), (0.0, 3.0)), RunReport("b", (), ()))
+    )

@@ -104,7 +104,8 @@ class GradientMonitor:
             gradients: name → array; nested mappings, lists, named tuples and JAX pytrees get names like "outer/inner".
                 Or a torch module, or its `named_parameters()`: then the gradients are the parameters' `grad`, and the
                 weights the parameters. Arrays may be NumPy's, torch's on any device, JAX's, or any with `__array__` or
-                `__dlpack__`. None is skipped.
+                `__dlpack__`. None is skipped. For a sharded DTensor pass its full_tensor(); or its to_local(), and the
+                `global_norm` of all ranks.
             weights: arrays with the same names; others are ignored.
             clip_norm: the bound on the global norm, if the loop clips by it.
             learning_rate: the current rate.

@@ -164,7 +164,7 @@ def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None
 
 
 _RENDERERS: dict[str, Callable[[Report], str]] = {"json": json.json, "github": github.github, "sarif": sarif.sarif}
-_STRETCHES = {"text": 50, "json": 1, "github": 1, "sarif": 1}  # a sparkline is short; the others draw no curves
+_STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no curves
 _FORMATS = ("text", *_RENDERERS, "html")
 
 

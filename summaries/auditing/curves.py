@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["STRETCHES", "Curve", "means", "thin"]
+__all__ = ["STRETCHES", "Curve", "averages", "means", "thin"]
 
 STRETCHES = 1000  # two points each: about one a pixel on a wide screen, and still enough when zoomed in fourfold
 _FEWEST_TO_AVERAGE = 20
@@ -34,6 +34,7 @@ class Curve:
         wall_time: float64[n], seconds since the epoch.
         value: float64[n].
         points: number of points of the tag before thinning.
+        averages: float64[m], m ≤ 16: the means of equal stretches of all points, for a sparkline; see `averages`.
     """
 
     tag: str
@@ -43,6 +44,7 @@ class Curve:
     wall_time: NDArray[np.float64]
     value: NDArray[np.float64]
     points: int
+    averages: NDArray[np.float64]
 
 
 def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.intp]:
@@ -86,6 +88,33 @@ def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.i
         last = starts + width - 1 - np.argmax(odd[:, ::-1], axis=1)
         kept += [first[some], last[some]]
     return np.unique(np.concatenate(kept))
+
+
+def averages(value: NDArray[np.float64], stretches: int = 16) -> NDArray[np.float64]:
+    """The mean of the finite values in each of up to `stretches` equal stretches.
+
+    Args:
+        value: float64[n], all points of a series; of a thinned one only extremes are left, whose means say little.
+        stretches: into how many stretches to cut, at least 1.
+
+    Returns:
+        float64[min(n, stretches)]; NaN where a stretch has no finite value.
+
+    Example:
+        >>> averages(np.array([1.0, 3.0, np.inf, 5.0, np.nan, np.nan]), 3)
+        array([ 2.,  5., nan])
+    """
+    count = len(value)
+    stretches = min(stretches, count)
+    if stretches == 0:
+        return np.empty(0)
+    starts = np.arange(stretches) * count // stretches
+    finite = np.isfinite(value)
+    number = np.add.reduceat(finite, starts, dtype=np.intp)
+    longest = -(-count // stretches)
+    with np.errstate(over="ignore"):
+        parts = np.add.reduceat(np.where(finite, value, 0.0) / longest, starts)  # divided first: no sum overflows
+        return np.asarray(np.divide(parts, number / longest, out=np.full(stretches, np.nan), where=number > 0))
 
 
 def means(value: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

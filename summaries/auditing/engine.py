@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.curves import STRETCHES, Curve, means, thin
+from summaries.auditing.curves import STRETCHES, Curve, averages, means, thin
 from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
@@ -97,7 +97,7 @@ def _curve(signal: Signal, stretches: int) -> Curve:
         kept = thin(series.value, stretches)
         value = series.value[kept]
     columns = series.step[kept], series.wall_time[kept], value
-    return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series))
+    return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series), averages(series.value))
 
 
 def _findings(signals: Signals, config: Config) -> Iterator[Finding]:

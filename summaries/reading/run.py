@@ -24,6 +24,7 @@ from summaries.reading.rows import Workspace
 from summaries.reading.series import Items, Series
 from summaries.storage.logdir import run_directories, run_files
 from summaries.wire.columns import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, Epochs
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +92,8 @@ class Run:
 
     def __repr__(self) -> str:
         points = sum(map(len, self.scalars.values()))
-        return f"Run({len(self.files)} files, {len(self.tags)} tags, {points} scalars, {len(self.faults)} faults)"
+        counts = {"file": len(self.files), "tag": len(self.tags), "scalar": points, "fault": len(self.faults)}
+        return f"Run({', '.join(counted(number, noun) for noun, number in counts.items())})"
 
     def file_starts(self, tag: str) -> list[int]:
         """For each file, the number of a tag's scalars in the files before it."""

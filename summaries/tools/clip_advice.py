@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.reading.run import Run, read_run
+from summaries.words import counted
 
 if TYPE_CHECKING:
     import os
@@ -56,7 +57,7 @@ class ClipAdvice:
 
     def __str__(self) -> str:
         left_out = f", {self.nonfinite} of them not finite and left out" if self.nonfinite else ""
-        lines = [f"{self.tag}: {self.steps} steps{left_out}, mean {self.mean:.4g}"]
+        lines = [f"{self.tag}: {counted(self.steps, 'step')}{left_out}, mean {self.mean:.4g}"]
         lines += [f"  {percentile:g} % are at most {norm:.4g}" for percentile, norm in self.percentiles.items()]
         lines += [f"  {bound:.4g} would have clipped {share:.1%}" for bound, share in self.would_clip.items()]
         lines += [f"suggested: clip_norm = {self.suggested:.3g}"]

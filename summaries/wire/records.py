@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from summaries.errors import Fault, FaultKind
 from summaries.wire.crc32c import MASK_DELTA, crc32c, extend, mask, masked_crc32c
 from summaries.wire.resync import Headers, is_zero
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,7 +229,11 @@ class RecordParser:
         """The fault of the bytes that are left if the stream ends inside a record."""
         have = len(self._buffer) - self._pos
         fault = self._fault(
-            FaultKind.UNFINISHED_TAIL, "the bytes end inside a record", have, _bytes(have), _bytes(want)
+            FaultKind.UNFINISHED_TAIL,
+            "the bytes end inside a record",
+            have,
+            counted(have, "byte"),
+            counted(want, "byte"),
         )
         self._advance(have)
         return fault
@@ -257,7 +262,7 @@ class RecordParser:
     def _interrupted(self, have: int, want: int) -> Fault:
         """The fault of a record that ends early because another one starts inside it."""
         reason = "a whole record starts inside another's data"
-        fault = self._fault(FaultKind.DAMAGED_PAYLOAD, reason, have, _bytes(have), _bytes(want))
+        fault = self._fault(FaultKind.DAMAGED_PAYLOAD, reason, have, counted(have, "byte"), counted(want, "byte"))
         self._advance(have)
         return fault
 
@@ -338,7 +343,3 @@ class _Lost:
         self.got = got
         self.want = want
         self.zero = True  # nothing but zero bytes so far
-
-
-def _bytes(count: int) -> str:
-    return "1 byte" if count == 1 else f"{count} bytes"

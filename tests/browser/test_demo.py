@@ -9,8 +9,8 @@ from helpers import ROOT, run
 
 RUNS = ("clipped", "unclipped")
 VARIABLES = ("recurrent/input", "recurrent/state", "recurrent/bias", "readout/weights", "readout/bias")
-EPOCHS = 3
-STEPS = 66
+EPOCHS = 4
+STEPS = 88
 
 
 @pytest.fixture(scope="module")

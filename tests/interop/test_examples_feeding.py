@@ -7,17 +7,21 @@ import sys
 
 import numpy as np
 import pytest
-from helpers import ROOT, run
+from helpers import CORE_TYPES, ROOT, environment_of, run
 from readers import by_accumulator, by_server
 
 from summaries import read_run
 
-ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 STEPS, KILLED_AT = 1300, (610, 1190)
 
 
-def test_reader_threads_give_every_digit_as_often(tmp_path):
-    out = run(ROOT / "examples/reader_threads.py", "--epochs", 6, "--logdir", tmp_path / "run", env=ENVIRONMENT)
+@pytest.fixture(scope="module", params=CORE_TYPES, ids=lambda core_type: core_type or "own")
+def environment(request):
+    return environment_of(request.param)
+
+
+def test_reader_threads_give_every_digit_as_often(tmp_path, environment):
+    out = run(ROOT / "examples/reader_threads.py", "--epochs", 6, "--logdir", tmp_path / "run", env=environment)
     scalars = read_run(tmp_path / "run").scalars
     assert scalars["input/digits_seen"].value.sum() == 6 * (1797 - 360)
     assert set(scalars["input/digits_seen"].value[:-1]) == {64}
@@ -29,14 +33,14 @@ def test_reader_threads_give_every_digit_as_often(tmp_path):
 
 def test_a_reader_that_fails_ends_everything(tmp_path):
     program = [sys.executable, ROOT / "examples/reader_threads.py", "--fail", "--logdir", tmp_path / "run"]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, env=ENVIRONMENT, timeout=60)
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environment_of(""), timeout=60)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "OSError: the disk of one reader is broken"
 
 
-def train(logdir, *options, status=0):
+def train(logdir, environment, *options, status=0):
     program = ROOT / "examples/resumable_digits.py"
-    return run(program, "--steps", STEPS, "--logdir", logdir, *options, status=status, env=ENVIRONMENT)
+    return run(program, "--steps", STEPS, "--logdir", logdir, *options, status=status, env=environment)
 
 
 RATE = "train/global_step_per_sec"
@@ -48,13 +52,14 @@ def points(pairs):
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
+def runs(tmp_path_factory, environment):
     """One run that nobody killed, and one that was killed twice."""
     pytest.importorskip("safetensors", reason="the extra `checkpoint` is not installed")
     logdir = tmp_path_factory.mktemp("runs")
-    train(logdir / "whole")
-    said = [train(logdir / "killed", "--kill-at", step, status=-signal.SIGKILL) for step in KILLED_AT]
-    said.append(train(logdir / "killed"))
+    train(logdir / "whole", environment)
+    killed = logdir / "killed"
+    said = [train(killed, environment, "--kill-at", step, status=-signal.SIGKILL) for step in KILLED_AT]
+    said.append(train(killed, environment))
     return logdir, said
 
 
@@ -78,6 +83,7 @@ def test_a_killed_run_goes_on_and_its_curve_is_the_same(runs):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signal 9")
+@pytest.mark.parametrize("environment", [""], indirect=True)
 def test_tensorboard_shows_one_curve(runs):
     logdir, _ = runs
     scalars = read_run(logdir / "whole").scalars

@@ -26,12 +26,7 @@ OTHERS = sorted(
 NOT_NAMED_AFTER_A_MODULE = {
     "tests/unit/optim/optimizers/test_as_tf1_at_the_edges.py": "all optimizers, beside TensorFlow's results",
     "tests/unit/optim/optimizers/test_tf1_golden.py": "all optimizers, beside TensorFlow's results",
-    "tests/unit/optim/test_clipping_functions.py": "the functions of optim/clip.py",
-    "tests/unit/summaries/auditing/report/test_reports.py": "hostile names and odd values in every format",
     "tests/unit/summaries/auditing/rules/test_labelled_runs.py": "every rule, against labelled runs",
-    "tests/unit/summaries/kinds/test_errors.py": "bad input to every kind of summary",
-    "tests/unit/summaries/kinds/test_values.py": "good input to every kind of summary",
-    "tests/unit/summaries/wire/test_groups.py": "protobuf's groups, through every parser",
 }
 MOST_LINES = 400
 AT_MOST = 450
@@ -39,9 +34,7 @@ LONG = {
     "summaries/writing/event_file_writer.py": "locks, signals and forks have to be read together",
     "summaries/writing/summary_writer.py": "one class with all of TF1's and torch's methods",
     "tests/browser/test_audit_page.py": "one page, one browser session",
-    "tests/unit/summaries/kinds/test_errors.py": "a table of bad input to every kind of summary",
     "tests/unit/summaries/writing/test_event_file_writer.py": "the writer's contract",
-    "tests/unit/summaries/writing/test_summary_writer.py": "one class with all of TF1's and torch's methods",
 }
 """Files of over 400 lines, and why."""
 LONGER = {"summaries/writing/summary_writer.py", "tests/browser/test_audit_page.py"}

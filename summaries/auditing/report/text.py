@@ -15,6 +15,7 @@ import numpy as np
 
 from summaries.auditing.findings import Failure, Finding, Report, RunReport, Severity
 from summaries.auditing.report.folded import folded
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,20 +156,19 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
-def sparkline(values: np.ndarray[tuple[int], np.dtype[np.float64]], width: int = 16, bars: str = _BARS) -> str:
-    """Values as a line of bars, each for the mean of a stretch; the last of `bars` marks stretches that are not finite.
+def sparkline(averages: np.ndarray[tuple[int], np.dtype[np.float64]], bars: str = _BARS) -> str:
+    """A curve's averages as a line of bars; the last of `bars` marks averages that are not finite.
 
-    >>> sparkline(np.array([4.0, 3.0, 2.0, 1.0]))
-    '█▆▃▁'
+    >>> sparkline(np.array([4.0, 3.0, np.nan, 1.0]))
+    '█▆·▁'
     """
-    halves = np.array_split(values / 2, min(width, max(len(values), 1)))  # so that differences and sums do not overflow
-    parts = [part[np.isfinite(part)] for part in halves]
-    means = np.array([(part / len(part)).sum() if len(part) else np.nan for part in parts])
-    if not np.isfinite(means).any():
-        return bars[-1] * (len(values) and len(means))
-    low, high = np.nanmin(means), np.nanmax(means)
-    span = (high - low) or 1.0
-    return "".join(bars[-1] if np.isnan(x) else bars[round((x - low) / span * (len(bars) - 2))] for x in means)
+    halves = averages / 2  # whose differences do not overflow
+    finite = halves[np.isfinite(halves)]
+    if not len(finite):
+        return bars[-1] * len(halves)
+    low = finite.min()
+    span = (finite.max() - low) or 1.0
+    return "".join(bars[round((x - low) / span * (len(bars) - 2))] if np.isfinite(x) else bars[-1] for x in halves)
 
 
 class _Column(NamedTuple):
@@ -238,7 +238,7 @@ def _encodes(console: Console, text: str) -> bool:
 
 def _line(run: RunReport, roles: tuple[str, ...], bars: str) -> str:
     curves = [curve for role in roles for curve in run.curves if curve.role == role]
-    return sparkline(curves[0].value, bars=bars) if curves else ""
+    return sparkline(curves[0].averages, bars) if curves else ""
 
 
 def _run_verdict(run: RunReport) -> tuple[str, str]:
@@ -253,16 +253,12 @@ def counts(findings: Sequence[Finding]) -> str:
     """The number of findings of each severity, in words."""
     names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
     found = ((sum(finding.severity is severity for finding in findings), name) for severity, name in names.items())
-    return ", ".join(_count(number, name) for number, name in found if number)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return ", ".join(counted(number, name) for number, name in found if number)
 
 
 def _verdict(report: Report) -> str:
-    parts = [_count(len(report.runs), "run"), counts(report.findings) or "nothing found"]
+    parts = [counted(len(report.runs), "run"), counts(report.findings) or "nothing found"]
     if report.failures:
-        parts.append(f"{_count(len(report.failures), 'part')} not audited")
+        parts.append(f"{counted(len(report.failures), 'part')} not audited")
     explained = "; `gradledger rule CODE` explains a finding" if report.findings else ""
     return ", ".join(parts) + explained

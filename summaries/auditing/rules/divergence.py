@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["divergence"]
 
-_FEW = 5  # points at the end; fewer may be a spike
-_TIMES = 1.5  # a loss that blew up at once must rise to at least so many times its first level
+_FEW = 5  # points at the end; fewer could still be a spike
+_TIMES = 1.5  # a loss that blew up early must be at least this many times its start
+_TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the run
 
 
 def divergence(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
@@ -50,7 +51,7 @@ def divergence(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
         hit = _divergence(run, signal, series, count, limit)
         if hit is not None:
             return hit
-    return _breaking_away(run, signal, series, limit) or _blown_up(signal, series, limit)
+    return _breaking_away(run, signal, series, limit) or _above_its_start(signal, series, limit)
 
 
 def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
@@ -75,17 +76,43 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     if restarted and end - lowest < 0.5 * known:
         return None
     since_point = onset(series.value, course.blocks, best, end - lowest, max(known, abs(lowest)))
-    return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error), "and stays there")
+    return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error))
 
 
-def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float, how: str) -> Hit:
+def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit:
     """Describe a rise from the best level to the level at the end, which begins at the point `since`."""
+    told, highest = _told(series, since, best, end)
     return Hit(
-        f"{signal.tag} rises from {best:.4g} to {end:.4g} {how}",
+        f"{signal.tag} rises from {best:.4g} to {told}",
         signal.tag,
         (int(series.step[since]), int(series.step[-1])),
-        {"best": best, "end": end, "sigmas": sigmas},
+        {"best": best, "end": end, "highest": highest, "sigmas": sigmas},
     )
+
+
+def _told(series: Series, since: int, best: float, end: float) -> tuple[str, float]:
+    """How high a loss rises, how soon, and where it ends, in words; and its highest level."""
+    n = len(series)
+    cut = blocks(series.value, max(min(n // _FEW, 60), 1))
+    lowest = int(np.argmin(cut.median[: 1 + np.searchsorted(cut.start, since)]))  # from there on it may peak
+    level = np.append(cut.median[lowest:], end)
+    highest = float(level.max())
+    falls = highest - end > max(0.1 * (highest - best), 3 * bend(level))  # by more than its noise
+    peak = highest if falls else end
+    reached = int(np.argmax(level >= best + 0.9 * (peak - best)))
+    first = int(cut.start[lowest + reached]) if reached < len(level) - 1 else n - _FEW
+    last = min(first + cut.length, n) - 1
+    if first - since <= max(_FEW, n // 50):
+        when = " at once"
+    else:
+        when = f" by step {series.step[last]}" if falls or last < 0.9 * n else " by the end"
+    if falls:
+        ends = f", and ends at {end:.4g}"
+    elif when == " by the end":
+        ends = ""
+    else:
+        ends = ", and stays there" if level[reached:].min() >= best + 0.5 * (end - best) else ", and ends there"
+    return f"{peak:.4g}{when}{ends}", highest
 
 
 def _walk(course: Course, best: int) -> float:
@@ -146,8 +173,7 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
             since = start + int(np.flatnonzero(value[start:] > level + rise / 2)[0])
             enough = rise > (limit["sigmas"] + 2) * noise and rise >= 2 * usual
             if enough and not explained_by_rate(run, series, since - length, since + length, n - 1):
-                how = f"in its last {n - since} points"
-                return _hit(signal, series, since, level, end, in_sigmas(rise, noise), how)
+                return _hit(signal, series, since, level, end, in_sigmas(rise, noise))
         length *= 2
     return None
 
@@ -159,26 +185,29 @@ def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
 
 
-def _blown_up(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """Find a lasting rise in the first eighth: in logarithms, because it may span many orders of magnitude."""
+def _above_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a level that stays far above the start: in logarithms, because it may span many orders of magnitude."""
     value, n = series.value, len(series)
     if value.min() <= 0:
         return None
     longest = max(n // 8, 2)
-    early = np.log(value[: 2 * longest])
     rest = np.log(value[2 * longest :: max(n // 10_000, 1)])  # enough points for its level
     late = rest[-(len(rest) // 2) :]
-    end, noise = median(late), max(sigma(late), bend(late))
-    top, low = float(blocks(rest, 8).median.max()), float(np.quantile(rest, 0.1))
-    sums, length = np.cumsum(np.append(0.0, early[:longest])), 2
-    while length <= longest:
-        mean = (sums[length:] - sums[:-length]) / length
-        best = int(np.argmin(mean))
-        rise, error = end - float(mean[best]), noise * math.hypot(1 / math.sqrt(length), math.sqrt(3 / n))
-        enough = rise > max(math.log(_TIMES), limit["sigmas"] * error) and end > mean[: best + 1].max() + 2 * error
-        if enough and low > mean[best] + rise / 2 and top - end < 2 * rise / 3:  # it stays
-            since = best + int(np.flatnonzero(early[best:] < mean[best] + min(4 * noise, rise / 3))[-1])
-            start, stop = math.exp(float(mean[best])), math.exp(end)
-            return _hit(signal, series, since, start, stop, in_sigmas(rise, error), "at once, and stays there")
-        length *= 2
+    end = median(late)
+    sums = np.cumsum(np.append(0.0, np.log(value[:longest])))
+    # Where it must be high, by how much, and its noise: late in a run that never learns, the level still moves.
+    for high, times, noise in ((rest, _TIMES, max(sigma(late), bend(late))), (late, _TIMES_LATE, bend(late))):
+        top, low = float(blocks(high, 8).median.max()), float(np.quantile(high, 0.1))
+        length = 2 if high is rest else max(longest // 2, 2)
+        while length <= longest:
+            mean = (sums[length:] - sums[:-length]) / length
+            best = int(np.argmin(mean))
+            start = float(mean[best])
+            rise, error = end - start, noise * math.hypot(1 / math.sqrt(length), math.sqrt(3 / n))
+            enough = rise > max(math.log(times), limit["sigmas"] * error) and end > mean[: best + 1].max() + 2 * error
+            if enough and low > start + rise / 2 and top - end < 2 * rise / 3:  # it stays
+                early = np.log(value[best : 2 * longest if high is rest else 5 * n // 8])
+                since = best + int(np.flatnonzero(early < start + min(4 * noise + 1e-9, rise / 3))[-1])
+                return _hit(signal, series, since, math.exp(start), math.exp(end), in_sigmas(rise, error))
+            length *= 2
     return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Ruleset
 from summaries.errors import Fault, FaultKind
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,7 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
             for start, stop in (run.file_ranges(signal)[i], run.file_ranges(signal)[j])
             for step in (signal.series.step[start:stop].min(), signal.series.step[start:stop].max())
         ]
-        what = f"{len(shared)} {'tag' if len(shared) == 1 else 'tags'} in both" if shared else "no tag in both"
+        what = f"{counted(len(shared), 'tag')} in both" if shared else "no tag in both"
         yield Hit(
             f"{files[i]} and {files[j]} were written at the same time, with {what}",
             tag=shared[0].tag if shared else "",

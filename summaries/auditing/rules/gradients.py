@@ -11,6 +11,7 @@ from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,9 +45,10 @@ def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     lasting = [entry for entry in found if not _overflows(run, entry[0], entry[1], limit)]
     signal, at = max(lasting or found, key=lambda entry: len(entry[1]))
     step = signal.standing.step[at]
+    points = counted(len(signal.standing), "point")
     how = "the loss is scaled, and such steps are skipped" if run.of("loss_scale") else "the run went on from them"
     yield Hit(
-        f"{signal.tag}: gradients are not finite at {len(at)} of {len(signal.standing)} points, first at step {step[0]}"
+        f"{signal.tag}: gradients are not finite at {len(at)} of {points}, first at step {step[0]}"
         f"{'' if lasting else f'; {how}'}",
         signal.tag,
         (int(step[0]), int(step[-1])),

@@ -24,6 +24,7 @@ from summaries.auditing.statistics.course import (
 from summaries.auditing.statistics.excursions import Excursions
 from summaries.auditing.statistics.robust import blocks, median
 from summaries.reading.series import Series
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
         at = np.flatnonzero(~np.isfinite(series.value))
         first, last = int(series.step[at[0]]), int(series.step[at[-1]])
         ends = len(at) == len(series) - at[0]
-        how = "and stays so to the end" if ends else f"at {len(at)} of {len(series)} points"
+        how = "and stays so to the end" if ends else f"at {len(at)} of {counted(len(series), 'point')}"
         overflow = overflows.skipped(run, series, limit)
         yield Hit(
             f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}"

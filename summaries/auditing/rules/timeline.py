@@ -11,6 +11,7 @@ from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fractio
 from summaries.auditing.statistics.recurring import recurring, thirds
 from summaries.auditing.statistics.robust import median, sigma
 from summaries.errors import FaultKind
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -326,7 +327,7 @@ def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
     superseded = len(signal) - len(signal.latest)
     places = [starts[cut] for cut in sorted(starts)]
     when = f"at step {places[0]}" if len(places) == 1 else f"{len(places)} times, first at step {places[0]}"
-    what = "1 point" if superseded == 1 else f"{superseded or 'no'} points"
+    what = counted(superseded, "point") if superseded else "no points"
     yield Hit(
         f"restarted {when}; {what} of {signal.tag} {'was' if superseded == 1 else 'were'} superseded",
         signal.tag,

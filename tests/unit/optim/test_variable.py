@@ -47,12 +47,28 @@ def test_assign_keeps_the_array():
     assert array.tolist() == [3, 4]
 
 
-def test_assign_refuses_another_shape():
+@pytest.mark.parametrize("value", [5.0, [5.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], [[1.0], [2.0]]], ids=str)
+def test_assign_refuses_another_shape(value):
+    """Also one that NumPy would broadcast."""
     variable = Variable([1.0, 2.0], name="w")
     with pytest.raises(ValueError, match="shape") as raised:
-        variable.assign(5.0)
-    assert str(raised.value) == "variable 'w' has shape (2,), got a value of shape ()"
+        variable.assign(value)
+    assert str(raised.value) == f"variable 'w' has shape (2,), got a value of shape {np.shape(value)}"
     assert variable.value.tolist() == [1, 2]
+    assert variable.version == 0
+
+
+@pytest.mark.parametrize("value", [7, [7], [[7]], np.int8(7)], ids=str)
+def test_an_integer_is_an_index(value):
+    assert range(10)[Variable(value)] == 7
+
+
+def test_what_is_no_index():
+    for value in (7.0, [7.0]):
+        with pytest.raises(TypeError):
+            range(10)[Variable(value)]
+    with pytest.raises(ValueError, match="array of size 1"):
+        range(10)[Variable([1, 2])]
 
 
 def test_in_numpy_expressions():

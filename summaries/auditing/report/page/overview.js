@@ -10,6 +10,11 @@ function verdict(row) {
   return row.counts[0] + row.failures.length > 0 ? "error" : row.counts[1] > 0 ? "warning" : "pass";
 }
 
+/** How many steps a run took: 300 for steps 0 to 299, as the terminal says. */
+function stepsOf(row) {
+  return row.steps && row.steps[1] - row.steps[0] + 1;
+}
+
 // Header, class, sort key of a row, and whether the largest comes first.
 const COLUMNS = [
   ["", "verdict", (row) => row.rank, true],
@@ -18,7 +23,7 @@ const COLUMNS = [
   ["Errors", "count", (row) => row.counts[0], true],
   ["Warnings", "count", (row) => row.counts[1], true],
   ["Info", "count", (row) => row.counts[2], true],
-  ["Steps", "steps", (row) => (row.steps ? row.steps[1] : -Infinity), true],
+  ["Steps", "steps", (row) => stepsOf(row) ?? -Infinity, true],
   ["Took", "took", (row) => Number(row.seconds ?? -Infinity), true],
   ["Loss", "spark", null, false],
   ["Last loss", "loss", (row) => (row.loss === null ? Infinity : Number.isFinite(Number(row.loss)) ? Number(row.loss) : 1e308), false],
@@ -93,7 +98,7 @@ function rowOf(row, baseline) {
     el("th", { class: "name", scope: "row", title: row.name }, el("a", { href: address }, row.name), row.name === baseline ? el("em", {}, "baseline") : null),
     worstCell(row),
     count(errors, "error"), count(warnings, "warning"), count(infos, "info"),
-    el("td", { class: "steps" }, row.steps ? whole(row.steps[1]) : "–"),
+    el("td", { class: "steps" }, row.steps ? whole(stepsOf(row)) : "–"),
     el("td", { class: "took" }, row.seconds === null ? "–" : duration(Number(row.seconds))),
     el("td", { class: "spark" }, sparkline(row.spark)),
     el("td", { class: "loss" }, row.loss === null ? "–" : number(Number(row.loss))));

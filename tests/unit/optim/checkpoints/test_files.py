@@ -1,5 +1,6 @@
 """Checkpoint files: which are kept, which is the latest, and what is left of them whatever goes wrong."""
 
+import json
 import os
 import subprocess
 import sys
@@ -35,6 +36,14 @@ def test_max_to_keep(tmp_path, v):
     assert names(tmp_path) == ["checkpoint", "m-10.safetensors", "m-11.safetensors"]
     assert saver.last_checkpoints == paths[1:]
     assert latest_checkpoint(tmp_path) == paths[-1]
+
+
+def test_five_are_kept_where_nothing_is_said(tmp_path, v):
+    saver = Saver([v])
+    for step in range(7):
+        save(v, saver, tmp_path / "m", step)
+    assert [os.path.basename(path) for path in saver.last_checkpoints] == [f"m-{i}.safetensors" for i in range(2, 7)]
+    assert len(names(tmp_path)) == 6
 
 
 @pytest.mark.parametrize("keep", [0, None])
@@ -95,7 +104,11 @@ def test_a_signal_handler_may_save_while_its_thread_saves(tmp_path, v, monkeypat
             saver.save(tmp_path / "m", 77)
         replace(*paths)
 
+    def wait(secs):
+        raise AssertionError("the handler waits for its own thread")
+
     monkeypatch.setattr(os, "replace", interrupted)
+    monkeypatch.setattr(files.time, "sleep", wait)
     save(v, saver, tmp_path / "m", 1)
     assert latest_checkpoint(tmp_path) == str(tmp_path / "m-1.safetensors")
     saver.restore(tmp_path / "m-77")
@@ -196,8 +209,11 @@ def test_a_list_leads_to_no_other_directory(tmp_path, v):
     (tmp_path / "mine").mkdir()
     outside = save(v, Saver([v]), tmp_path / "other", 1)
     inside = save(v, Saver([v]), tmp_path / "mine" / "m", 1)
-    text = '{"checkpoints": {"m-1.safetensors": 0, "../other-1.safetensors": 1, "%s": 2, ".": 3}, "kept": {}}'
-    (tmp_path / "mine" / "checkpoint").write_text(text % outside)
+    (tmp_path / "mine" / "sub").mkdir()
+    save(v, Saver([v]), tmp_path / "mine" / "sub" / "a", 1)
+    listed = ["m-1.safetensors", "../other-1.safetensors", outside, ".", "sub/a-1.safetensors"]
+    text = json.dumps({"checkpoints": {name: i for i, name in enumerate(listed)}, "kept": {}})
+    (tmp_path / "mine" / "checkpoint").write_text(text)
     assert latest_checkpoint(tmp_path / "mine") == inside
 
 

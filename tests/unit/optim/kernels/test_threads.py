@@ -147,7 +147,7 @@ if sys.argv[1] == "in a step":
 else:  # at its first step: it imports numba, or compiles
     other = threading.Thread(target=optim.compile_kernels, args=([optim.rules.ADAM], ["float32"], [True]))
     other.start()
-    while sys.argv[1] == "compiling" and not os.listdir(kept):
+    while sys.argv[1] == "compiling" and other.is_alive() and not os.listdir(kept):
         time.sleep(0.01)
     time.sleep(0.2)
 child = os.fork()

@@ -127,5 +127,5 @@ def test_the_command_on_a_damaged_file(logdir, capsys):
     path.write_bytes(path.read_bytes()[:-3])
     assert main(["clip-advice", str(logdir), "--tag", TAG]) == 1
     out, err = capsys.readouterr()
-    assert out.startswith("gradients/global_norm: 1 steps, mean 1\n")
+    assert out.startswith("gradients/global_norm: 1 step, mean 1\n")
     assert err.startswith("gradledger: the bytes end inside a record")

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers import event_files, polls, run_script, scalars
+from helpers import polls, run_script, scalars
 from tensorboard.compat.proto.event_pb2 import Event as TheirEvent
 from tensorboard.compat.proto.summary_pb2 import Summary as TheirSummary
 
@@ -374,21 +374,6 @@ def test_with_statement_left_by_an_error(logdir):
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert scalars(writer.path) == [(1, "loss", 0.5)]
-
-
-@pytest.mark.parametrize("closed", [False, True])
-def test_reopen(writer, closed):
-    writer.add_scalar("loss", 0.5, 1)
-    first = writer.path
-    if closed:
-        writer.close()
-    writer.reopen()
-    writer.add_scalar("loss", 0.25, 2)
-    writer.close()
-    assert first != writer.path
-    assert scalars(first) == [(1, "loss", 0.5)]
-    assert scalars(writer.path) == [(2, "loss", 0.25)]
-    assert [str(path) for path in event_files(writer.get_logdir())] == sorted([first, writer.path])
 
 
 def test_two_writers_in_the_same_second(logdir):

@@ -4,7 +4,6 @@ import errno
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from helpers import event_files, scalars
@@ -105,6 +104,21 @@ def test_a_disk_that_is_full_again_and_again(logdir, disk, complete, rooms):
                 writer.flush()
         disk.room = None
         log(writer, 4, 6)
+    assert content(writer) == complete[0]
+
+
+@pytest.mark.parametrize("room", [0, 1, 30])
+def test_one_flush_after_a_failed_write_leaves_nothing_behind(logdir, disk, complete, room):
+    """What was logged after the write that failed is written by the same flush that finishes it."""
+    writer = open_writer(logdir)
+    log(writer, 0, 4)
+    disk.room = room
+    with pytest.raises(OSError, match="No space left"):
+        writer.flush()
+    disk.room = None
+    log(writer, 4, 6)
+    assert writer_flushed(writer) == complete[0]
+    writer.close()
     assert content(writer) == complete[0]
 
 
@@ -269,21 +283,6 @@ def test_a_finalizer_that_flushes_in_the_middle_of_deferred_work(logdir):
     assert not background.is_alive()
     writer.close()
     assert [event.step for event in summary_iterator(writer.path)] == [0, 1]
-
-
-def test_deferred_work_that_two_do_at_once():
-    """One of them was first: its bytes count, and the memory is given back once."""
-    together, released = threading.Barrier(2), []
-
-    def make():
-        together.wait()
-        return str(threading.get_ident()).encode()
-
-    deferred = Deferred(make, lambda: released.append(1))
-    with ThreadPoolExecutor(2) as pool:
-        first, second = (future.result() for future in [pool.submit(deferred.record) for _ in range(2)])
-    assert first == second == deferred.record()
-    assert released == [1]
 
 
 def test_trying_again_on_a_full_disk_leaves_no_files(logdir, disk):

@@ -1,19 +1,14 @@
 """GL404 and GL405: since when, and how often, steps were clipped."""
 
-import labelled_runs as labelled
 import numpy as np
 import pytest
-
-from summaries.auditing.config import Config
-from summaries.auditing.engine import audit_run
+from audited import finding, findings
 
 
 def found(**values):
     """What is found on clipping in a run of these tags' values: (code, message, steps)."""
-    columns = {tag.replace("__", "/"): labelled.columns(value) for tag, value in values.items()}
-    run = labelled.as_run(np.random.default_rng(0), columns)
-    findings = audit_run("run", run, Config(select=("GL404", "GL405"))).findings
-    return [(finding.code, finding.message, finding.steps) for finding in findings]
+    hits = findings("GL404", "GL405", **values)
+    return [(hit.code, hit.message, hit.steps) for hit in hits]
 
 
 @pytest.mark.parametrize(
@@ -48,3 +43,10 @@ def test_a_policys_ratios_are_clipped_for_another_reason():
     assert [code for code, *_ in found(train__clip_fraction=ones)] == ["GL404"]
     assert found(train__clip_fraction=ones, rollout__ep_rew_mean=ones) == []
     assert [code for code, *_ in found(gradients__clipped=ones, rollout__ep_rew_mean=ones)] == ["GL404"]
+
+
+def test_clip_is_a_share_beside_gnorm_only():
+    clip = np.full(200, 100.0)
+    assert finding("GL404", clip=clip, gnorm=np.ones(200)).evidence["fraction"] == 1.0
+    assert finding("GL404", clip=clip, grad_norm=np.ones(200)) is None
+    assert finding("GL405", clip=0 * clip, gnorm=np.ones(200)) is not None

@@ -3,6 +3,7 @@
 import labelled_timelines as labelled
 import numpy as np
 import pytest
+from audited import finding
 
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run
@@ -69,3 +70,9 @@ def test_other_rates_after_a_restart(values, found):
 def test_a_restart_at_which_nothing_stands():
     """Its points were superseded by the next one's."""
     assert judged(changed([0.5] * 30), [59, 30]) is None
+
+
+def test_where_a_group_learns_another_may_be_frozen():
+    rate = 1e-3 * 0.5 * (1 + np.cos(np.pi * np.arange(200) / 200))
+    assert finding("GL504", lr__group0=rate, lr__group1=np.zeros(200)).severity.name == "INFO"
+    assert finding("GL504", lr__group0=np.zeros(200), lr__group1=np.zeros(200)).severity.name == "ERROR"

@@ -43,6 +43,14 @@ def test_a_hang_beside_them(hang):
     assert left([(hang, 3600)], every(70, size=20), every(160, size=50)) == [hang]
 
 
+def test_of_very_many_only_the_largest_thousand_are_looked_at():
+    """The work grows with their square."""
+    size = np.where(np.arange(1500) % 3 == 0, 10.0, 20.0)
+    found = recurring(np.arange(1.0, 1501), size, 0)
+    assert found.sum() <= 1000
+    assert not found[size == 10].any()
+
+
 def test_uneven_by_a_little():
     rng = np.random.default_rng(0)
     place = np.arange(1, 10) * 300 + rng.uniform(-2, 2, 9)

@@ -1,0 +1,89 @@
+"""The report in the terminal: what it says, how it fits the width, and hostile names."""
+
+import io
+
+import numpy as np
+import pytest
+from reports import HOSTILE, small
+
+from summaries import Report, RunReport
+from summaries.auditing.report import text
+
+NAME = "sweep/learning_rate=0.001,batch_size=128/seed=1/a_model_with_a_long_name"
+
+
+def shown(report):
+    file = io.StringIO()
+    text.show(report, text.console(file))
+    return file.getvalue()
+
+
+def test_text():
+    out = shown(small())
+    assert out.splitlines()[1].split() == ["lenet/a", "b", "4", "4", "█▅▁·", "1", "error,", "1", "note"]
+    assert "error   GL301 non-finite-loss  steps 71 to 99" in out
+    assert out.endswith("2 runs, 1 error, 1 note; `gradledger rule CODE` explains a finding\n")
+    assert shown(Report((RunReport("a", (), ()),))).endswith("1 run, nothing found\n")
+
+
+def at_width(report, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    return shown(report)
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(width, monkeypatch):
+    tag = "encoder/layer_11/attention/output/dense/kernel/loss"
+    lines = at_width(
+        small(NAME, tag, f"{tag} is nan at step 71, and stays so to the end"), width, monkeypatch
+    ).splitlines()
+    assert max(map(len, lines)) <= width
+    if width >= 40:
+        assert all(line.rstrip().endswith(("/", "=", "_")) for line in text.broken(NAME, width)[:-1])
+
+
+def test_columns_are_left_out_for_the_names(monkeypatch):
+    titles = {width: at_width(small(NAME), width, monkeypatch).splitlines()[0].split() for width in (40, 60, 200)}
+    assert titles == {
+        40: ["run", "verdict"],
+        60: ["run", "loss", "global", "norm", "verdict"],
+        200: ["run", "steps", "points", "loss", "global", "norm", "verdict"],
+    }
+
+
+def test_in_a_pipe_nothing_is_broken(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    message = "word " * 100 + "end"
+    assert f"  {message}\n" in shown(small(NAME * 3, message=message))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 12, 30, 200])
+@pytest.mark.parametrize("name", [NAME, "", "x" * 50, "日本語の名前/ランの" * 3, "a b  c", "/////", "e\u0301" * 20])
+def test_broken(name, width):
+    from rich.cells import cell_len
+
+    lines = text.broken(name, width)
+    assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+    assert max(map(cell_len, lines)) <= max(width, 2)
+
+
+def test_hostile_names_are_inert_in_text():
+    out = shown(small(HOSTILE, HOSTILE, HOSTILE))
+    assert not set(out) & {"\x1b", "\x07", "\r"}
+    assert "a\\x1b[31m" in out.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"),
+     ([-1e300, 1e300], "▁█"), ([-1.7e308, 1.7e308], "▁█"), ([1.7e308] * 16, "▁" * 16)],
+)  # fmt: skip
+def test_sparkline(values, line):
+    assert text.sparkline(np.array(values, float)) == line
+
+
+def test_without_rich(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
+    with pytest.raises(ImportError) as raised:
+        text.console(io.StringIO())
+    assert str(raised.value) == "the terminal's report needs rich: pip install 'gradledger[audit]'"

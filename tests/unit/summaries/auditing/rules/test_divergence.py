@@ -1,0 +1,103 @@
+"""A loss that diverges: what is said of its course, and short runs that nobody would doubt."""
+
+import labelled_runs as labelled
+import numpy as np
+import pytest
+
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
+
+# Three epochs of the demo without clipping, as three processors computed them.
+RECORDED = {
+    "rises slowly, ends below its peak": """
+        2.4 2.17 2.13 1.89 1.74 1.63 1.82 2.44 1.8 2.47 2.44 1.61 2.35 1.9 2.13 1.6 1.61 2.47 2.19 2.24 3.25 3.3 2.23
+        2.49 2.9 3.74 3.68 5.09 5.44 6.78 4.72 6.18 6.82 6.82 5.56 7.41 8.39 8.31 7.19 11.14 8.78 11.19 10.33 13.35 10.3
+        6.93 7.12 8.75 7.1 10.89 11.71 13.76 14.78 13.24 11.21 9.27 7.58 7.77 8.2 8.23 6.64 8.3 7.51 9.42 9.13 7.77""",
+    "is on its way back": """
+        2.37 2.09 1.83 2.27 1.64 1.56 1.69 1.72 2.11 2.48 1.74 1.85 2.04 2.43 2.23 2.85 2.03 2.21 2.1 2.06 2.08 1.43
+        1.74 2.4 2.15 2.58 2.82 3 2.59 3.24 3.52 3.56 3.41 4.57 9.7 3.92 7.3 3.57 5.38 6.27 7.78 4.57 6.53 14.23 12.35
+        10.49 13.79 11.59 12.19 9.61 9.35 7.8 10.49 11.69 5.96 6.26 5.69 4.6 3.49 3.34 3.76 3.93 4.62 5.49 4.88 5.59""",
+    "never falls, and wanders": """
+        2.57 2.42 2.64 2.72 2.72 2.51 4.05 2.68 2.97 2.43 3.13 2.88 3.03 4.11 5.39 4.55 5.56 5.04 5.38 5.94 4.56 3.38
+        4.26 4.53 3.67 6.05 16.8 3.45 4.1 4.07 4.65 6.08 4.49 11.06 7.91 8.1 9.4 8.09 5.85 6.29 6.05 6.33 4.98 6.74 8.47
+        7.96 8.48 11.23 8.14 10.51 8.61 7.6 5.69 6.69 5.79 8.68 4.86 7.47 9.45 10 10.85 9.9 10.13 6.71 5.62 5.61""",
+}
+
+
+def found(loss):
+    """What GL304 says of a loss; its steps are 0, 1, …"""
+    run = labelled.as_run(np.random.default_rng(0), {"train/loss": labelled.columns(loss)})
+    return audit_run("run", run, Config(select=("GL304",))).findings
+
+
+def message(loss):
+    (finding,) = found(loss)
+    return finding.message
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "rises slowly, ends below its peak",
+            "train/loss rises from 1.767 to 12.47 by step 55, and ends at 9.13",
+        ),
+        (
+            "is on its way back",
+            "train/loss rises from 1.651 to 11.04 by step 50, and ends at 6.26",
+        ),
+        (
+            "never falls, and wanders",
+            "train/loss rises from 2.585 to 7.96 by step 50, and stays there",
+        ),
+    ],
+)
+def test_a_short_run_that_ends_far_above_its_start(name, said):
+    loss = np.array([float(word) for word in RECORDED[name].split()])
+    (finding,) = found(loss)
+    assert (finding.severity.name, finding.message) == ("ERROR", said)
+    assert found(loss[::-1]) == found(loss[:13]) == ()
+
+
+def test_a_short_run_that_comes_back_has_not_diverged():
+    loss = np.array([float(word) for word in RECORDED["rises slowly, ends below its peak"].split()])
+    assert found(np.concatenate([loss, np.linspace(7, 1.6, 30)])) == ()
+
+
+STEPS = np.arange(300)
+LEARNT = 0.5 + 2 * np.exp(-STEPS / 20)
+
+
+def test_a_jump_is_at_once():
+    assert message(np.where(STEPS < 150, LEARNT, 3.0)) == "train/loss rises from 0.5015 to 3 at once, and stays there"
+    assert message(np.where(STEPS < 8, 2.0, 9.0)) == "train/loss rises from 2 to 9 at once, and stays there"
+    assert message(np.where(STEPS < 290, LEARNT, 3.0)) == "train/loss rises from 0.5 to 3 at once, and stays there"
+
+
+def test_a_climb_is_told_by_when_it_ended():
+    climb = LEARNT + np.clip((STEPS - 100) * 0.05, 0, 4)
+    assert message(climb) == "train/loss rises from 0.5177 to 4.5 by step 179, and stays there"
+    until_the_end = LEARNT + np.clip((STEPS - 100) * 0.05, 0, 10)
+    assert message(until_the_end) == "train/loss rises from 0.5177 to 10.23 by the end"
+
+
+def test_a_peak_is_told_beside_the_end():
+    peak = LEARNT + np.interp(STEPS, [0, 100, 160, 200, 299], [0, 0, 14, 9, 9])
+    assert message(peak) == "train/loss rises from 0.5177 to 14.25 by step 159, and ends at 9.5"
+
+
+def test_a_climb_that_comes_back_on_its_way_does_not_stay():
+    loss = np.interp(STEPS, [0, 5, 30, 50, 90, 200, 299], [2.3, 1.6, 2, 14, 3, 10.2, 10.2])
+    assert message(loss) == ("train/loss rises from 1.608 to 13.45 by step 54, and ends at 10.2")
+    loss = np.interp(STEPS, [0, 5, 30, 50, 90, 200, 299], [2.3, 1.6, 2, 10.2, 3, 10.2, 10.2])
+    assert message(loss) == "train/loss rises from 1.608 to 10.2 by step 54, and ends there"
+
+
+def test_evidence_has_the_levels():
+    (finding,) = found(LEARNT + np.interp(STEPS, [0, 100, 160, 200, 299], [0, 0, 14, 9, 9]))
+    assert {name: round(value, 1) for name, value in finding.evidence.items()} == {
+        "best": 0.5,
+        "end": 9.5,
+        "highest": 14.3,
+        "sigmas": 496.8,
+    }

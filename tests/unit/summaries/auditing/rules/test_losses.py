@@ -1,0 +1,80 @@
+"""GL301 to GL305 at their edges: what excuses a rise, how long it has to last, what noise can hide."""
+
+import labelled_runs
+import numpy as np
+import pytest
+from audited import codes, finding, findings
+
+
+def sgdr(n, cycles):
+    return 1e-3 * 0.5 * (1 + np.cos(np.pi * ((np.arange(n) * cycles / n) % 1)))
+
+
+def test_a_warm_up_excuses_no_rise():
+    t = np.arange(1000)
+    rate = 1e-3 * np.minimum(1, (t + 1) / 50)
+    assert codes(loss=2.3 + 4.6 * t / 1000, lr=rate) == ["GL304"]
+    assert codes(loss=np.where(t < 100, 2.3 - t / 100, 1.3 + 4.6 * t / 1000), lr=rate) == ["GL304"]
+    assert codes(loss=np.full(1000, 2.3), lr=rate) == ["GL303"]
+
+
+def test_a_restart_excuses_a_rise_that_it_makes():
+    n = 1000
+    phase = np.arange(n) % 400  # the run ends in the middle of a cycle
+    loss = 0.5 + 2 * np.exp(-np.arange(n) / 50) + 0.3 * np.exp(-phase / 100) * (np.arange(n) >= 400)
+    rate = 1e-3 * 0.5 * (1 + np.cos(np.pi * phase / 400))
+    assert codes(loss=loss, lr=rate) == []
+
+
+@pytest.mark.parametrize(("rise", "at"), [(0.8, 250), (2.0, 750)])
+def test_a_restart_excuses_no_rise_that_stays(rise, at):
+    n = 1000
+    loss = 0.5 + 2 * np.exp(-np.arange(n) / 50)
+    loss[at:] += rise  # a smaller one, for three cycles; all that was learnt, in the last
+    assert codes(loss=loss, lr=sgdr(n, 4)) == ["GL304"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_loss_that_is_often_zero(seed):
+    rng, n = np.random.default_rng(seed), 1000
+    loss = np.where(rng.random(n) < np.linspace(0.2, 0.8, n), 0, rng.exponential(1, n))
+    assert codes(loss=loss) == []
+    assert codes(loss=np.maximum(0, 0.5 * np.exp(-np.arange(n) / 300) + 0.25 * rng.standard_normal(n))) == []
+
+
+@pytest.mark.parametrize("share", [0.003, 0.01, 0.03])
+@pytest.mark.parametrize("n", [10_000, 200_000])
+def test_a_spike_that_takes_a_while_however_long_the_run(n, share):
+    rng = np.random.default_rng(n)
+    loss = labelled_runs.decay(n)
+    at = int(0.63 * n)
+    loss[at:] += 1.5 * np.exp(-np.arange(n - at) / (share * n / 3))
+    assert codes(loss=labelled_runs.noisy(rng, loss, 0.1)) == ["GL302"]
+
+
+def test_where_there_is_no_noise_its_multiples_tell_nothing():
+    loss = np.full(200, 0.5)
+    loss[0], loss[100] = 1.0, 1e12
+    assert finding("GL302", loss=loss).message == "loss jumps from 0.5 to 1e+12 at step 100, over 1,000 times its noise"
+    loss[100:] = 1.0
+    assert finding("GL304", loss=loss).evidence["sigmas"] == 1e6
+
+
+def test_a_flat_loss_is_a_note_where_its_noise_could_hide_a_decrease():
+    rng = np.random.default_rng(0)
+    few, many = (finding("GL303", loss=2.3 * (1 + 0.1 * rng.standard_normal(n))) for n in (100, 10_000))
+    assert few.severity.name == "INFO"
+    assert "is not seen to decrease in 100 points" in few.message
+    assert "its noise could hide a decrease by" in few.message
+    assert many.severity.name == "WARNING"
+    assert "does not decrease in 10000 points" in many.message
+
+
+def test_every_loss_that_is_not_finite_is_told():
+    """Also behind one that is finite, and behind one that is not."""
+    fine, nan = np.linspace(2, 1, 50), np.r_[np.linspace(2, 1, 40), np.full(10, np.nan)]
+    found = findings("GL301", a__loss=fine, b__loss=nan, c__loss=fine, d__loss=nan)
+    assert [hit.tag for hit in found] == ["b/loss", "d/loss"]
+    assert found[0].message == "b/loss is nan at step 40, and stays so to the end"
+    assert (found[0].steps, found[0].count) == ((40, 49), 10)
+    assert found[0].evidence == {"points": 10, "of": 50, "first value": "nan"}

@@ -1,0 +1,148 @@
+"""Every threshold, what it is and what it may be: to change one is to change what configurations mean."""
+
+import pytest
+
+from summaries.auditing.rules import RULES
+from summaries.auditing.rules.rule import Threshold, above, at_least, fraction, whole
+
+THRESHOLDS = {
+    "GL202": {
+        "tolerance": (1e-06, "a number of at least 0"),
+    },
+    "GL203": {
+        "tolerance_secs": (0.128, "a number of at least 0"),
+    },
+    "GL204": {
+        "factor": (20.0, "a number above 1"),
+        "min_secs": (10.0, "a number of at least 0"),
+        "log_sigmas": (8.0, "a number above 0"),
+        "min_points": (10, "a whole number of at least 4"),
+    },
+    "GL205": {
+        "min_share": (0.8, "a number from 0 to 1"),
+        "min_points": (10, "a whole number of at least 2"),
+    },
+    "GL301": {
+        "max_overflows": (0.02, "a number from 0 to 1"),
+        "max_first": (40, "a whole number of at least 1"),
+        "max_in_a_row": (3, "a whole number of at least 1"),
+    },
+    "GL302": {
+        "sigmas": (8.0, "a number above 0"),
+        "min_rise": (0.1, "a number of at least 0"),
+        "min_points": (30, "a whole number of at least 20"),
+    },
+    "GL303": {
+        "min_points": (50, "a whole number of at least 5"),
+        "sigmas": (4.0, "a number above 0"),
+        "max_decline": (0.04, "a number of at least 0"),
+        "max_hidden": (0.2, "a number of at least 0"),
+        "worthwhile": (0.1, "a number of at least 0"),
+        "low_level": (0.1, "a number of at least 0"),
+    },
+    "GL304": {
+        "min_points": (20, "a whole number of at least 5"),
+        "sigmas": (6.0, "a number above 0"),
+        "min_rise": (0.2, "a number of at least 0"),
+        "min_undone": (0.25, "a number of at least 0"),
+    },
+    "GL305": {
+        "min_points": (4, "a whole number of at least 3"),
+        "sigmas": (8.0, "a number above 0"),
+        "min_rise": (0.1, "a number of at least 0"),
+    },
+    "GL401": {
+        "max_overflows": (0.02, "a number from 0 to 1"),
+        "max_first": (40, "a whole number of at least 1"),
+        "max_in_a_row": (3, "a whole number of at least 1"),
+    },
+    "GL402": {
+        "factor": (10.0, "a number above 1"),
+        "sigmas": (8.0, "a number above 0"),
+        "warm_up": (0.05, "a number from 0 to 1"),
+        "share": (0.02, "a number from 0 to 1"),
+        "min_points": (30, "a whole number of at least 20"),
+    },
+    "GL403": {
+        "ratio": (0.0003, "a number from 0 to 1"),
+        "fall": (0.001, "a number from 0 to 1"),
+        "floor": (1e-07, "a number of at least 0"),
+        "min_points": (20, "a whole number of at least 1"),
+    },
+    "GL404": {
+        "fraction": (0.9, "a number from 0 to 1"),
+        "min_points": (100, "a whole number of at least 1"),
+        "min_shares": (20, "a whole number of at least 1"),
+    },
+    "GL405": {
+        "min_points": (50, "a whole number of at least 1"),
+    },
+    "GL406": {
+        "min_points": (10, "a whole number of at least 1"),
+    },
+    "GL407": {
+        "share": (0.9, "a number from 0 to 1"),
+        "min_points": (20, "a whole number of at least 1"),
+        "min_variables": (3, "a whole number of at least 2"),
+    },
+    "GL501": {
+        "low": (1e-06, "a number of at least 0"),
+        "high": (0.1, "a number above 0"),
+        "least_weight": (0.1, "a number from 0 to 1"),
+        "min_points": (20, "a whole number of at least 4"),
+    },
+    "GL503": {
+        "min_points": (10, "a whole number of at least 1"),
+    },
+    "GL504": {
+        "jump": (2.0, "a number above 1"),
+        "max_zero": (0.05, "a number from 0 to 1"),
+        "min_points": (10, "a whole number of at least 1"),
+    },
+    "GL601": {
+        "sigmas": (4.0, "a number above 0"),
+        "min_difference": (0.08, "a number of at least 0"),
+        "min_points": (10, "a whole number of at least 1"),
+    },
+    "GL602": {
+        "factor": (1.2, "a number above 1"),
+        "min_points": (10, "a whole number of at least 2"),
+    },
+}
+
+
+def test_every_threshold_is_listed_here():
+    assert {code for code, rule in RULES.items() if rule.thresholds} == set(THRESHOLDS)
+
+
+@pytest.mark.parametrize("code", THRESHOLDS)
+def test_thresholds(code):
+    rule = RULES[code]
+    assert {name: (one.default, one.wanted) for name, one in rule.thresholds.items()} == THRESHOLDS[code]
+    assert rule.defaults == {name: default for name, (default, _) in THRESHOLDS[code].items()}
+    for name, default in rule.defaults.items():
+        assert rule.thresholds[name].checked(default) == default
+
+
+CHECKED = [
+    (above(1, 2.0), [1.0000001, 5], [1, 0, float("nan"), float("inf"), True, "2", None]),
+    (at_least(1, 2.0), [1, 1.5], [0.999, -1, float("inf"), False]),
+    (fraction(0.5), [0, 0.5, 1], [-0.001, 1.001]),
+    (whole(5), [1, 2.0, 10**9], [0, 1.5, 10**400]),
+    (whole(5, 3), [3], [2, 2.999]),
+]
+
+
+@pytest.mark.parametrize(("threshold", "right", "wrong"), CHECKED, ids=lambda value: str(value)[:40])
+def test_checked(threshold, right, wrong):
+    for value in right:
+        assert threshold.checked(value) == value
+    for value in wrong:
+        with pytest.raises(ValueError) as raised:  # noqa: PT011 - the whole text is compared
+            threshold.checked(value)
+        assert str(raised.value) == f"must be {threshold.wanted}, got {value!r}"
+
+
+def test_a_whole_number_is_an_integer():
+    assert type(whole(5).checked(2.0)) is int
+    assert type(Threshold(0.5, 0).checked(2)) is float

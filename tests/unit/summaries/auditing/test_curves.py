@@ -1,0 +1,30 @@
+"""The averages that a sparkline shows: of all points, whatever they are."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from summaries.auditing.curves import averages
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.sampled_from([np.nan, np.inf, -np.inf]), max_size=100), st.integers(1, 20))
+def test_each_is_the_mean_of_a_stretch_and_all_points_are_in_one(values, stretches):
+    value = np.array(values)
+    found = averages(value, stretches)
+    assert len(found) == min(stretches, len(value))
+    ends = np.arange(len(found) + 1) * len(value) // max(len(found), 1)
+    parts = [value[i:j][np.isfinite(value[i:j])] for i, j in pairwise(ends)]
+    expected = [part.mean() if len(part) else np.nan for part in parts]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 3, 16, 17, 64, 1000])
+def test_the_largest_numbers_do_not_overflow(count):
+    np.testing.assert_allclose(averages(np.full(count, 1.7e308)), 1.7e308, rtol=1e-12)
+
+
+def test_none_of_none():
+    assert averages(np.empty(0)).tolist() == []

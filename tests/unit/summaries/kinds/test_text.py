@@ -1,0 +1,16 @@
+"""Text summaries: the string that is kept, and what is refused, word for word."""
+
+import pytest
+
+import summaries
+
+REFUSED = {
+    "a text of bytes": (summaries.text, ("a", b"x"), TypeError, "text_string must be a string, got bytes: b'x'"),
+}
+
+
+@pytest.mark.parametrize(("build", "args", "kind", "text"), REFUSED.values(), ids=REFUSED)
+def test_what_the_error_says(build, args, kind, text):
+    with pytest.raises(kind) as caught:
+        build(*args)
+    assert str(caught.value) == text

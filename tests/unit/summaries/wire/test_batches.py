@@ -1,0 +1,99 @@
+"""Records by the batch: where a batch ends, what it waits for, and what it says of itself on the way."""
+
+import pytest
+from helpers import chunks_of
+
+from summaries.errors import Fault, FaultKind
+from summaries.wire.batches import Batch, BatchParser, whole_records
+from summaries.wire.records import frame
+
+DATA = [b"one", b"", b"three" * 30, b"\0" * 8]
+WHOLE = b"".join(map(frame, DATA))
+OFFSETS = [0, 19, 35, 201]
+
+
+def test_whole_records():
+    assert whole_records(WHOLE) == (OFFSETS, DATA)
+    assert whole_records(b"") == ([], [])
+    assert whole_records(frame(b"")[:-1]) == ([], [])
+
+
+@pytest.mark.parametrize("cut", range(1, 24))
+def test_a_record_that_is_not_whole_is_left(cut):
+    assert whole_records(WHOLE[:-cut]) == (OFFSETS[:-1], DATA[:-1])
+
+
+@pytest.mark.parametrize("record", range(len(DATA)))
+@pytest.mark.parametrize("at", [0, 8, -1], ids=["length", "length's checksum", "data's checksum"])
+def test_records_end_before_the_first_damaged_one(record, at):
+    data = bytearray(WHOLE)
+    stop = (*OFFSETS, len(WHOLE))[record + 1]
+    data[OFFSETS[record] + at if at >= 0 else stop + at] ^= 1
+    assert whole_records(bytes(data)) == (OFFSETS[:record], DATA[:record])
+
+
+@pytest.mark.parametrize("size", [1, 7, 20, 300, None])
+@pytest.mark.parametrize(("offset", "number"), [(0, 0), (1000, 40)])
+def test_offsets_and_numbers_go_on(size, offset, number):
+    parser = BatchParser(offset, number)
+    items = [item for chunk in chunks_of(WHOLE, size) for item in parser.feed(chunk)]
+    items += parser.close()
+    assert all(isinstance(item, Batch) for item in items)
+    assert [data for item in items for data in item.data] == DATA
+    assert [place for item in items for place in item.offsets] == [offset + place for place in OFFSETS]
+    assert [item.number + i for item in items for i in range(len(item.data))] == [number + i for i in range(4)]
+    assert (parser.number, parser.settled) == (number + 4, offset + len(WHOLE))
+
+
+def test_what_is_settled_and_what_waits():
+    parser = BatchParser(1000)
+    (batch,) = parser.feed(WHOLE + WHOLE[:25])
+    assert batch.data == [*DATA, b"one"]
+    assert parser.settled == 1000 + len(WHOLE) + 19
+    (tail,) = parser.close()
+    assert (tail.kind, tail.offset, tail.record) == (FaultKind.UNFINISHED_TAIL, 1000 + len(WHOLE) + 19, 5)
+
+
+def test_after_damage_batches_go_on():
+    damaged = bytearray(frame(b"damaged"))
+    damaged[-1] ^= 1
+    parser = BatchParser(1000, 40)
+    items = [*parser.feed(WHOLE + damaged + WHOLE + WHOLE), *parser.close()]
+    (fault,) = (item for item in items if isinstance(item, Fault))
+    batches = [item for item in items if isinstance(item, Batch)]
+    assert (fault.kind, fault.offset, fault.record) == (FaultKind.DAMAGED_PAYLOAD, 1000 + len(WHOLE), 44)
+    assert [data for batch in batches for data in batch.data] == DATA * 3
+    behind = [*OFFSETS, *(len(WHOLE) + len(damaged) + place for place in OFFSETS)]
+    behind += [2 * len(WHOLE) + len(damaged) + place for place in OFFSETS]
+    assert [place for batch in batches for place in batch.offsets] == [1000 + place for place in behind]
+    assert [batch.number + i for batch in batches for i in range(len(batch.data))] == list(range(40, 52))
+    assert parser.settled == 1000 + 3 * len(WHOLE) + len(damaged)
+
+
+def test_when_no_fault_has_come_for_a_while_batches_are_large_again():
+    damaged = bytearray(frame(b"damaged"))
+    damaged[-1] ^= 1
+    parser = BatchParser()
+    calm = []
+    for _ in range(2):
+        assert [type(item) for item in parser.feed(damaged + frame(bytes(1 << 15)))] == [Fault, Batch]
+        calm.append(parser.calm)
+        list(parser.feed(frame(bytes(1 << 15))))
+        calm.append(parser.calm)
+        (batch,) = parser.feed(WHOLE)
+        assert batch.data == DATA
+    assert calm == [False, True] * 2
+
+
+def test_a_large_record_is_awaited_and_found():
+    large = frame(bytes(3 << 20))
+    parser = BatchParser()
+    items = [item for chunk in chunks_of(WHOLE + large + WHOLE, 1 << 18) for item in parser.feed(chunk)]
+    items += parser.close()
+    assert [len(data) for item in items for data in item.data] == [*map(len, DATA), 3 << 20, *map(len, DATA)]
+
+
+def test_several_hundred_thousand_bytes_in_a_record():
+    """Lengths beyond the table of their checksums."""
+    data = [bytes(size) for size in (1, 65_535, 65_536, 300_000)]
+    assert whole_records(b"".join(map(frame, data)))[1] == data

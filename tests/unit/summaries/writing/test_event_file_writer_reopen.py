@@ -1,0 +1,71 @@
+"""EventFileWriter.reopen(): a new file in the same directory, which goes on where the one before ended."""
+
+import os
+
+import pytest
+from helpers import event_files, scalars
+
+from summaries import EventFileWriter, SessionLog, read_run, summary_iterator
+
+NEVER = 3600.0
+
+
+@pytest.fixture
+def writer(logdir):
+    with EventFileWriter(logdir, flush_secs=NEVER) as writer:
+        yield writer
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_reopen(writer, closed):
+    writer.add_scalar("loss", 0.5, 1)
+    first = writer.path
+    if closed:
+        writer.close()
+    writer.reopen()
+    assert not writer.closed
+    writer.add_scalar("loss", 0.25, 2)
+    writer.close()
+    assert first != writer.path
+    assert scalars(first) == [(1, "loss", 0.5)]
+    assert scalars(writer.path) == [(2, "loss", 0.25)]
+    assert [str(path) for path in event_files(writer.get_logdir())] == sorted([first, writer.path])
+
+
+def test_only_the_first_file_has_the_session_start(logdir):
+    """A second one would supersede what the first file has."""
+    with EventFileWriter(logdir, flush_secs=NEVER, purge_step=5) as writer:
+        first = writer.path
+        writer.add_scalar("loss", 0.5, 5)
+        writer.reopen()
+        writer.add_scalar("loss", 0.25, 6)
+
+    def starts(path):
+        logs = (event.session_log for event in summary_iterator(path) if event.HasField("session_log"))
+        return [log.status for log in logs]
+
+    assert starts(first) == [SessionLog.START] * 2
+    assert starts(writer.path) == []
+    assert read_run(os.path.dirname(first)).scalars["loss"].latest().step.tolist() == [5, 6]
+
+
+def test_what_the_old_file_did_not_take_begins_anew_in_the_new_one(logdir, monkeypatch):
+    """A write that was begun has a place in the old file; it has another in the new one, which is shorter."""
+
+    def refuse(fd, data):
+        raise OSError(28, "No space left on device")
+
+    writer = EventFileWriter(logdir, flush_secs=NEVER)
+    writer.add_scalar("loss", 0.5, 1)
+    writer.flush()
+    writer.add_scalar("loss", 0.25, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", refuse)
+        with pytest.raises(OSError, match="No space left"):
+            writer.flush()
+    os.rename(writer.path, logdir / "elsewhere")
+    writer.reopen()
+    writer.add_scalar("loss", 0.125, 3)
+    writer.close()
+    assert scalars(logdir / "elsewhere") == [(1, "loss", 0.5)]
+    assert scalars(writer.path) == [(2, "loss", 0.25), (3, "loss", 0.125)]
