@@ -37,7 +37,7 @@ def graph_bytes(graph: Any) -> bytes:
     message = graph.as_graph_def() if hasattr(graph, "as_graph_def") else graph
     if callable(message):
         if not _tracers:
-            raise TypeError("graph is a callable: to have a loss traced, import optim")
+            raise TypeError("graph is a callable: import optim to trace a loss")
         message = _tracers[-1](message)
     data = serialized(message, "graph")
     try:
