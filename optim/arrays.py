@@ -83,7 +83,7 @@ def whole(tensor: Any, name: str) -> Any:
 def _unmasked(array: NDArray[Any], name: str) -> NDArray[Any]:
     masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first needed
     if masked is not None and masked.is_masked(array):
-        raise TypeError(f"{name} must not be masked: compressed() leaves out what is, filled() puts a number there")
+        raise TypeError(f"{name} must not be masked: compressed() drops masked elements, filled() replaces them")
     return np.asarray(array)  # of a np.matrix, a view that has any number of dimensions
 
 

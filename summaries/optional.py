@@ -1,4 +1,4 @@
-"""What an extra brings: imported where it is used, and missed with words."""
+"""Optional dependencies: imported where they are used, with an error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["needs"]
 
 
 def needs(module: str, extra: str) -> ModuleType:
-    """Import a module that not everybody has.
+    """Import a module of an optional dependency.
 
     Raises:
-        ImportError: it is not installed; the error says which extra brings it.
+        ImportError: it is not installed; the error names the extra that installs it.
     """
     try:
         return importlib.import_module(module)

@@ -1,7 +1,7 @@
-"""Values as people have them (Python, NumPy, torch, JAX, …), turned into what an event file holds. Pure (no I/O).
+"""Converts users' values (Python, NumPy, torch, JAX, …) to what an event file stores. Pure (no I/O).
 
-Nothing here imports torch or JAX: what they give is recognised by what it can do. `optim.arrays` has the same
-conversion, since neither package needs the other for it; tests/unit/test_foreign_arrays.py holds both to one table.
+Nothing here imports torch or JAX: their arrays are recognized by their methods. `optim.arrays` has the same conversion,
+so that neither package depends on the other for it; tests/unit/test_foreign_arrays.py tests both with one table.
 """
 
 from __future__ import annotations
@@ -32,23 +32,24 @@ FLOAT32_MAX = 3.4028234663852886e38
 MIN_STEP = -(2**63)
 MAX_STEP = 2**63 - 1
 
-_NARROW = ("bfloat16", "float8")  # how the names of dtypes begin that ml_dtypes adds to NumPy
+_NARROW = ("bfloat16", "float8")  # prefixes of the names of the dtypes that ml_dtypes adds to NumPy
 
 
 def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[Any]:
-    """Numbers as a NumPy array, without a copy where none is needed.
+    """Convert numbers to a NumPy array, without a copy if possible.
 
     Args:
         values: an array or tensor of any library, on any device, or nested sequences of numbers.
-        name: what to call it in an error.
-        kinds: the kinds of dtype, in NumPy's letters, that will do.
+        name: the argument's name in error messages.
+        kinds: the accepted kinds of dtype, in NumPy's letters.
 
     Returns:
-        An array of a real number dtype or bool, or of what `kinds` says. bfloat16 and float8 become float32, which
-        holds every one of their values.
+        An array of real numbers or bool, or of the given `kinds`. bfloat16 and float8 become float32, which represents
+        all of their values exactly.
 
     Raises:
-        TypeError: it holds no such numbers; elements are masked, or elsewhere: a sharded DTensor, a meta tensor.
+        TypeError: the dtype is of another kind; elements are masked, or stored elsewhere, as in a sharded DTensor or a
+            meta tensor.
     """
     array = _host_array(values, name)
     if array.dtype.kind == "V" and array.dtype.name.startswith(_NARROW):
@@ -73,21 +74,21 @@ def _host_array(values: Any, name: str) -> NDArray[Any]:
 
 
 def _unmasked(array: NDArray[Any], name: str) -> NDArray[Any]:
-    masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first needed
+    masked = sys.modules.get("numpy.ma")  # NumPy imports it on first use
     if masked is not None and type(array) is not np.ndarray and masked.is_masked(array):
-        raise TypeError(f"{name} must not be masked: compressed() leaves out what is, filled() puts a number there")
-    return np.asarray(array)  # a matrix, for one, would multiply otherwise
+        raise TypeError(f"{name} must not be masked: compressed() drops masked elements, filled() replaces them")
+    return np.asarray(array)  # subclasses such as matrix multiply differently
 
 
 def _whole(tensor: Any, name: str) -> Any:
-    """The tensor; a replicated DTensor's local tensor, which is all of it."""
+    """The tensor itself; for a replicated DTensor its local tensor, which is complete."""
     if not hasattr(tensor, "full_tensor"):
         return tensor
     if all(placement.is_replicate() for placement in tensor.placements):
         return tensor.to_local()
     raise TypeError(
-        f"{name} must be a whole tensor, got a DTensor, of which this rank holds only a part: pass its full_tensor(), "
-        "or its to_local() where the part will do"
+        f"{name} must be a whole tensor, got a DTensor of which this rank holds only a part: pass its full_tensor(), "
+        "or its to_local() if the part is enough"
     )
 
 
@@ -117,11 +118,11 @@ def _unreadable(tensor: Any, name: str, error: Exception) -> TypeError:
 
 
 def check_tag(tag: Any) -> None:
-    """Refuse what is no tag.
+    """Check that a tag is valid.
 
     Raises:
-        TypeError: it is no string.
-        ValueError: it is empty, or no Unicode text.
+        TypeError: the tag is not a string.
+        ValueError: the tag is empty, or not Unicode text.
     """
     if not isinstance(tag, str):
         raise TypeError(f"tag must be a string, got {type(tag).__name__}: {tag!r}")
@@ -134,15 +135,15 @@ def check_tag(tag: Any) -> None:
 
 
 def as_float(value: Any, name: str = "scalar_value") -> float:
-    """One number as a float.
+    """Convert one number to a float.
 
     Args:
         value: a Python or NumPy number, or an array or tensor of one element, of any library and on any device.
-        name: what to call it in an error.
+        name: the argument's name in error messages.
 
     Raises:
-        TypeError: it is no number, or a DTensor whose parts are on several ranks.
-        ValueError: it has more or fewer elements than one.
+        TypeError: the value is not a number, or is a DTensor sharded across ranks.
+        ValueError: the value does not have exactly one element.
 
     >>> import numpy as np
     >>> as_float(np.float16(1.5)), as_float(np.array([[2]]))
@@ -155,7 +156,7 @@ def as_float(value: Any, name: str = "scalar_value") -> float:
         raise ValueError(f"{name} must be one number, got an array of shape {tuple(shape)}")
     value = _whole(value, name)
     try:
-        if not _is_time(value) and not np.ma.is_masked(value):  # whose item() would be a number
+        if not _is_time(value) and not np.ma.is_masked(value):  # their item() may be a number
             number = value.item() if hasattr(value, "item") else value
             if not isinstance(number, (str, bytes, bytearray)):
                 return _float(number)
@@ -177,15 +178,15 @@ def _float(number: Any) -> float:
 
 
 def as_step(step: Any, name: str = "global_step") -> int:
-    """A step as an int; None is step 0.
+    """Convert a step to an int; None is step 0.
 
     Args:
-        step: None, an int, or whatever stands for one: a NumPy integer, a tensor of one integer, 3.0.
-        name: what to call it in an error.
+        step: None, an int, or another integer value: a NumPy integer, a tensor of one integer, 3.0.
+        name: the argument's name in error messages.
 
     Raises:
-        TypeError: it is no integer.
-        ValueError: it does not fit in a signed 64-bit integer.
+        TypeError: the step is not an integer.
+        ValueError: the step does not fit in a signed 64-bit integer.
     """
     if step is None:
         return 0
@@ -208,17 +209,17 @@ def _as_int(step: Any) -> int | None:
 
 
 def as_count(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
-    """A number of things as an int.
+    """Convert a count to an int.
 
     Args:
-        value: an int, or whatever stands for one, as in `as_step`.
-        name: what to call it in an error.
-        least: the least that will do.
-        most: the most; None where there is no limit.
+        value: an int, or another integer value, as in `as_step`.
+        name: the argument's name in error messages.
+        least: the smallest valid count.
+        most: the largest valid count; None if there is no limit.
 
     Raises:
-        TypeError: it is no integer.
-        ValueError: it is too small or too large.
+        TypeError: the value is not an integer.
+        ValueError: the value is too small or too large.
     """
     number = _as_int(value)
     if number is None:
@@ -231,10 +232,10 @@ def as_count(value: Any, name: str, least: int = 1, most: int | None = None) -> 
 
 
 def check_mapping(given: Any, name: str) -> None:
-    """Refuse what is no dictionary, nor like one.
+    """Check that an argument is a mapping.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it has no `items` method.
     """
     if not hasattr(given, "items"):
         raise TypeError(f"{name} must be a dictionary, got {type(given).__name__}: {given!r}")

@@ -1,7 +1,7 @@
-"""The files of one run → columns, faults, and the places of everything that is not a scalar.
+"""The files of one run → columns, faults, and the places of all values that are not scalars.
 
 Strategy: `_record` reads one record with protobuf, and defines what the bytes mean. `Rows` reads files. With the
-compiled scanner, `ScannedRows` takes the rows and places that it knows, and only the records that are left come here.
+compiled scanner, `ScannedRows` takes the rows and places that it recognizes, and only the other records come here.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _KINDS = {
 
 @dataclass(slots=True)
 class Tag:
-    """What is known of a tag: its number, its name, and the first metadata that came with it."""
+    """A tag: its number, its name, and its first metadata."""
 
     number: int
     name: str
@@ -58,7 +58,7 @@ class Tag:
 
 
 class NonSummaryEvent(NamedTuple):
-    """An event that carries something other than a summary: which field, and where its record stands."""
+    """An event that carries something other than a summary: which field, and the position of its record."""
 
     what: str
     step: int
@@ -69,23 +69,24 @@ class NonSummaryEvent(NamedTuple):
 
 
 class Collector:
-    """Reads the files of one run, one after the other.
+    """Reads the files of one run, one after another.
 
     Args:
-        workspace: scratch memory, this collector's own for as long as it reads.
+        workspace: scratch memory, not shared while the collector reads.
         fast: whether to use the compiled scanner.
 
     Attributes:
         rows: the scalars and places.
         files: the files that were read, in order.
-        tags: by name, in the order in which they were met.
-        non_summary_events: events that do not carry a summary.
-        session_logs: (step, wall_time, log) of each.
-        starts: of those that say START: (mark, step). The mark divides the points before it from those behind it.
-        file_marks: for each file, the mark in front of its points.
-        versions: for each file, the version that its first record tells, or "".
-        records: for each file, how many whole records it has.
-        faults: everything that was wrong, in order.
+        tags: the tags by name, in order of first appearance.
+        non_summary_events: the events that do not carry a summary.
+        session_logs: (step, wall_time, log) of each session log.
+        starts: (mark, step) of each session log with status START. The mark separates the points before it from those
+            after it.
+        file_marks: for each file, the mark before its points.
+        versions: for each file, the version in its first record, or "".
+        records: for each file, its number of whole records.
+        faults: all faults, in order.
     """
 
     def __init__(self, workspace: Workspace, *, fast: bool) -> None:
@@ -102,7 +103,7 @@ class Collector:
         self.faults: list[Fault] = []
 
     def read(self, file: StoredFile) -> None:
-        """Read one more file, to its present end.
+        """Read one more file, to its current end.
 
         Raises:
             OSError: the file cannot be read.
@@ -129,7 +130,7 @@ class Collector:
         self.rows.flush_if_full()
 
     def _record(self, data: bytes, offset: int, number: int) -> None:
-        """Take a record; what most records are, one simple_value of a known tag, by the shortest way."""
+        """Take a record, with a fast path for the usual one: one simple_value of a known tag."""
         try:
             event = Event.FromString(data)
         except DecodeError:
@@ -149,7 +150,14 @@ class Collector:
         self._unusual(event, data, offset, number)
 
     def _unusual(self, event: Event | None, data: bytes, offset: int, number: int) -> None:
-        """Take a record of any kind: its event, or None if protobuf refuses it, is what the data parses as."""
+        """Take a record of any kind.
+
+        Args:
+            event: the data as parsed by protobuf; None if it does not parse.
+            data: the record's data.
+            offset: where the record starts, in bytes.
+            number: the number of records before it.
+        """
         if event is None or event.step < 0 or not math.isfinite(event.wall_time) or not (event.wall_time or event.step):
             event, faults = decode_event(data, offset, number)
             self.faults += faults
@@ -201,7 +209,7 @@ class Collector:
         return tag
 
     def _describe(self, tag: Tag, metadata: SummaryMetadata) -> None:
-        """Keep a tag's first metadata: later ones do not count."""
+        """Keep a tag's first metadata; later metadata is ignored."""
         tag.metadata = SummaryMetadata.FromString(metadata.SerializeToString())
         scalars = metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR
         tag.tag_class = CLASS_SCALAR if scalars else CLASS_OTHER

@@ -1,6 +1,6 @@
-"""One Summary.Value that is not a scalar → the value that people expect. Pure (no I/O).
+"""Decodes a Summary.Value that is not a scalar. Pure (no I/O).
 
-Old and new style give the same: a histogram is an array of buckets whether it came as HistogramProto or as tensor.
+Old and new style decode to the same: a histogram is an array of buckets, whether stored as HistogramProto or as tensor.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Audio(NamedTuple):
 
     Attributes:
         encoded: each clip's bytes, as WAV in most cases.
-        labels: each clip's label, "" where it has none.
+        labels: each clip's label, "" if it has none.
     """
 
     encoded: tuple[bytes, ...]
@@ -48,7 +48,7 @@ class Audio(NamedTuple):
 
 
 def _histogram(value: Summary.Value) -> NDArray[np.float64]:
-    """float64[k, 3]: left edge, right edge, count of each bucket, as TensorBoard turns old style into new."""
+    """float64[k, 3]: left edge, right edge, count of each bucket, as TensorBoard converts old style to new."""
     if value.HasField("tensor"):
         array = decode_tensor(value.tensor)
         if array.dtype.kind not in "fiub":
@@ -62,7 +62,7 @@ def _histogram(value: Summary.Value) -> NDArray[np.float64]:
     filled = np.flatnonzero(counts > 0)
     if not len(filled):
         return np.empty((0, 3))
-    # Outer limits may be the largest float: minimum and maximum replace them, and empty buckets outside of these go.
+    # Outer limits may be the largest float: replace them by minimum and maximum, and drop the empty outer buckets.
     first, last = int(filled[0]), int(filled[-1])
     inner = limits[first:last]
     edges = [histogram.min, *inner], [*inner, histogram.max]
@@ -91,7 +91,7 @@ def _audio(value: Summary.Value) -> Audio:
 
 
 def _texts(value: Summary.Value) -> str | NDArray[Any]:
-    """A str, or an object array of them if there are several."""
+    """A str, or an object array of str if there are several."""
     array = _strings(value, "text")
     texts = np.array([_text(item) for item in array.flat] + [None], object)[:-1]
     return str(texts[0]) if len(texts) == 1 else texts.reshape(array.shape)
@@ -117,4 +117,4 @@ def _text(data: bytes) -> str:
 
 HISTOGRAMS, IMAGES, AUDIO, TEXTS, TENSORS = range(5)
 DECODERS: tuple[Callable[[Any], Any], ...] = (_histogram, _images, _audio, _texts, _tensor)
-"""By HISTOGRAMS … TENSORS: Summary.Value → the value; a ValueError says what is wrong with it."""
+"""Indexed by HISTOGRAMS … TENSORS: functions Summary.Value → value, which raise ValueError if it is invalid."""

@@ -26,20 +26,20 @@ __all__ = ["empty_file", "no_event_file", "read_events", "summary_iterator"]
 
 
 def summary_iterator(path: str | os.PathLike[str]) -> Iterator[Event]:
-    """Every Event of one file, in order.
+    """Yield every Event of one file, in order.
 
     Args:
         path: an event file.
 
     Yields:
-        Event messages, the first of which tells the file's version.
+        Event messages; the first one contains the file's version.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        FormatError: the file is damaged; every event before the damage was given. `read_events` can go on behind it.
+        FileNotFoundError: the file does not exist.
+        FormatError: the file is damaged; raised after all events before the damage. `read_events` can continue past it.
 
     Warns:
-        UnfinishedTailWarning: the file ends inside a record, because it is still being written, or was cut.
+        UnfinishedTailWarning: the file ends inside a record, because it is still being written, or was truncated.
 
     >>> import tempfile
     >>> from summaries import SummaryWriter
@@ -61,23 +61,23 @@ def read_events(
     stop: threading.Event | None = None,
     timeout_secs: float | None = None,
 ) -> Iterator[Event]:
-    """Every Event of one file, in order, with a say in what happens where the file is damaged.
+    """Yield every Event of one file, in order, with a choice of how to handle damage.
 
     Args:
-        path: an event file; with `follow`, also a run's directory, whose files are then all followed.
-        follow: go on when the end is reached, and give each event soon after its writer flushed it. A file that is
-            replaced is read on where the old one ended, if it has the same bytes up to there, and from its start if
-            not. What stands unfinished at the end is not reported: its writer may be about to go on.
-        on_fault: "raise" raises damage as a `FormatError` and warns of an unfinished tail; "skip" goes on behind
-            either; a function is called with each `Fault`, and reading goes on when it returns. Events with a mere
-            note (`not fault.kind.is_data_loss`) are given in any case, and only a function hears of the note.
-        stop: ends the following, from any thread, within a quarter of a second.
-        timeout_secs: ends the following when nothing new came for so long; None waits for ever.
+        path: an event file; with `follow`, also a run's directory, to follow all of its files.
+        follow: continue at the end of the file, and yield each event soon after its writer flushes it. If the file is
+            replaced, reading continues where the old one ended if the bytes before that point are the same, and
+            otherwise at its start. An unfinished record at the end is not reported: its writer may still complete it.
+        on_fault: "raise" raises damage as a `FormatError` and warns of an unfinished tail; "skip" continues past
+            both; a function is called with each `Fault`, and reading continues when it returns. Events with a fault
+            that loses no data (`not fault.kind.is_data_loss`) are always yielded; only a function is told of these.
+        stop: ends following, from any thread, within a quarter of a second.
+        timeout_secs: ends following after this many seconds without new data; None waits forever.
 
     Raises:
-        ValueError: `on_fault` is none of these.
-        FileNotFoundError: there is no such file.
-        OSError: it cannot be read; or it is a pipe, a socket or a device, or an address with a scheme.
+        ValueError: `on_fault` is not one of these.
+        FileNotFoundError: the file does not exist.
+        OSError: the path cannot be read; or it is a pipe, a socket or a device, or an address with a scheme.
         FormatError: the file is damaged, and `on_fault` is "raise".
 
     Warns:
@@ -126,7 +126,7 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
             continue
         usual = _usual(item.data)
         pending = iter(item.data[:usual])
-        try:  # protobuf's own loop over usual records is the fastest that there is
+        try:  # map() over protobuf's parser is the fastest loop
             yield from map(Event.FromString, pending)
         except DecodeError:
             usual -= operator.length_hint(pending) + 1
@@ -134,7 +134,7 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
 
 
 def _usual(data: list[bytes]) -> int:
-    """How many records, from the first, start with a wall time: what protobuf makes of those has notes at most."""
+    """The number of leading records that start with a wall time: if protobuf parses these, no data is lost."""
     try:
         if bytes(map(operator.itemgetter(0), data)) == WALL_TIME_KEY * len(data):
             return len(data)
@@ -167,14 +167,17 @@ def _items(path: str) -> Iterator[Batch | Fault]:
 
 
 def no_event_file(fault: Fault, end: int) -> Fault:
-    """The fault of a file of `end` bytes without a record: one that takes all of it says that it is no event file."""
+    """The fault to report for a file of `end` bytes without a record.
+
+    A fault that spans the whole file means that the file is not an event file.
+    """
     if fault.kind is not FaultKind.DAMAGED_LENGTH or fault.offset or fault.length != end:
         return fault
     return replace(fault, kind=FaultKind.NO_EVENT_FILE, reason=f"no record in the file, {fault.reason}")
 
 
 def empty_file() -> Fault:
-    """The fault of a file without a byte."""
+    """The fault of a file of 0 bytes."""
     return Fault(FaultKind.EMPTY_FILE, "the file is empty", 0, 0, "0 bytes", "records")
 
 
@@ -186,7 +189,7 @@ def _raise_or_warn(fault: Fault) -> None:
 
 
 def _skip(fault: Fault) -> None:
-    """Go on."""
+    """Ignore the fault."""
 
 
 _HANDLERS: dict[str, Callable[[Fault], object]] = {"raise": _raise_or_warn, "skip": _skip}

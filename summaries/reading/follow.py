@@ -1,7 +1,7 @@
-"""Following files that grow: new bytes, replaced files, files that a run adds.
+"""Follows files that grow: new bytes, replaced files, files that a run adds.
 
-The files are listed four times a second. One is opened only if its identity has changed, and closed behind it, so that
-following many files takes no handles and a file that is replaced under its name is noticed.
+The files are listed four times a second. A file is opened only if its identity has changed, and closed after reading,
+so that following many files holds no handles and a replaced file is noticed.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 __all__ = ["follow_files"]
 
 _POLL_SECS = 0.25
-_SEAM_BYTES = 256  # so many bytes must be the same for a replaced file to be the old one, longer
+_SEAM_BYTES = 256  # a replaced file continues the old one if this many bytes before its end are the same
 
 
 def follow_files(
     path: str, stop: threading.Event | None = None, timeout_secs: float | None = None
 ) -> Iterator[tuple[str, Iterator[Batch | Fault]]]:
-    """What is new in a file, or in every event file of a directory, as it comes.
+    """Iterate over new data in a file, or in every event file of a directory, as it arrives.
 
     Args:
-        path: a file or a directory; later it may vanish and come back.
-        stop: ends the following when it is set.
-        timeout_secs: ends it when nothing new came for so long.
+        path: a file or a directory; later it may disappear and reappear.
+        stop: ends following when set.
+        timeout_secs: ends following after this many seconds without new data.
 
     Returns:
-        An iterator of (path of the file, batches of records and faults), each to be used up before the next. It raises
-        OSError if a file is there and cannot be read.
+        An iterator of (path of the file, batches of records and faults); consume each before the next. It raises
+        OSError if a file exists and cannot be read.
 
     Raises:
-        FileNotFoundError: there is no such path.
-        OSError: it is neither a regular file nor a directory, or it cannot be listed.
+        FileNotFoundError: the path does not exist.
+        OSError: the path is neither a regular file nor a directory, or it cannot be listed.
     """
     storage = storage_of(path)
     return _follow(storage, path, storage.discover(path, recursive=False), stop, timeout_secs)
@@ -80,7 +80,7 @@ def _follow(
 
 
 class _Followed:
-    """One file: how far it was read, and how to tell that it is still the same."""
+    """One file: how far it was read, and its last bytes, to detect that it was replaced."""
 
     def __init__(self) -> None:
         self._seen: StoredFile | None = None
@@ -92,13 +92,13 @@ class _Followed:
         self._seam = b""  # the last bytes before `_read`
 
     def changed(self, file: StoredFile) -> bool:
-        """Whether the file may have something new."""
+        """Whether the file may have new data."""
         empty = file.size == 0 and file.identity is not None
         before, self._seen = self._seen, file
         return not empty if before is None else file.identity != before.identity
 
     def items(self, file: StoredFile) -> Iterator[Batch | Fault]:
-        """What the file has that was not read."""
+        """Read what is new in the file."""
         try:
             with file.open() as opened:
                 if not self._is_same(opened):
@@ -112,7 +112,7 @@ class _Followed:
             return
 
     def _is_same(self, opened: ReadableFile) -> bool:
-        """Whether the file still has what was read of it, as far as its last bytes tell."""
+        """Whether the file still contains the last bytes that were read."""
         if not self._seam:
             return True
         return opened.read_range(self._read - len(self._seam), len(self._seam)) == self._seam

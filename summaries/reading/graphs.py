@@ -1,4 +1,4 @@
-"""Graphs and run metadata: read again from where their events stand when they are asked for; and graphs in files."""
+"""Graphs and run metadata, read from their files on demand; and graphs in files of their own."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["graph_of", "read_graph", "run_metadata_of"]
 
-_META_GRAPH_GRAPH_DEF = 2  # the field of a MetaGraphDef that holds its GraphDef
+_META_GRAPH_GRAPH_DEF = 2  # the field of a MetaGraphDef that contains its GraphDef
 
 
 def graph_of(events: Sequence[NonSummaryEvent], files: Sequence[StoredFile]) -> GraphDef | None:
     """The last graph among the events, or the last one in a MetaGraphDef.
 
     Raises:
-        OSError: its file is gone.
-        UndecodableError: its bytes are not a GraphDef.
+        OSError: the file can no longer be read.
+        UndecodableError: the bytes are not a GraphDef.
     """
     for what in ("graph_def", "meta_graph_def"):
         for found in reversed(events):
@@ -42,18 +42,18 @@ def graph_of(events: Sequence[NonSummaryEvent], files: Sequence[StoredFile]) -> 
             with _undecodable(found, files, "GraphDef"):
                 if what == "meta_graph_def":
                     parts = fields(data, 0, len(data))
-                    # protobuf merges what comes twice
+                    # protobuf merges repeated occurrences
                     data = b"".join(data[a:b] for field, a, b in parts if field == _META_GRAPH_GRAPH_DEF)
                 return GraphDef.FromString(data)
     return None
 
 
 def run_metadata_of(events: Sequence[NonSummaryEvent], files: Sequence[StoredFile]) -> dict[str, RunMetadata]:
-    """Tag → RunMetadata; the last one where a tag comes twice.
+    """Tag → RunMetadata; for a repeated tag, the last one.
 
     Raises:
-        OSError: a file is gone.
-        UndecodableError: the bytes of one are not a RunMetadata.
+        OSError: a file can no longer be read.
+        UndecodableError: a value's bytes are not a RunMetadata.
     """
     metadata: dict[str, RunMetadata] = {}
     for found in events:
@@ -73,7 +73,7 @@ def _event(found: NonSummaryEvent, files: Sequence[StoredFile]) -> Event:
 
 @contextmanager
 def _undecodable(found: NonSummaryEvent, files: Sequence[StoredFile], want: str) -> Iterator[None]:
-    """Raise what protobuf refuses as an UndecodableError that tells where it stands."""
+    """Convert protobuf's DecodeError to an UndecodableError with file and offset."""
     try:
         yield
     except DecodeError as error:
@@ -84,11 +84,11 @@ def _undecodable(found: NonSummaryEvent, files: Sequence[StoredFile], want: str)
 
 
 def read_graph(path: str | os.PathLike[str]) -> GraphDef:
-    """The GraphDef in a file, text or binary: whichever it is.
+    """Read a GraphDef from a file, in text or binary format.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it holds no GraphDef.
+        ValueError: the file does not contain a GraphDef.
     """
     path = os.fspath(path)
     data = read_file(path)
@@ -101,4 +101,4 @@ def read_graph(path: str | os.PathLike[str]) -> GraphDef:
     try:
         return text_format.Parse(data.decode(), GraphDef())
     except (UnicodeDecodeError, text_format.ParseError) as error:
-        raise ValueError(f"{path} must hold a GraphDef, binary or text, got neither: {error}") from None
+        raise ValueError(f"{path} must contain a GraphDef, binary or text, got neither: {error}") from None

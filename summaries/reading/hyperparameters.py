@@ -1,4 +1,4 @@
-"""A run's hyperparameters, as the hparams dashboard's session start tells them. Pure (no I/O)."""
+"""A run's hyperparameters, from the hparams dashboard's session start. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SESSION_START_TAG = "_hparams_/session_start_info"
 
 
 def hyperparameters(metadata: Mapping[str, SummaryMetadata]) -> dict[str, bool | float | str]:
-    """What the session start of the hparams dashboard says; nothing where it is missing or unreadable."""
+    """Hyperparameter → value, from the hparams dashboard's session start; {} if it is missing or unreadable."""
     if _SESSION_START_TAG not in metadata:
         return {}
     data = HParamsPluginData()

@@ -1,4 +1,4 @@
-"""Session starts, and which of them concern a tag: only those with points of the tag before them. Pure (no I/O)."""
+"""Session starts, and which of them affect a tag: only those with points of the tag before them. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["SessionStarts"]
 class SessionStarts:
     """The session starts of a run, in order.
 
-    A run has as many of them, and as many tags, as its files say: a list of all starts for each tag would grow with the
-    product. So starts without a point of the tag between them are told as one or two.
+    The files determine the number of starts and of tags, and a list of all starts for each tag would grow with their
+    product. So starts without a point of the tag between them are reduced to one or two.
 
     Args:
-        starts: (mark, step) of each: the number of its mark in the run's points, and the step it came back to.
+        starts: (mark, step) of each: the number of its mark in the run's points, and the step the run returned to.
     """
 
     def __init__(self, starts: Iterable[tuple[int, int]]) -> None:
@@ -37,10 +37,10 @@ class SessionStarts:
         return len(self._marks)
 
     def restarts(self, epochs: Epochs) -> list[tuple[int, int]]:
-        """(how many of a tag's points came before, the step that the run came back to), in order.
+        """(the number of the tag's points before the start, the step that the run returned to), in order.
 
-        Starts before the first point are left out. Of several between the same two points, the last is told, and before
-        it the lowest step that they or later ones came back to.
+        Starts before the first point are omitted. Several starts between the same two points are reduced to the lowest
+        step that they or later ones returned to, followed by the last start.
         """
         if not self._marks:
             return []

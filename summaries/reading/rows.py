@@ -1,4 +1,4 @@
-"""Where rows and places go while a run is read: into lists as they are met, and from there into columns by tag."""
+"""Collects rows and places while a run is read: first in lists, in file order, then in columns by tag."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ __all__ = ["FEW_ROWS", "Rows", "Workspace"]
 
 _BUFFER_BYTES = 1 << 20
 FEW_ROWS = 16
-"""Up to here, sorting takes longer than adding one row after the other."""
+"""Up to this many rows, adding them one by one is faster than sorting."""
 
 
 class Workspace:
-    """Scratch memory for one thread's reading; each run uses it after the other."""
+    """Scratch memory for one thread, reused from run to run."""
 
     def __init__(self) -> None:
         self.rows = np.zeros(CAPACITY, ROW)
@@ -45,13 +45,13 @@ class Workspace:
 
 
 class Rows:
-    """What was read of a run, from files that are read plainly: every record goes to the caller.
+    """The rows and places of a run, read in pure Python: every record goes to the caller.
 
     `ScannedRows` does the same with the compiled scanner.
 
     Attributes:
-        rows: rows that are still to be moved into `points`; append to it.
-        places: places that are still to be moved into `settled_places`; append to it.
+        rows: rows that were not moved into `points` yet; append to it.
+        places: places that were not moved into `settled_places` yet; append to it.
         points: the scalars, by tag number.
         settled_places: PLACE[n] in pieces, in order.
     """
@@ -63,15 +63,15 @@ class Rows:
         self.settled_places: list[NDArray[np.void]] = []
 
     def read(self, opened: ReadableFile, file: int, take: Take) -> tuple[int, int]:
-        """Read one file to its present end.
+        """Read one file to its current end.
 
         Args:
             opened: the file.
             file: its number, for places.
-            take: called with each batch of records that are not taken here, and each fault, in order.
+            take: called with each batch of records that are not handled here, and each fault, in order.
 
         Returns:
-            The file's length in bytes, and how many records it has.
+            The file's length in bytes, and its number of records.
 
         Raises:
             OSError: the file cannot be read.
@@ -87,18 +87,18 @@ class Rows:
         return end, parser.number
 
     def add_tag(self, name: str) -> None:
-        """Take the name of the next tag number."""
+        """Register the name of the next tag number."""
 
     def set_class(self, tag: int, tag_class: int) -> None:
-        """Say what a tag's first metadata makes of it: one of `columns.CLASS_…`."""
+        """Set a tag's class, which its first metadata determines: one of `columns.CLASS_…`."""
 
     def flush_if_full(self) -> None:
-        """Flush if so much is waiting that sorting it pays."""
+        """Flush if there is enough to make sorting worthwhile."""
         if len(self.rows) >= CAPACITY or len(self.places) >= PLACE_CAPACITY:
             self.flush()
 
     def flush(self) -> None:
-        """Move rows and places to where they stay."""
+        """Move rows into `points`, and places into `settled_places`."""
         if len(self.rows) <= FEW_ROWS:
             for step, wall_time, value, tag in self.rows:
                 self.points.append(tag, step, wall_time, value)
@@ -110,7 +110,7 @@ class Rows:
         self.places.clear()
 
     def mark(self) -> int:
-        """Divide what was read so far from what comes; returns the mark's number, as in `Points`."""
+        """Separate what was read so far from what follows; return the mark's number, as in `Points`."""
         self.flush()
         return self.points.mark()
 

@@ -1,4 +1,4 @@
-"""Runs: event files as columns, one for each tag, and everything else when it is asked for."""
+"""Runs: event files as columns, one set for each tag, and everything else on demand."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
 
-_FAST_BYTES = 8 << 20  # below, loading the compiled scanner takes longer than doing without it
+_FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
 _HINT_BYTES = 64 << 20
 _logger = logging.getLogger("summaries")
 _BUCKETS = {KIND_HISTOGRAM: decoders.HISTOGRAMS, KIND_IMAGE: decoders.IMAGES, KIND_AUDIO: decoders.AUDIO}
@@ -54,17 +54,17 @@ _OLD_STYLE = {KIND_HISTOGRAM: "histograms", KIND_IMAGE: "images", KIND_AUDIO: "a
 
 
 class Run:
-    """Everything that the event files of one run say.
+    """The contents of the event files of one run.
 
     Attributes:
         files: the files, in the order in which they were read.
-        faults: what was wrong with them, in order.
-        tags: every tag, in the order of first appearance.
-        metadata: each tag's first SummaryMetadata, where it has one; later ones do not count.
+        faults: the faults found in them, in order.
+        tags: every tag, in order of first appearance.
+        metadata: tag → its first SummaryMetadata, for tags that have one; later ones are ignored.
         scalars: tag → Series.
         session_logs: (step, wall time in seconds since the epoch, SessionLog) of each, in order.
-        versions: of each file, the version that its first record tells, or "".
-        records: of each file, how many whole records it has.
+        versions: for each file, the version in its first record, or "".
+        records: for each file, its number of whole records.
     """
 
     def __init__(self, collector: Collector) -> None:
@@ -96,43 +96,43 @@ class Run:
         return f"Run({', '.join(counted(number, noun) for noun, number in counts.items())})"
 
     def file_starts(self, tag: str) -> list[int]:
-        """For each file, how many of a tag's scalars stand in the files before it."""
+        """For each file, the number of a tag's scalars in the files before it."""
         epochs = self._points.epochs(self._numbers[tag])
         return [epochs.before(mark) for mark in self._file_marks]
 
     @property
     def histograms(self) -> Mapping[str, Items]:
-        """Tag → float64[k, 3] a step: left edge, right edge, count of each bucket."""
+        """Tag → float64[k, 3] per step: left edge, right edge, count of each bucket."""
         return self._items["histograms"]
 
     @property
     def images(self) -> Mapping[str, Items]:
-        """Tag → `Images` a step."""
+        """Tag → `Images` per step."""
         return self._items["images"]
 
     @property
     def audio(self) -> Mapping[str, Items]:
-        """Tag → `Audio` a step."""
+        """Tag → `Audio` per step."""
         return self._items["audio"]
 
     @property
     def texts(self) -> Mapping[str, Items]:
-        """Tag → str a step, or an object array of str where a step has several."""
+        """Tag → str per step, or an object array of str if a step has several."""
         return self._items["texts"]
 
     @property
     def pr_curves(self) -> Mapping[str, Items]:
-        """Tag → array[6, n] a step: true and false positives, true and false negatives, precision, recall."""
+        """Tag → array[6, n] per step: true and false positives, true and false negatives, precision, recall."""
         return self._items["pr_curves"]
 
     @property
     def meshes(self) -> Mapping[str, Items]:
-        """Tag (`<name>_VERTEX`, `_FACE`, `_COLOR`) → array[batch, n, 3] a step."""
+        """Tag (`<name>_VERTEX`, `_FACE`, `_COLOR`) → array[batch, n, 3] per step."""
         return self._items["meshes"]
 
     @property
     def tensors(self) -> Mapping[str, Items]:
-        """Tag → array a step, for everything that is none of the kinds above."""
+        """Tag → array per step, for all values that are not of the kinds above."""
         return self._items["tensors"]
 
     @cached_property
@@ -157,7 +157,7 @@ class Run:
         return found
 
     def _bucket(self, tag: str, kind: int) -> tuple[str, int]:
-        """The attribute that has such values, and their decoder."""
+        """The attribute that contains values of this kind, and their decoder."""
         if kind in _OLD_STYLE:
             return _OLD_STYLE[kind], _BUCKETS[kind]
         metadata = self.metadata.get(tag)
@@ -168,76 +168,76 @@ class Run:
 
     @cached_property
     def hparams(self) -> dict[str, bool | float | str]:
-        """Hyperparameter → value, as the hparams dashboard's session start tells them; {} where there is none."""
+        """Hyperparameter → value, from the hparams dashboard's session start; {} if there is none."""
         return hyperparameters(self.metadata)
 
     @property
     def graph(self) -> GraphDef | None:
-        """The last graph; one in a MetaGraphDef counts where there is no other.
+        """The last graph; if there is none, the last one in a MetaGraphDef; else None.
 
         Raises:
-            OSError: its file is gone.
-            FormatError: what stands there is no graph.
+            OSError: its file can no longer be read.
+            FormatError: the bytes are not a graph.
         """
         return graph_of(self._non_summary_events, self._stored)
 
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
-        """Tag → RunMetadata, decoded now.
+        """Tag → RunMetadata, decoded at each access.
 
         Raises:
-            OSError: a file is gone.
-            FormatError: what stands there is no such message.
+            OSError: a file can no longer be read.
+            FormatError: a value's bytes are not a RunMetadata.
         """
         return run_metadata_of(self._non_summary_events, self._stored)
 
     def to_arrow(self) -> pa.Table:
-        """One long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
+        """Return one long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
 
         Raises:
-            ImportError: pyarrow is missing; the message says what brings it.
+            ImportError: pyarrow is missing; the message says how to install it.
         """
         return tables.arrow_table(self.scalars)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same as a DataFrame, with a categorical tag and wall_time in seconds since the epoch.
+        """Return the same as a DataFrame, with a categorical tag and wall_time in seconds since the epoch.
 
         Raises:
-            ImportError: pandas is missing; the message says what brings it.
+            ImportError: pandas is missing; the message says how to install it.
         """
         return tables.pandas_frame(self.scalars)
 
 
 class Runs(dict[str, Run]):
-    """Runs by name, as `read_logdir` gives them."""
+    """Runs by name, as returned by `read_logdir`."""
 
     def to_arrow(self) -> pa.Table:
-        """One long table of all scalars: run and tag (dictionary-encoded), step, wall_time, value.
+        """Return one long table of all scalars: run and tag (dictionary-encoded), step, wall_time, value.
 
         Raises:
-            ImportError: pyarrow is missing; the message says what brings it.
+            ImportError: pyarrow is missing; the message says how to install it.
         """
         return tables.arrow_table_of_runs({name: run.scalars for name, run in self.items()})
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same as a DataFrame, with categorical run and tag.
+        """Return the same as a DataFrame, with categorical run and tag.
 
         Raises:
-            ImportError: pandas is missing; the message says what brings it.
+            ImportError: pandas is missing; the message says how to install it.
         """
         return tables.pandas_frame_of_runs({name: run.scalars for name, run in self.items()})
 
 
 def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
-    """Every event file of one run, merged in order: the files in a directory, not those below it; or one file.
+    """Read the event files of one run, merged in order: those directly in a directory; or a single file.
 
     Args:
         path: a run's directory, or an event file.
-        fast: use the compiled scanner (needs numba), or do not; None decides by what is there and how large it is.
-            The result is the same.
+        fast: whether to use the compiled scanner (needs numba); None decides by whether numba is installed and by the
+            size of the files. The result is the same.
 
     Raises:
-        FileNotFoundError: there is no such path, or no event file in the directory.
+        FileNotFoundError: the path does not exist, or the directory contains no event file.
         OSError: a file cannot be read; or the path is a pipe, a socket or a device, or an address with a scheme.
         ImportError: `fast` is True, and numba is missing.
 
@@ -254,20 +254,20 @@ def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
 
 
 def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, jobs: int | None = None) -> Runs:
-    """Every run below a directory.
+    """Read every run below a directory.
 
     Args:
         path: the directory.
         fast: as in `read_run`.
-        jobs: number of runs that are read at a time, each in a thread; None takes one per core if the scanner is
-            compiled and there is enough to read, else 1.
+        jobs: the number of runs to read at a time, each in a thread; None means one per core if the compiled scanner is
+            used and there is enough to read, else 1.
 
     Returns:
-        {name: Run}, sorted; a run's name is its directory's path below `path`, with slashes, or ".".
+        {name: Run}, sorted; a run's name is its directory's path relative to `path`, with slashes, or ".".
 
     Raises:
         ValueError: `jobs` is less than 1.
-        FileNotFoundError: there is no such directory, or no event file below it.
+        FileNotFoundError: the directory does not exist, or there is no event file below it.
         OSError: a file or directory cannot be read; or the path is an address with a scheme.
         ImportError: `fast` is True, and numba is missing.
     """
@@ -284,30 +284,30 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, jobs:
 
 
 def read_files(files: Sequence[StoredFile], total_bytes: int, *, fast: bool | None = None) -> Run:
-    """The run that these files, in this order, make up.
+    """Read these files, in this order, as one run.
 
     Args:
-        files: event files, as they were found.
-        total_bytes: how much is going to be read, in this run and others; decides whether the scanner pays.
+        files: event files, as they were listed.
+        total_bytes: the number of bytes to be read, in this run and others; decides whether to use the scanner.
         fast: as in `read_run`.
     """
     return _read(files, use_fast(total_bytes, fast))
 
 
-def use_fast(size: int, wish: bool | None) -> bool:
-    """Whether to use the compiled scanner for `size` bytes; says once that there is one, where it would help.
+def use_fast(size: int, fast: bool | None) -> bool:
+    """Whether to use the compiled scanner for `size` bytes; logs a hint once if numba is missing and would help.
 
     Raises:
-        ImportError: it is wished for, and numba is missing.
+        ImportError: `fast` is True, and numba is missing.
     """
-    if wish is False:
+    if fast is False:
         return False
-    there = _has_numba()
-    if wish and not there:
+    installed = _has_numba()
+    if fast and not installed:
         raise ImportError("the compiled scanner needs numba: pip install 'gradledger[fast]'")
-    if not there and size >= _HINT_BYTES:
+    if not installed and size >= _HINT_BYTES:
         _hint()
-    return bool(wish) or (there and (size >= _FAST_BYTES or "summaries.wire.compiled.scan" in sys.modules))
+    return bool(fast) or (installed and (size >= _FAST_BYTES or "summaries.wire.compiled.scan" in sys.modules))
 
 
 @cache
@@ -317,7 +317,7 @@ def _has_numba() -> bool:
 
 @cache
 def _hint() -> None:
-    _logger.warning("reading is many times as fast with numba: pip install 'gradledger[fast]'")
+    _logger.warning("reading is many times faster with numba: pip install 'gradledger[fast]'")
 
 
 _threads = local()

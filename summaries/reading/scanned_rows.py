@@ -1,7 +1,7 @@
-"""The same as `Rows`, by the compiled scanner: it takes what it knows, and the caller gets the records that are left.
+"""`Rows` with the compiled scanner, which takes the records that it recognizes; the caller gets the others.
 
-Needs numba, and is imported only where that is wanted. Bytes that are not a sound record go to the plain parser, which
-reads on until no fault has come for a while; then the scanner goes on.
+Needs numba, and is imported only if the scanner is used. Bytes that are not a sound record go to the pure-Python
+parser, which reads until no fault has occurred for a while; then the scanner resumes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = ["ScannedRows"]
 
-_STRETCH_BYTES = 1 << 16  # what the plain parser is given at a time
+_STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
 
 
 class ScannedRows(Rows):
-    """What was read of a run, from files that the scanner goes through.
+    """The rows and places of a run, read by the compiled scanner.
 
     Args:
-        workspace: the scanner's rows, places and buffer; this object's own for as long as it reads.
+        workspace: the scanner's rows, places and buffer; not shared while this object reads.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -43,20 +43,20 @@ class ScannedRows(Rows):
         self._tags = 0
 
     def read(self, opened: ReadableFile, file: int, take: Take) -> tuple[int, int]:
-        """Read one file to its present end; see `Rows.read`."""
+        """Read one file to its current end; see `Rows.read`."""
         return self._read(_Window(opened, self._space.buffer), file, take)
 
     def add_tag(self, name: str) -> None:
-        """Take the name of the next tag number."""
+        """Register the name of the next tag number."""
         self._scanner.add(name.encode())
         self._tags += 1
 
     def set_class(self, tag: int, tag_class: int) -> None:
-        """Say what a tag's first metadata makes of it."""
+        """Set a tag's class; see `Rows.set_class`."""
         self._scanner.set_class(tag, tag_class)
 
     def flush(self) -> None:
-        """Move rows and places to where they stay: first the scanner's, which are older than those in the lists."""
+        """Move rows and places; see `Rows.flush`. The scanner's are older than those in the lists, and go first."""
         n_rows, n_places = self._cursor[1:3].tolist()
         if n_rows > FEW_ROWS:
             self._add(self._space.rows[:n_rows])
@@ -68,7 +68,7 @@ class ScannedRows(Rows):
         super().flush()
 
     def _add(self, rows: NDArray[np.void]) -> None:
-        # The compiled sort goes through all tags, however few rows there are.
+        # The compiled sort loops over all tags, however few rows there are.
         if len(rows) < self._tags:
             self.points.add(*sorted_rows(rows))
         else:
@@ -81,7 +81,7 @@ class ScannedRows(Rows):
             self._settle_lists()
             status = self._scanner.scan(window.buffer, window.have, window.base, file, self._found)
             if status == scan.FULL:
-                stuck = not cursor[1:3].any()  # one event has more than there is room for
+                stuck = not cursor[1:3].any()  # one event has more values than fit
                 self.flush()
                 status = scan.UNUSUAL if stuck else status
             if status == scan.UNUSUAL:
@@ -97,7 +97,7 @@ class ScannedRows(Rows):
                 cursor[0] = 0
 
     def _settle_lists(self) -> None:
-        """Move what the caller has put into the lists behind what the scanner has found, so that it can go on."""
+        """Append the caller's lists to the scanner's arrays, so that the scanner can continue."""
         if not self.rows and not self.places:
             return
         n_rows, n_places = self._cursor[1:3].tolist()
@@ -114,7 +114,7 @@ class ScannedRows(Rows):
         self._cursor[1:3] = more_rows, more_places
 
     def _hand_over_record(self, window: _Window, take: Take) -> None:
-        """Give the caller the record at the cursor, which is whole."""
+        """Pass the whole record at the cursor to the caller."""
         pos, _, _, _, number = self._cursor.tolist()
         view = window.buffer.data
         start = pos + HEADER_BYTES
@@ -124,7 +124,11 @@ class ScannedRows(Rows):
         self._cursor[4] = number + 1
 
     def _read_plainly(self, file: ReadableFile, offset: int, take: Take) -> tuple[int, bool]:
-        """Read plainly until no fault has come for a while; returns the offset reached, and whether the file ends."""
+        """Read in pure Python until no fault has occurred for a while.
+
+        Returns:
+            The offset reached, and whether it is the end of the file.
+        """
         parser = BatchParser(offset, int(self._cursor[4]))
         end = offset
         ended = False
@@ -139,13 +143,13 @@ class ScannedRows(Rows):
 
 
 class _Window:
-    """The stretch of a file that is in the buffer.
+    """The part of a file that is in the buffer.
 
     Attributes:
         file: the open file.
         buffer: uint8[m].
-        base: the offset in the file of the buffer's first byte.
-        have: how many bytes of the buffer are filled.
+        base: the file offset of the buffer's first byte.
+        have: the number of bytes in the buffer that are filled.
     """
 
     def __init__(self, file: ReadableFile, buffer: NDArray[np.uint8]) -> None:
@@ -154,10 +158,10 @@ class _Window:
         self.base = self.have = 0
 
     def refill(self, pos: int) -> bool:
-        """Drop what is before `pos`, and read on.
+        """Drop the bytes before `pos`, and read more.
 
         Returns:
-            False if no byte came: the file ends here, or the record at `pos` is larger than the buffer.
+            False if nothing was read: the file ends here, or the record at `pos` is larger than the buffer.
         """
         if pos == 0 and self.have == len(self.buffer):
             return False
@@ -169,5 +173,5 @@ class _Window:
         return got > 0
 
     def start_at(self, offset: int) -> None:
-        """Drop everything; the next bytes are those from `offset` on."""
+        """Drop everything, and continue reading at `offset`."""
         self.base, self.have = offset, 0

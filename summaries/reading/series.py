@@ -1,4 +1,4 @@
-"""Series: what one tag has, step by step, and which of it stands after restarts."""
+"""Series: the points of one tag, and which of them are still valid after restarts."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = ["Items", "Series", "Standing", "standing"]
 
 
 class Standing(IntEnum):
-    """What became of a point when the run was restarted."""
+    """Whether a point is still valid after restarts of the run."""
 
     STANDS = 0
     SESSION_RESTARTED = 1
-    """A later session log says that the run came back to this step or a lower one."""
+    """According to a later session log, the run returned to this step or a lower one."""
 
     WRITTEN_AGAIN = 2
     """A later point of the same tag has this step or a lower one."""
@@ -37,7 +37,7 @@ class Standing(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """The scalars of one tag: all points, in the order in which they were written.
+    """The scalars of one tag: all points, in the order they were written.
 
     Attributes:
         tag: the tag.
@@ -57,9 +57,9 @@ class Series:
     wall_time: NDArray[np.float64]
     value: NDArray[np.float64]
     restarts: Sequence[tuple[int, int]] = field(default=(), repr=False)
-    """(how many points came before, the step that the run came back to) of each session start behind a point.
+    """(number of points before it, the step that the run returned to) of each session start after the first point.
 
-    Of several starts between the same two points, the lowest step of these and later ones comes first, then the last.
+    Several starts between the same two points are reduced to the lowest step of these and later ones, and the last.
     """
 
     def __len__(self) -> int:
@@ -71,16 +71,16 @@ class Series:
         return standing(self.step, self.restarts)
 
     def latest(self) -> Series:
-        """The points that stand: no later session start or point of this tag has their step or a lower one."""
+        """The valid points: no later session start or point of this tag has their step or a lower one."""
         stands = self.standing == Standing.STANDS
         return Series(self.tag, self.step[stands], self.wall_time[stands], self.value[stands])
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What one tag has that is not a scalar: all of it, in the order in which it was written.
+    """The values of one tag that are not scalars, in the order they were written.
 
-    A value is read from its file and decoded when it is asked for: `items[i]`, or in a loop over `items`.
+    A value is read from its file and decoded on access: `items[i]`, or in a loop over `items`.
 
     Attributes:
         tag: the tag.
@@ -100,12 +100,12 @@ class Items:
         return len(self.step)
 
     def __getitem__(self, index: int) -> Any:
-        """The value at a position.
+        """Return the value at an index.
 
         Raises:
-            IndexError: there is no such position.
-            OSError: its file is gone.
-            UndecodableError: the bytes are not such a value; its `fault` has the file and the offset.
+            IndexError: the index is out of range.
+            OSError: the file can no longer be read.
+            UndecodableError: the bytes are not a value of this kind; `fault` has the file and the offset.
         """
         place = self._places[index]
         stored = self._files[place["file"]]
@@ -127,7 +127,7 @@ class Items:
 
     @property
     def value(self) -> list[Any]:
-        """Every value, decoded now."""
+        """All values, decoded at each access."""
         return list(self)
 
     @cached_property
@@ -136,7 +136,7 @@ class Items:
         return standing(self.step, self.restarts)
 
     def latest(self) -> Items:
-        """What stands: no later session start or value of this tag has its step or a lower one."""
+        """The valid values: no later session start or value of this tag has their step or a lower one."""
         stands = self.standing == Standing.STANDS
         places = self._places[stands]
         return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._decoder)
@@ -145,13 +145,13 @@ class Items:
 def standing(
     step: NDArray[np.int64], restarts: Sequence[tuple[int, int]], *, keep_repeats: bool = False
 ) -> NDArray[np.uint8]:
-    """uint8[n]: a `Standing` code for each of n points, in the order in which they were written.
+    """uint8[n]: a `Standing` code for each of n points, in the order they were written.
 
     Args:
         step: int64[n].
-        restarts: (how many of the points came before, the step that the run came back to) of each session start.
-        keep_repeats: of points with the same step, of which no later one has a lower step, let all stand instead of
-            the last only.
+        restarts: (number of points before it, the step that the run returned to) of each session start.
+        keep_repeats: whether points with the same step all stand if no later one has a lower step; else only the last
+            one does.
     """
     codes = np.full(len(step), np.uint8(Standing.STANDS))
     if len(step) > 1:

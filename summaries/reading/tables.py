@@ -1,4 +1,4 @@
-"""Columns → long tables for Arrow and pandas. Both are imported where they are used."""
+"""Columns → long tables for Arrow and pandas, which are imported only when used."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ __all__ = ["arrow_table", "arrow_table_of_runs", "missing", "pandas_frame", "pan
 
 
 def missing(name: str) -> ImportError:
-    """The error of a library that is not installed."""
+    """The error for a library that is not installed."""
     return ImportError(f"this needs {name}: pip install 'gradledger[export]'")
 
 
 def pyarrow() -> Any:
-    """The module pyarrow.
+    """Import and return pyarrow.
 
     Raises:
-        ImportError: it is missing.
+        ImportError: pyarrow is not installed.
     """
     try:
-        import pyarrow as pa  # noqa: PLC0415 - large, and needed by nobody else
+        import pyarrow as pa  # noqa: PLC0415 - large and optional
     except ImportError:
         raise missing("pyarrow") from None
     return pa
 
 
 def arrow_table(scalars: Mapping[str, Series]) -> pa.Table:
-    """The columns tag, step, wall_time, value, tag by tag."""
+    """The scalars as a table with the columns tag, step, wall_time, value, one tag after another."""
     pa = pyarrow()
     return pa.table({"tag": _labels(pa, scalars, map(len, scalars.values())), **_columns(scalars.values())})
 
 
 def arrow_table_of_runs(runs: Mapping[str, Mapping[str, Series]]) -> pa.Table:
-    """The columns run, tag, step, wall_time, value, run by run and tag by tag."""
+    """The scalars as a table with the columns run, tag, step, wall_time, value, one run and tag after another."""
     pa = pyarrow()
     tags = list(dict.fromkeys(tag for scalars in runs.values() for tag in scalars))
     number = {tag: i for i, tag in enumerate(tags)}
@@ -59,14 +59,14 @@ def arrow_table_of_runs(runs: Mapping[str, Mapping[str, Series]]) -> pa.Table:
 
 
 def pandas_frame(scalars: Mapping[str, Series]) -> pd.DataFrame:
-    """The columns tag, step, wall_time, value."""
+    """The scalars as a frame with the columns tag, step, wall_time, value."""
     pd = _pandas()
     tags = pd.Categorical.from_codes(_codes(map(len, scalars.values())), list(scalars))
     return pd.DataFrame({"tag": tags, **_columns(scalars.values())})
 
 
 def pandas_frame_of_runs(runs: Mapping[str, Mapping[str, Series]]) -> pd.DataFrame:
-    """The columns run, tag, step, wall_time, value."""
+    """The scalars as a frame with the columns run, tag, step, wall_time, value."""
     pd = _pandas()
     tags = list(dict.fromkeys(tag for scalars in runs.values() for tag in scalars))
     number = {tag: i for i, tag in enumerate(tags)}
@@ -78,7 +78,7 @@ def pandas_frame_of_runs(runs: Mapping[str, Mapping[str, Series]]) -> pd.DataFra
 
 def _pandas() -> Any:
     try:
-        import pandas as pd  # noqa: PLC0415 - large, and needed by nobody else
+        import pandas as pd  # noqa: PLC0415 - large and optional
     except ImportError:
         raise missing("pandas") from None
     return pd

@@ -1,1 +1,1 @@
-"""The one door to files: their names, finding them, opening, reading and appending; on disks and in object stores."""
+"""All access to files: names, listing, opening, reading and appending; on local disks and in object stores."""

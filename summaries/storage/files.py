@@ -1,8 +1,8 @@
-"""The one door to files: the storage that a path names, a new event file in it, and other files that a run has.
+"""All access to files by path: the storage of a path, new event files, and a run's other files.
 
 A path with a scheme (`s3://`, `gs://`, `memory://`, …) goes to `summaries.storage.remote`, any other to
-`summaries.storage.local`. A local event file is opened for each batch that is appended and closed behind it. So a
-process can have any number of writers, a forked child shares no handle with its parent, and a file that has been
+`summaries.storage.local`. A local event file is opened for each batch that is appended and closed again afterwards. So
+a process can have any number of writers, a forked child shares no handle with its parent, and a file that has been
 removed is noticed instead of being written to.
 """
 
@@ -25,10 +25,10 @@ __all__ = ["EventFile", "create_event_file", "read_file", "storage_of", "write_f
 
 
 def storage_of(path: str) -> Storage:
-    """The storage to read a path from.
+    """Return the storage that a path is read from.
 
     Raises:
-        UnsupportedOperation: the path is an address; it is both an OSError and a ValueError.
+        UnsupportedOperation: the path has a scheme. This is both an OSError and a ValueError.
 
     >>> storage_of("runs/a").discover("setup.missing")
     Traceback (most recent call last):
@@ -39,17 +39,17 @@ def storage_of(path: str) -> Storage:
 
 
 def create_event_file(directory: str, secs: float, suffix: str, version: bytes) -> EventFile:
-    """A new event file in a directory, which is made where it is missing.
+    """Create an event file in a directory, and the directory if it does not exist.
 
     Args:
-        directory: where; a path, or an address with a scheme.
+        directory: a local path, or an address with a scheme.
         secs: now, in seconds since the epoch.
         suffix: the end of the file's name.
-        version: the record that each file begins with. The caller appends it; but where files cannot grow, what is
-            appended later goes to more files, which begin with it too.
+        version: the record that each file begins with. The caller appends it to the first file. If files cannot grow,
+            later data goes to further files, which get this record automatically.
 
     Raises:
-        OSError: the file cannot be created there.
+        OSError: the file cannot be created.
         ImportError: the directory is remote, and fsspec is not installed.
     """
     if is_remote(directory):
@@ -58,7 +58,7 @@ def create_event_file(directory: str, secs: float, suffix: str, version: bytes) 
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Write a whole file, and its directory where it is missing. A reader sees the old file or the new one."""
+    """Write a whole file, and create its directory if needed. A reader sees either the old file or the new one."""
     if is_remote(path):
         _remote().write_file(path, data)
         return
@@ -75,7 +75,7 @@ def write_file(path: str, data: bytes) -> None:
 
 
 def read_file(path: str) -> bytes | None:
-    """A whole file; None where there is none."""
+    """Read a whole file; return None if it does not exist."""
     if is_remote(path):
         return _remote().read_file(path)  # type: ignore[no-any-return]
     try:
@@ -86,4 +86,4 @@ def read_file(path: str) -> bytes | None:
 
 
 def _remote() -> ModuleType:
-    return importlib.import_module("summaries.storage.remote")  # only who needs it has fsspec
+    return importlib.import_module("summaries.storage.remote")  # fsspec is optional

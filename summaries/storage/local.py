@@ -1,4 +1,4 @@
-"""Event files on disks: appending to one, finding them, reading one."""
+"""Event files on local disks: finding, reading and appending."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 __all__ = ["LOCAL", "LocalEventFile", "LocalFile", "LocalStorage"]
 
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows translates line ends without it
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # opening a pipe waits for its writer without it
+_BINARY = getattr(os, "O_BINARY", 0)  # without it, Windows translates line endings
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # without it, opening a pipe waits for a writer
 
 
 class LocalEventFile:
-    """A new file of this process's own, to which batches are appended.
+    """A new event file that only this process appends to.
 
     Args:
-        directory: where to create it; made where it is missing.
+        directory: where to create it; created if it does not exist.
         secs: now, in seconds since the epoch.
         suffix: the end of its name.
 
     Attributes:
-        path: where it is.
+        path: its path.
 
     Raises:
-        OSError: the file cannot be created there.
+        OSError: the file cannot be created.
     """
 
     def __init__(self, directory: str, secs: float, suffix: str = "") -> None:
@@ -51,21 +51,21 @@ class LocalEventFile:
         return os.stat(self.path).st_size
 
     def append(self, data: bytes | memoryview, start: int) -> None:
-        """Append what is still missing of `data`, whose first byte belongs at offset `start`.
+        """Append the part of `data` that is not written yet; its first byte belongs at offset `start`.
 
-        An earlier call that failed or was interrupted may have written a part of it: the file's size tells.
+        An earlier call that failed or was interrupted may have written a part of it; the file's size shows how much.
 
         Raises:
-            OSError: the file does not hold all of `data` yet; the error names the file.
+            OSError: not all of `data` could be written; the error names the file.
         """
         with self._opened() as fd:
             while (done := os.fstat(fd).st_size - start) < len(data):
                 if done < 0:
-                    raise OSError(errno.EIO, "the file was cut short by somebody else")
+                    raise OSError(errno.EIO, "another process truncated the file")
                 os.write(fd, data[done:])
 
     def sync(self) -> None:
-        """Return when all that was appended is on the disk, and the file's name too."""
+        """Wait until everything appended is on the disk, and so is the file's name."""
         with self._opened() as fd:
             os.fsync(fd)
         if hasattr(os, "O_DIRECTORY"):
@@ -82,7 +82,7 @@ class LocalEventFile:
 
     @contextmanager
     def _opened(self) -> Iterator[int]:
-        """The file's descriptor, for appending; an OSError in the block gets the file's name."""
+        """Open the file for appending and yield its descriptor; add the path to an OSError raised in the block."""
         try:
             fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | _BINARY)
             try:
@@ -95,20 +95,20 @@ class LocalEventFile:
 
 
 class LocalFile(FileIO):
-    """A `ReadableFile` on a disk, unbuffered: one thread reads it at a time.
+    """A `ReadableFile` on a local disk: unbuffered, for one thread at a time.
 
     Args:
-        path: where it is.
+        path: its path.
 
     Raises:
-        OSError: there is no such file, it is not a regular file, or it cannot be read.
+        OSError: the file does not exist, is not a regular file, or cannot be read.
     """
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "rb", opener=_descriptor)
 
     def read_range(self, start: int, size: int) -> bytes:
-        """The `size` bytes from offset `start`; fewer only where the file ends."""
+        """Read `size` bytes from offset `start`; fewer only at the end of the file."""
         self.seek(start)
         data = self.read(size)
         while len(data) < size and (more := self.read(size - len(data))):
@@ -116,7 +116,7 @@ class LocalFile(FileIO):
         return data
 
     def read_into(self, start: int, buffer: memoryview) -> int:
-        """Read bytes from offset `start` into a buffer; returns how many, 0 only from the file's end on."""
+        """Read bytes from offset `start` into a buffer; return how many, 0 only at or after the end of the file."""
         self.seek(start)
         return self.readinto(buffer)
 
@@ -124,7 +124,7 @@ class LocalFile(FileIO):
 class LocalStorage:
     """The `Storage` of local paths.
 
-    A file's identity is its device, inode, size and time of change.
+    A file's identity is its device, inode, size and modification time.
     """
 
     def discover(
@@ -141,7 +141,7 @@ class LocalStorage:
 
         def unlisted(error: OSError) -> None:
             if isinstance(error, FileNotFoundError):
-                return  # it vanished since its parent was listed
+                return  # it was removed after its parent was listed
             if on_error is None:
                 raise error
             on_error(error)
@@ -155,17 +155,17 @@ class LocalStorage:
         return files
 
     def open(self, file: StoredFile | str) -> LocalFile:
-        """Open a file to read it; see `Storage.open`."""
+        """Open a file for reading; see `Storage.open`."""
         return LocalFile(file if isinstance(file, str) else file.path)
 
     def exists(self, path: str) -> bool:
-        """Whether anything has this path."""
+        """Whether the path exists."""
         return os.path.lexists(path)
 
     def _found(self, path: str) -> StoredFile | None:
-        """What a listing named; None if it is not a regular file, or gone."""
+        """The file of a listed path; None if it is not a regular file, or no longer exists."""
         try:
-            status = os.stat(path)  # not DirEntry's: on Windows that has an old size for a file that is being written
+            status = os.stat(path)  # not DirEntry.stat(): on Windows its size is outdated while a file is being written
         except FileNotFoundError:
             return StoredFile(path, 0, None, self) if os.path.islink(path) else None
         except OSError:
@@ -181,7 +181,7 @@ LOCAL = LocalStorage()
 
 
 def _descriptor(path: str, flags: int) -> int:
-    """Open a regular file. Anything else is refused, without waiting for somebody to write to a pipe."""
+    """Open a regular file. Reject anything else, without waiting for a pipe's writer."""
     try:
         fd = os.open(path, flags | _NONBLOCK)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A place → its runs → their event files, in reading order."""
+"""A log directory → its runs → their event files, in reading order."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["event_files", "in_reading_order", "run_directories", "run_files"]
 
 
 def run_files(path: str | os.PathLike[str]) -> list[StoredFile]:
-    """The event files of one run: those in a directory, not those below it; or one file, whatever its name is.
+    """The event files of one run: those directly in a directory; or a single file of any name.
 
     Raises:
-        FileNotFoundError: there is no such path, or no event file in the directory.
+        FileNotFoundError: the path does not exist, or the directory contains no event file.
         OSError: the directory cannot be listed, or the path is neither a directory nor a regular file.
     """
     path = os.fspath(path)
@@ -32,11 +32,11 @@ def run_files(path: str | os.PathLike[str]) -> list[StoredFile]:
 
 
 def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[StoredFile]:
-    """Every event file that the paths name: a file is itself, a directory all event files below it, sorted.
+    """Yield every event file of the paths: a file itself, and all event files below a directory, sorted.
 
     Raises:
-        FileNotFoundError: there is no such path, or no event file below a directory.
-        OSError: a directory cannot be listed: raised when the files of the others were given.
+        FileNotFoundError: a path does not exist, or there is no event file below a directory.
+        OSError: a directory cannot be listed; raised after the files of the other directories.
     """
     for path in paths:
         errors: list[OSError] = []
@@ -50,16 +50,17 @@ def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[StoredFile]
 def run_directories(
     path: str | os.PathLike[str], on_error: Callable[[OSError], object] | None = None, *, lone: str | None = None
 ) -> dict[str, list[StoredFile]]:
-    """The event files of every run below a directory, by the run's name: its path below it, with slashes, or ".".
+    """The event files of every run below a directory, by run name: the relative path with slashes, or ".".
 
     Args:
         path: the directory.
-        on_error: called with the error of each directory that cannot be listed, whose `filename` it is; the others are
-            listed all the same, unless they have no event file. If None, the error is raised.
-        lone: the name of the run that a single file is; None if the path must be a directory.
+        on_error: called with the error of each directory that cannot be listed; its `filename` is the directory. The
+            other directories are still listed; if they contain no event file, the error is raised. If None, the error
+            is raised at once.
+        lone: the run name for a single file; None if the path must be a directory.
 
     Raises:
-        FileNotFoundError: there is no such directory, or no event file below it.
+        FileNotFoundError: the directory does not exist, or there is no event file below it.
         OSError: a directory cannot be listed, or the path is neither a directory nor a regular file.
     """
     path = os.fspath(path)
@@ -84,10 +85,10 @@ def run_directories(
 
 
 def in_reading_order(files: Iterable[StoredFile]) -> list[StoredFile]:
-    """The files of one run in the order in which they are read: by name, and so by age."""
+    """Sort the files of one run into reading order: by name, and so by age."""
     return sorted(files, key=lambda file: file.path)
 
 
 def _depth_first(name: str) -> list[str]:
-    """A key that puts a run before the runs below it, and these before its next sibling."""
+    """A sort key that puts a run before the runs below it, and these before its next sibling."""
     return [] if name == "." else name.split("/")

@@ -13,23 +13,23 @@ counter = itertools.count()
 
 
 def event_file_name(secs: float, suffix: str = "") -> str:
-    """A name for a new event file: ``events.out.tfevents.<secs>.<host>.<pid>.<counter><suffix>``.
+    """Name a new event file: ``events.out.tfevents.<secs>.<host>.<pid>.<counter><suffix>``.
 
     Args:
-        secs: now, in seconds since the epoch; ten digits, so that a run's files sort by age. So do those of one
-            second, by the counter.
-        suffix: appended as it is; what sorts behind ends up behind.
+        secs: now, in seconds since the epoch; written with ten digits, so that a run's files sort by age. Files of the
+            same second sort by the counter.
+        suffix: appended unchanged.
     """
     host = socket.gethostname().replace(os.sep, "_")
     return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(counter):06d}{suffix}"
 
 
 def checked_suffix(suffix: Any) -> str:
-    """The end of an event file's name.
+    """Return the suffix of an event file's name if it is valid.
 
     Raises:
-        TypeError: it is no string.
-        ValueError: it names a directory.
+        TypeError: the suffix is not a string.
+        ValueError: the suffix contains a path separator.
     """
     if not isinstance(suffix, str):
         raise TypeError(f"filename_suffix must be a string, got {type(suffix).__name__}: {suffix!r}")
@@ -39,7 +39,7 @@ def checked_suffix(suffix: Any) -> str:
 
 
 def is_event_file(name: str) -> bool:
-    """Whether a file of this name is an event file, to TensorBoard and to us.
+    """Whether TensorBoard, and we, consider a file of this name an event file.
 
     >>> is_event_file("runs/a/events.out.tfevents.1795202364.vm"), is_event_file("tfevents/notes.txt")
     (True, False)
@@ -48,7 +48,7 @@ def is_event_file(name: str) -> bool:
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path names a file system of fsspec's.
+    """Whether a path is an address with a scheme, for fsspec.
 
     >>> is_remote("s3://bucket/run"), is_remote("runs/a")
     (True, False)
@@ -71,7 +71,7 @@ def directory_of(path: str) -> str:
 
 
 def relative(directory: str, root: str) -> str:
-    """A directory's path below another, with slashes; "." for that one itself. Both are remote, or both local.
+    """A directory's path relative to another, with slashes; "." for that one itself. Both are remote, or both local.
 
     >>> relative("s3://bucket/runs/a/b", "s3://bucket/runs/"), relative("runs", "./runs")
     ('a/b', '.')

@@ -1,9 +1,9 @@
-"""What a storage is: it finds event files and opens them, to be read in ranges; and the file that a writer appends to.
+"""Protocols: a storage finds and opens event files, files are read in ranges, and a writer appends to a file.
 
     path ── discover ──▶ StoredFile: path, size, identity ── open ──▶ ReadableFile ── ranges ──▶ bytes
 
-One listing finds the files with their sizes and identities, so that nobody asks for these again: in an object store
-each question is a request. Pure (no I/O): `local` is the storage of disks, `remote` that of object stores.
+One listing returns the files with their sizes and identities, which need not be queried again: in an object store each
+query is a request. Pure (no I/O): `local` implements the protocols for disks, `remote` for object stores.
 """
 
 from __future__ import annotations
@@ -22,32 +22,36 @@ _CHUNK_BYTES = 1 << 20
 
 
 class EventFile(Protocol):
-    """A new event file of this process's own, wherever it is.
+    """A new event file, local or remote, that only this process appends to.
 
     Attributes:
-        path: where it is.
+        path: its path or address.
     """
 
     path: str
 
     def size(self) -> int:
-        """How many bytes were appended so far."""
+        """The number of bytes appended so far."""
 
     def append(self, data: bytes | memoryview, start: int) -> None:
-        """Append what is still missing of `data`, whose first byte belongs at offset `start`; all of it, or OSError."""
+        """Append the part of `data` that is not written yet; its first byte belongs at offset `start`.
+
+        Raises:
+            OSError: not all of it could be written.
+        """
 
     def sync(self) -> None:
-        """Return when all that was appended will survive a loss of power."""
+        """Wait until everything appended would survive a power failure."""
 
     def discard(self) -> None:
-        """Remove the file, in which nothing of anybody's is yet."""
+        """Remove the file, which contains no data of the user yet."""
 
 
 class ReadableFile(Protocol):
-    """An open file, which is read in ranges. It is a context manager that closes it."""
+    """An open file that is read in ranges; a context manager that closes it."""
 
     def read_range(self, start: int, size: int) -> bytes:
-        """The `size` bytes from offset `start`; fewer only where the file ends, and none from its end on.
+        """Read `size` bytes from offset `start`; fewer only at the end of the file, and none after it.
 
         Raises:
             OSError: they cannot be read.
@@ -61,14 +65,14 @@ class ReadableFile(Protocol):
             buffer: writable bytes, at least one.
 
         Returns:
-            How many bytes were read: at least one, at most the buffer's length; 0 only from the file's end on.
+            The number of bytes read: from 1 to the buffer's length; 0 only at or after the end of the file.
 
         Raises:
             OSError: they cannot be read.
         """
 
     def close(self) -> None:
-        """Close the file; it cannot be read any more."""
+        """Close the file; it can no longer be read."""
 
     def __enter__(self) -> Self: ...
 
@@ -78,53 +82,53 @@ class ReadableFile(Protocol):
 
 
 class Storage(Protocol):
-    """Somewhere event files are kept. It is picklable: processes that share work share their storage."""
+    """A place where event files are kept. It is picklable, so that worker processes can share it."""
 
     def discover(
         self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None
     ) -> list[StoredFile]:
-        """Find event files, in no particular order: one listing.
+        """Find event files with one listing, in no particular order.
 
-        What is named like an event file and is not a regular file is passed over: a directory, a pipe, a socket, a
-        device, or a link to one of these. So is what vanishes meanwhile. A link to nowhere, and a file of which
-        nothing can be learned, are found, with size 0 and identity None: opening one says what is wrong with it.
+        An entry that has the name of an event file but is not a regular file is skipped: a directory, a pipe, a
+        socket, a device, or a link to one of these. So is a file that is removed meanwhile. A broken link, and a file
+        that cannot be queried, are returned with size 0 and identity None: opening them raises the error.
 
         Args:
-            path: a directory, whose event files are found; or a file, which is found whatever its name is.
-            recursive: whether to look in the directories below too. Links to directories are not followed.
-            on_error: called with the error of each directory that cannot be listed, whose `filename` it is; the
-                others are listed all the same. If None, the error is raised.
+            path: a directory to search; or a file of any name.
+            recursive: whether to search subdirectories too. Links to directories are not followed.
+            on_error: called with the error of each directory that cannot be listed; its `filename` is the directory.
+                The other directories are still listed. If None, the error is raised.
 
         Returns:
-            The files, whose paths begin with `path`; of a file, itself, with `path` as its path.
+            The files, with paths that begin with `path`; for a file, itself, with `path` as its path.
 
         Raises:
-            FileNotFoundError: there is no such file or directory.
+            FileNotFoundError: the file or directory does not exist.
             OSError: the path is neither a regular file nor a directory; or a directory cannot be listed.
         """
 
     def open(self, file: StoredFile | str) -> ReadableFile:
-        """Open a file to read it.
+        """Open a file for reading.
 
         Args:
-            file: as `discover` found it, which tells a store what it need not ask again; or just its path.
+            file: a file returned by `discover`, which saves a store another query; or just a path.
 
         Raises:
-            OSError: there is no such file, it is not a regular file, or it cannot be read.
+            OSError: the file does not exist, is not a regular file, or cannot be read.
         """
 
     def exists(self, path: str) -> bool:
-        """Whether anything has this path: a file, a directory, or a link, even to nowhere."""
+        """Whether the path exists, as a file, a directory, or a link, even a broken one."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """An event file, as it was when it was found.
+    """An event file, as it was when it was listed.
 
     Attributes:
         path: a local path, or an address with a scheme.
-        size: in bytes; 0 if it is unknown.
-        identity: equal for as long as the file was neither written nor replaced; None if it is unknown.
+        size: in bytes; 0 if unknown.
+        identity: stays equal as long as the file is neither written nor replaced; None if unknown.
         storage: where the file is kept.
     """
 
@@ -134,18 +138,18 @@ class StoredFile:
     storage: Storage = field(repr=False, compare=False)
 
     def open(self) -> ReadableFile:
-        """Open the file to read it.
+        """Open the file for reading.
 
         Raises:
-            OSError: it is gone, it is not a regular file, or it cannot be read.
+            OSError: the file no longer exists, is not a regular file, or cannot be read.
         """
         return self.storage.open(self)
 
 
 def chunks(file: ReadableFile, start: int = 0) -> Iterator[bytes]:
-    """The bytes of a file from offset `start`, a chunk at a time, up to where it ends now."""
+    """Yield the bytes of a file from offset `start` to its current end, in chunks."""
     while chunk := file.read_range(start, _CHUNK_BYTES):
         yield chunk
         start += len(chunk)
-        if len(chunk) < _CHUNK_BYTES:  # this was its end: do not ask a store for what is behind it
+        if len(chunk) < _CHUNK_BYTES:  # the end of the file: spare a store another request
             return

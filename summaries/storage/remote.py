@@ -1,8 +1,8 @@
-"""Event files in object stores, by fsspec: `s3://`, `gs://`, `memory://` and the rest.
+"""Event files in object stores, through fsspec: `s3://`, `gs://`, `memory://` and the rest.
 
-An object cannot grow. Writing the whole file again at each flush would make traffic grow with the square of what is
-logged; so each flush makes an object of its own, which begins with the version record and sorts behind the one before.
-TensorBoard, and our reader, read a run's files one after the other.
+An object cannot grow. Rewriting the whole file at each flush would make traffic quadratic in the amount of data; so
+each flush creates a new object, which begins with the version record and sorts after the previous one. TensorBoard,
+and our reader, read a run's files one after another.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ __all__ = ["RemoteEventFile", "read_file", "storage_of", "write_file"]
 
 
 class RemoteEventFile:
-    """A growing row of objects, which together are one event file.
+    """A growing sequence of objects that together make up one event file.
 
     Args:
         directory: an address with a scheme.
         name: the objects' name, to which their numbers are appended.
         suffix: the end of their names.
-        version: the record that each begins with; the first object's is appended by the caller.
+        version: the record that each object begins with; the caller appends it to the first one.
     """
 
     def __init__(self, directory: str, name: str, suffix: str, version: bytes) -> None:
@@ -38,20 +38,20 @@ class RemoteEventFile:
 
     @property
     def path(self) -> str:
-        """The latest object, or the one to come."""
+        """The address of the latest object, or of the first one before it is written."""
         return self._path(max(0, self._objects - 1))
 
     def size(self) -> int:
-        """How many bytes were appended so far, without the version records that each further object begins with."""
+        """The number of bytes appended so far, not counting the version records of objects after the first."""
         return self._size
 
     def append(self, data: bytes | memoryview, start: int) -> None:
-        """Make the next object. It is written whole or not at all; a second attempt writes the same one again.
+        """Create the next object. It is written whole or not at all; a retry writes the same object again.
 
         Raises:
-            OSError: it could not be written; the error names the object.
+            OSError: the object could not be written; the error names it.
         """
-        if self._size > start:  # an attempt that was interrupted had come to its end
+        if self._size > start:  # an interrupted attempt had already written it
             return
         path = self._path(self._objects)
         content = bytes(data) if self._objects == 0 else self._version + bytes(data)
@@ -60,20 +60,20 @@ class RemoteEventFile:
         self._size = start + len(data)
 
     def sync(self) -> None:
-        """An object that was written stays."""
+        """Do nothing: a written object is durable."""
 
     def discard(self) -> None:
-        """There is none before one was written whole."""
+        """Do nothing: there is no object until one has been written whole."""
 
     def _path(self, number: int) -> str:
         return str(self._system.unstrip_protocol(f"{self._prefix}.{number:06d}{self._suffix}"))
 
 
 def storage_of(path: str) -> Storage:
-    """The storage to read an address from.
+    """Return the storage that an address is read from.
 
     Raises:
-        UnsupportedOperation: always, so far.
+        UnsupportedOperation: always; reading is not implemented yet.
     """
     raise UnsupportedOperation(
         f"reading event files from {path} is not supported yet: copy them to a local directory, and read that"
@@ -89,12 +89,12 @@ def write_file(path: str, data: bytes) -> None:
 def _pipe(system: Any, inside: str, data: bytes, path: str) -> None:
     try:
         system.pipe_file(inside, data)
-    except Exception as error:  # each store has errors of its own
+    except Exception as error:  # each store raises its own errors
         raise OSError(getattr(error, "errno", None) or 0, f"could not be written: {error}", path) from error
 
 
 def read_file(path: str) -> bytes | None:
-    """One object; None where there is none."""
+    """Read one object; return None if it does not exist."""
     system, path = _system(path)
     try:
         return bytes(system.cat_file(path))
@@ -103,6 +103,6 @@ def read_file(path: str) -> bytes | None:
 
 
 def _system(path: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it."""
+    """Return the file system of an address, and the path in it."""
     system, inside = needs("fsspec.core", "remote").url_to_fs(path)
     return system, str(inside)

@@ -1,9 +1,9 @@
-"""Records by the batch: what `RecordParser` gives, many at a time. Pure (no I/O).
+"""Records in batches: the same items as from `RecordParser`, many at a time. Pure (no I/O).
 
-Strategy: lengths are taken on trust first, so that one loop finds where the records of a chunk would be; then all
-headers and checksums are compared at once, and what stands behind the first that does not match is forgotten. From
-there the plain parser goes on until no fault has come for a while, because each change between the two copies what is
-left of a chunk. The plain parser alone says what a fault is.
+Strategy: lengths are first taken on trust, so that one loop finds where the records of a chunk would be; then all
+headers and checksums are compared at once, and everything after the first mismatch is discarded. From there the plain
+parser continues until no fault has occurred for a while, because each switch between the two copies the rest of the
+chunk. Only the plain parser decides what is a fault.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "BatchParser", "whole_records"]
 
 _FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
-_MAX_BATCH_RECORD_BYTES = 1 << 20  # the plain parser waits for larger records without joining bytes again and again
-_CALM_BYTES = 1 << 16  # so much without a fault, and the plain parser's work is done
+_MAX_BATCH_RECORD_BYTES = 1 << 20  # the plain parser waits for larger records without rejoining bytes repeatedly
+_CALM_BYTES = 1 << 16  # after this many bytes without a fault, the plain parser is no longer needed
 _LENGTH = Struct("<Q")
 
 
@@ -35,7 +35,7 @@ class Batch(NamedTuple):
     """Whole, undamaged records, in order.
 
     Attributes:
-        number: how many records came before the first.
+        number: the number of records before the first one.
         offsets: where each record's header starts, in bytes from the start of the stream.
         data: each record's data.
     """
@@ -46,10 +46,10 @@ class Batch(NamedTuple):
 
 
 def whole_records(buffer: bytes) -> tuple[list[int], list[bytes]]:
-    """The whole records at the start of `buffer`, up to the first byte that asks for more thought.
+    """Find the whole records at the start of `buffer`, up to the first that needs a closer look.
 
     Returns:
-        Each record's offset in the buffer and its data. What is left starts behind the last of them.
+        Each record's offset in the buffer, and its data. The rest of the buffer starts after the last of them.
 
     >>> from summaries.wire.records import frame
     >>> whole_records(frame(b"one") + frame(b"two") + b"...")
@@ -60,7 +60,7 @@ def whole_records(buffer: bytes) -> tuple[list[int], list[bytes]]:
         return [], []
     starts = np.array(offsets, np.int64)
     sizes = np.diff(starts, append=pos) - _FRAME_BYTES
-    # Every offset is the start of one overlapping number of 4 bytes.
+    # Overlapping 4-byte numbers, one for each offset.
     numbers = np.ndarray((len(buffer) - 3,), "<u4", buffer, strides=(1,))
     sound = numbers[starts + 8] == _length_crcs(sizes)
     first = starts + HEADER_BYTES
@@ -74,7 +74,7 @@ def whole_records(buffer: bytes) -> tuple[list[int], list[bytes]]:
 
 
 def _walk(buffer: bytes) -> tuple[list[int], int]:
-    """Where records would start, if every length were true; and where the last of them would end."""
+    """Where records would start if every length were right; and where the last of them would end."""
     offsets: list[int] = []
     pos, end = 0, len(buffer)
     last = end - _FRAME_BYTES
@@ -90,7 +90,7 @@ def _walk(buffer: bytes) -> tuple[list[int], int]:
 
 
 def _length_crcs(lengths: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """uint32[n]: the stored checksum that belongs to each length."""
+    """uint32[n]: the stored checksum of each length."""
     short = short_length_crcs()
     if lengths.max() < len(short):
         return short[lengths]
@@ -102,14 +102,14 @@ def _mask(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 class BatchParser:
-    """Turns bytes, fed in chunks, into batches of records and faults: a faster face of `RecordParser`.
+    """Turns bytes, fed in chunks, into batches of records and faults: a faster `RecordParser`.
 
     Args:
         offset: where the bytes start, in bytes from the start of the stream.
-        number: how many records came before them.
+        number: the number of records before them.
 
     Attributes:
-        number: how many records came so far.
+        number: the number of records so far.
 
     >>> from summaries.wire.records import frame
     >>> parser = BatchParser()
@@ -122,20 +122,20 @@ class BatchParser:
         self._offset = offset  # of the first byte of `_rest`
         self._rest = b""
         self._plain: RecordParser | None = None
-        self._calm_since = 0  # the offset behind the last fault
+        self._calm_since = 0  # the offset after the last fault
 
     @property
     def settled(self) -> int:
-        """The offset in the stream up to which all bytes were given out, or are being skipped."""
+        """The stream offset up to which all bytes were yielded, or are being skipped."""
         return self._plain.offset if self._plain else self._offset
 
     @property
     def calm(self) -> bool:
-        """Whether the last fault, if there was one, is a while ago."""
+        """Whether no fault has occurred for a while."""
         return self._plain is None
 
     def feed(self, data: bytes) -> Iterator[Batch | Fault]:
-        """Take the next bytes; give what they settle."""
+        """Append the next bytes; yield what they settle."""
         if self._plain is not None:
             self._plain.feed(data)
             yield from self._plainly()
@@ -144,7 +144,7 @@ class BatchParser:
         yield from self._quickly()
 
     def close(self) -> Iterator[Batch | Fault]:
-        """Say that no more bytes will come; give what that settles."""
+        """Declare the end of the stream; yield what that settles."""
         if self._plain is None:
             self._hand_over()
         plain = self._plain
@@ -169,7 +169,7 @@ class BatchParser:
             yield from self._plainly()
 
     def _waiting(self) -> bool:
-        """Whether the rest is the start of a record of moderate size, as far as one can see."""
+        """Whether the rest may be the start of a record of moderate size."""
         rest = self._rest
         if len(rest) < HEADER_BYTES:
             return True
@@ -181,14 +181,14 @@ class BatchParser:
         )
 
     def _hand_over(self) -> None:
-        """From here, the plain parser reads."""
+        """Switch to the plain parser."""
         self._plain = RecordParser(self._offset, self.number)
         self._plain.feed(self._rest)
         self._calm_since = self._offset
         self._rest = b""
 
     def _plainly(self) -> Iterator[Batch | Fault]:
-        """What the plain parser gives, until no fault has come for a while."""
+        """Yield the plain parser's items until no fault has occurred for a while."""
         plain = self._plain
         assert plain is not None
         for item in plain.items():

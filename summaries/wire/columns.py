@@ -50,20 +50,20 @@ PLACE = np.dtype(
         ("epoch", "<i4"),
     ]
 )
-"""Where a Summary.Value that is not a scalar stands: offset and length in bytes in file number `file`; its epoch."""
+"""The place of a Summary.Value that is not a scalar: offset and length in bytes in file number `file`; its epoch."""
 
 CAPACITY = 1 << 15  # rows that are collected before they are sorted by tag
 PLACE_CAPACITY = 1 << 12
 
 CLASS_NONE, CLASS_SCALAR, CLASS_OTHER = range(3)
-"""What a tag's first metadata makes of it: there was none yet · scalars · anything else."""
+"""A tag's class, by its first metadata: no metadata yet · scalars · anything else."""
 
 KIND_IMAGE, KIND_HISTOGRAM, KIND_AUDIO, KIND_TENSOR, KIND_OBSOLETE = range(1, 6)
-"""What a Summary.Value holds that is not a scalar."""
+"""The kind of a Summary.Value that is not a scalar."""
 
 _MIN_ROWS = 32
-_MAP_ROWS = 1 << 15  # columns from here on (256 kB) are mapped
-_MAX_MAPS = 30_000  # Linux gives a process 65,530
+_MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
+_MAX_MAPS = 30_000  # Linux allows a process 65,530
 
 
 class Block(NamedTuple):
@@ -75,14 +75,14 @@ class Block(NamedTuple):
 
 
 class Epochs:
-    """How a tag's points lie among the marks of a run. Epoch i is what was read before mark i, and behind mark i - 1.
+    """How a tag's points are distributed over the epochs of a run. Epoch i lies between the marks i - 1 and i.
 
-    Only epochs with points are kept, so that this is never longer than the points.
+    Only epochs with points are kept, so there are never more of them than points.
 
     Attributes:
         numbers: the epochs that have points.
-        firsts: how many points came before each of them.
-        length: how many points there are.
+        firsts: for each of them, the number of points before it.
+        length: the number of points.
 
     >>> epochs = Epochs()
     >>> for number, count in [(0, 5), (3, 1), (3, 1)]:
@@ -100,35 +100,35 @@ class Epochs:
 
     @classmethod
     def of(cls, column: NDArray[np.int32]) -> Epochs:
-        """From the epoch of each point, in order."""
+        """Create from the epoch of each point, in order."""
         epochs = cls()
         for number, points in groupby(column.tolist()):
             epochs.add(number, sum(1 for _ in points))
         return epochs
 
     def add(self, epoch: int, count: int) -> None:
-        """Take points of an epoch, the last one or a later one."""
+        """Add points to an epoch: the last one or a later one."""
         if not self.length or self.numbers[-1] != epoch:
             self.numbers.append(epoch)
             self.firsts.append(self.length)
         self.length += count
 
     def before(self, mark: int) -> int:
-        """How many points came before a mark."""
+        """The number of points before a mark."""
         i = bisect_right(self.numbers, mark)
         return self.firsts[i] if i < len(self.firsts) else self.length
 
     def ends(self) -> Iterator[tuple[int, int | None]]:
-        """For each epoch: how many points there are at its end, and which epoch comes next; None: it is the last."""
+        """For each epoch: the number of points up to its end, and the next epoch, or None after the last."""
         yield from zip(self.firsts[1:], self.numbers[1:], strict=True)
         yield self.length, None
 
 
 class Points:
-    """All points of a run, each tag's in columns of its own, and marks between them.
+    """All points of a run, with separate columns for each tag, and marks between them.
 
     Attributes:
-        marks: how many marks there are.
+        marks: the number of marks.
 
     >>> points = Points()
     >>> rows = np.array([(1, 0.5, 3.0, 1), (1, 0.5, 4.0, 0), (2, 0.6, 5.0, 1)], ROW)
@@ -144,30 +144,30 @@ class Points:
         self._tags: list[_Columns] = []
 
     def mark(self) -> int:
-        """Divide the points so far from those that come; returns the mark's number."""
+        """Separate the points so far from those that follow; return the mark's number."""
         self.marks += 1
         return self.marks - 1
 
     def add(self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        """Take points that are sorted by tag: of each of `tags` (int64[t]) as many as `counts` (int64[t]) tells."""
+        """Add points that are sorted by tag: for each of `tags` (int64[t]), the number in `counts` (int64[t])."""
         first = 0
         for tag, n in zip(tags.tolist(), counts.tolist(), strict=True):
             self._columns(tag).extend(block, first, first + n, self.marks)
             first += n
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
-        """Take one point."""
+        """Add one point."""
         self._columns(tag).append(step, wall_time, value, self.marks)
 
     def columns(self) -> list[Block]:
-        """Each tag's points so far, by tag number; nothing is copied, and nothing can be added from now on.
+        """Each tag's points so far, by tag number, without a copy; no points can be added afterwards.
 
         The list ends with the last tag that has points.
         """
         return [tag.block() for tag in self._tags]
 
     def epochs(self, tag: int) -> Epochs:
-        """How a tag's points lie among the marks."""
+        """How a tag's points are distributed over the epochs."""
         return self._tags[tag].epochs if tag < len(self._tags) else Epochs()
 
     def _columns(self, tag: int) -> _Columns:
@@ -177,7 +177,7 @@ class Points:
 
 
 class _Columns:
-    """Three columns that grow. Large ones are mapped: growing moves their pages in the page table, not their bytes."""
+    """Three growing columns. Large ones are mapped: growing moves their pages in the page table, not their bytes."""
 
     __slots__ = ("_arrays", "_maps", "_room", "epochs")
     _open_maps = 0
@@ -211,7 +211,7 @@ class _Columns:
     def _grow(self, rows: int) -> None:
         old = self._arrays
         if self._maps and _RESIZABLE:
-            self._arrays = old = []  # a map that somebody looks at cannot be moved
+            self._arrays = old = []  # a map with views cannot be moved
             for memory in self._maps:
                 memory.resize(8 * rows)
             self._arrays = self._views()
@@ -234,7 +234,7 @@ class _Columns:
 
 
 def _private_map(size: int) -> mmap.mmap:
-    """Zeroed memory. A shared map, Python's default, must not be touched beyond the size that it began with."""
+    """Map zeroed memory. A shared map, Python's default, must not be accessed beyond its original size."""
     if _RESIZABLE:
         return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return mmap.mmap(-1, size)
@@ -242,11 +242,11 @@ def _private_map(size: int) -> mmap.mmap:
 
 _DTYPES = (np.int64, np.float64, np.float64)
 _NO_ARRAYS: list[NDArray[Any]] = [np.empty(0, dtype) for dtype in _DTYPES]
-_RESIZABLE = sys.platform == "linux"  # macOS and Windows cannot resize a map that has no file
+_RESIZABLE = sys.platform == "linux"  # macOS and Windows cannot resize an anonymous map
 
 
 def sorted_rows(rows: NDArray[np.void]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
-    """ROW[n] sorted by tag, each tag's in their order; int64[t]: its tags; int64[t]: how many rows each has."""
+    """Sort ROW[n] by tag, stably; return the points, int64[t]: the tags, and int64[t]: the rows of each tag."""
     numbers = rows["tag"]
     narrow = numbers.astype(np.uint16) if int(numbers.max(initial=0)) < 1 << 16 else numbers
     order = np.argsort(narrow, kind="stable")

@@ -1,8 +1,8 @@
-r"""CRC-32C of many overlapping spans of a buffer, for the price of reading the buffer once. Pure (no I/O).
+r"""CRC-32C of many overlapping spans of a buffer, at the cost of reading the buffer once. Pure (no I/O).
 
 A checksum is linear over GF(2): that of `a` followed by `b` is ``shift(crc(a), len(b)) ^ crc(b)``, where `shift`
-multiplies by x^8 for each byte, modulo the CRC's polynomial. So a span's checksum follows from those of the two
-prefixes that end where it starts and where it stops. Prefixes are kept every few hundred bytes.
+multiplies by x^8 for each byte, modulo the CRC's polynomial. So a span's checksum follows from those of the prefixes
+that end at its start and at its stop. Prefix checksums are kept every few hundred bytes.
 
 References: zlib's crc32_combine.
 """
@@ -40,7 +40,7 @@ class SpanChecksums:
         """uint32[n]: the checksum of each buffer[starts[i] : stops[i]].
 
         Args:
-            buffer: the bytes; those of earlier calls, and maybe more behind them.
+            buffer: the bytes: those of earlier calls, possibly followed by more.
             starts: int64[n], each at most its stop.
             stops: int64[n], each at most the buffer's length.
         """
@@ -61,7 +61,7 @@ class SpanChecksums:
 
 
 def shifted(crcs: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """uint32[n]: what each checksum adds to that of a span which goes on for lengths[i] bytes, below 2**32.
+    """uint32[n]: what each checksum contributes to that of a span that continues for lengths[i] bytes, below 2**32.
 
     >>> int(shifted(np.array([crc32c(b"ab")], np.uint32), np.array([3]))[0]) ^ crc32c(b"cde") == crc32c(b"abcde")
     True
@@ -72,7 +72,7 @@ def shifted(crcs: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.
 
 
 def _apply(shift: NDArray[np.uint32], crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The linear map of `shift` (uint32[4, 256]: what each byte of a checksum becomes), over checksums of any shape."""
+    """Apply the linear map `shift` (uint32[4, 256]: the image of each byte of a checksum) to checksums of any shape."""
     found: NDArray[np.uint32] = shift[0, crcs & 0xFF]
     for i in (1, 2, 3):
         found = found ^ shift[i, crcs >> np.uint32(8 * i) & 0xFF]

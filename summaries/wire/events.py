@@ -1,9 +1,9 @@
 """One record's data → its Event and its faults. Pure (no I/O).
 
-protobuf decides what is an Event. Three things are checked besides: whether a message that protobuf accepts has any
-field of an Event (a file of other records parses as empty Events), whether a tag that is not UTF-8 is all that is
-wrong, and whether step and wall time make sense. `value_spans` finds where in the data each Summary.Value
-stands, so that a value can be read later without its event.
+protobuf decides what is an Event. Three more things are checked: whether a message that protobuf accepts has any field
+of an Event (a file of other records parses as empty Events), whether a tag that is not UTF-8 is the only error, and
+whether step and wall time make sense. `value_spans` finds the position of each Summary.Value in the data, so that a
+value can be read later without its event.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 __all__ = ["WALL_TIME_KEY", "decode_event", "decode_value", "value_spans"]
 
 WALL_TIME_KEY = b"\x09"
-"""What the data of nearly every Event starts with: the key of its wall time."""
+"""The key of the wall time, with which the data of nearly every Event starts."""
 
 _SUMMARY, _VALUE, _TAG = 5, 1, 1  # fields of Event, Summary and Summary.Value
 
 
 def decode_event(data: bytes, offset: int = 0, record: int = 0) -> tuple[Event | None, list[Fault]]:
-    """The Event that a record carries, and its faults.
+    """Decode a record's data.
 
     Args:
         data: the record's data.
         offset: where the record starts, in bytes from the start of the file.
-        record: how many records came before it.
+        record: the number of records before it.
 
     Returns:
-        The event, or None if the data is not one; faults that name this record.
+        The event, or None if the data is not an Event; and the record's faults.
 
     >>> event, faults = decode_event(Event(step=-3).SerializeToString())
     >>> event.step, str(faults[0])
@@ -70,10 +70,10 @@ def decode_event(data: bytes, offset: int = 0, record: int = 0) -> tuple[Event |
 
 
 def decode_value(data: bytes) -> Summary.Value:
-    """One Summary.Value; bytes in its tag that are not text are escaped as in `decode_event`.
+    """Decode one Summary.Value; bytes in its tag that are not UTF-8 are escaped, as in `decode_event`.
 
     Raises:
-        DecodeError: it is not one.
+        DecodeError: the data is not a Summary.Value.
     """
     try:
         return Summary.Value.FromString(data)
@@ -82,7 +82,7 @@ def decode_value(data: bytes) -> Summary.Value:
 
 
 def value_spans(data: bytes, count: int) -> list[tuple[int, int]]:
-    """(start, length) in an Event's data of each of its `count` values, in order."""
+    """(start, length) of each of the `count` values in an Event's data, in order."""
     spans = [
         (start, stop - start)
         for field, first, last in fields(data, 0, len(data))
@@ -90,19 +90,19 @@ def value_spans(data: bytes, count: int) -> list[tuple[int, int]]:
         for value, start, stop in fields(data, first, last)
         if value == _VALUE
     ]
-    # A later member of Event's oneof replaces what a Summary before it said.
+    # A later member of Event's oneof replaces an earlier Summary.
     return spans[len(spans) - count :]
 
 
 def _has_known_field(event: Event, data: bytes) -> bool:
-    """Whether there is any field of an Event in its data; a wall time of zero at its start is one."""
+    """Whether the data contains any field of an Event; a wall time of zero at its start counts."""
     if event.wall_time or event.step or data[:1] == WALL_TIME_KEY:
         return True
     return event.WhichOneof("what") is not None or event.HasField("source_metadata")
 
 
 def _escape_tags(data: bytes) -> tuple[bytes, list[bytes]]:
-    """The same Event with every tag made text, and the tags that were not; nothing is raised."""
+    """The same Event with every tag escaped to UTF-8, and the tags that were not UTF-8; never raises."""
     bad: list[bytes] = []
     try:
         return rewrite_field(data, _SUMMARY, lambda s: rewrite_field(s, _VALUE, lambda v: _escape_value(v, bad))), bad

@@ -6,11 +6,11 @@
         12      n  data
     12 + n      4  masked CRC-32C of the data
 
-Strategy: a parser is fed bytes as they come, and says only what no later byte can change, so that any cut of the same
-bytes into chunks gives the same records and the same faults. A length is believed only when its checksum matches, and
-even then nothing is allocated for it: the parser waits until the bytes are there. Where no record starts, it looks for
-the next sound length; where a record's data is damaged, it also looks inside that data for a whole record, because
-bytes that were lost there have moved everything behind them.
+Strategy: a parser is fed bytes as they arrive, and reports only what no later byte can change, so that the same bytes
+yield the same records and faults however they are split into chunks. A length is trusted only if its checksum matches,
+and even then nothing is allocated for it: the parser waits until the bytes have arrived. Where no record starts, it
+searches for the next sound length; if a record's data is damaged, it also searches that data for a whole record,
+because bytes lost there have shifted everything after them.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ __all__ = [
 HEADER_BYTES = 12
 FOOTER_BYTES = 4
 MAX_RECORD_BYTES = 2**31 - 1
-"""The largest data a parser believes in: protobuf's own limit for a message."""
+"""The largest data that a parser accepts: protobuf's own limit for a message."""
 
-_LARGE_BYTES = 1 << 15  # data of this size is checked by `Headers`, behind a fault
+_LARGE_BYTES = 1 << 15  # after a fault, data larger than this is checked by `Headers`
 _LENGTH = Struct("<Q")
 _HEADER = Struct("<QI")
 _FOOTER = Struct("<I")
 
 
 class Record(NamedTuple):
-    """One whole, undamaged record: its data, and the offset in bytes at which its header starts."""
+    """A whole, undamaged record: its data, and the offset of its header in bytes."""
 
     offset: int
     data: bytes
@@ -57,12 +57,12 @@ class Record(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def length_crc(length: int) -> int:
-    """The masked checksum that belongs to a record's length. Lengths repeat, hence the cache."""
+    """The masked checksum of a record's length. Lengths repeat, hence the cache."""
     return masked_crc32c(_LENGTH.pack(length))
 
 
 def frame(*parts: bytes) -> bytes:
-    """The record that carries `parts`, one behind the other.
+    """Return the record that carries the concatenated `parts`.
 
     >>> frame(b"abc").hex()
     '0300000000000000b099490e6162636e57f121'
@@ -79,8 +79,8 @@ class RecordParser:
 
     Args:
         offset: where the bytes start, in bytes from the start of the stream.
-        number: how many records came before them.
-        max_record_bytes: a length beyond this is damage, whatever its checksum says; below 2**32.
+        number: the number of records before them.
+        max_record_bytes: a greater length is damage, even if its checksum matches; below 2**32.
 
     >>> parser = RecordParser()
     >>> stream = frame(b"one") + frame(b"two")
@@ -100,12 +100,12 @@ class RecordParser:
             raise ValueError(f"max_record_bytes must be positive and below 2**32, got {max_record_bytes}")
         self._max_record_bytes = max_record_bytes
         self._buffer = b""
-        self._base = offset  # offset in the stream of the buffer's first byte
+        self._base = offset  # stream offset of the buffer's first byte
         self._pos = 0  # everything before it in the buffer is settled
         self._fed: list[bytes] = []  # chunks not yet joined to the buffer
         self._fed_bytes = 0
-        self._need = HEADER_BYTES  # bytes from _pos on, without which nothing more can be said
-        self._lost: _Lost | None = None  # what is being skipped while no sound length is found
+        self._need = HEADER_BYTES  # bytes needed from _pos to continue
+        self._lost: _Lost | None = None  # bytes being skipped until a sound length is found
         self._closed = False
         self._records = number
         self._headers = Headers(max_record_bytes)
@@ -114,16 +114,16 @@ class RecordParser:
 
     @property
     def offset(self) -> int:
-        """How many bytes of the stream are settled: given out as records and faults, or being skipped."""
+        """The number of settled bytes of the stream: reported as records and faults, or being skipped."""
         return self._base + self._pos
 
     @property
     def unsettled_bytes(self) -> int:
-        """How many bytes were fed that are part of no record and no fault yet."""
+        """The number of fed bytes that are not part of a record or a fault yet."""
         return len(self._buffer) - self._pos + self._fed_bytes
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Take the next bytes of the stream.
+        """Append the next bytes of the stream.
 
         Raises:
             ValueError: the parser was closed.
@@ -135,15 +135,15 @@ class RecordParser:
         self._fed_bytes += len(chunk)
 
     def rest(self) -> bytes:
-        """The bytes that were fed and are part of no record and no fault yet."""
+        """The fed bytes that are not part of a record or a fault yet."""
         return b"".join((self._buffer[self._pos :], *self._fed))
 
     def close(self) -> None:
-        """Say that no more bytes will come: what is unfinished now stays so. `items` then gives the last faults."""
+        """Declare the end of the stream: a record that is unfinished stays so. `items` then yields the last faults."""
         self._closed = True
 
     def items(self) -> Iterator[Record | Fault]:
-        """Give every record and fault that the bytes so far settle, in the stream's order. Call it after each feed."""
+        """Yield the records and faults that the bytes so far settle, in stream order. Call it after each feed."""
         while True:
             self._join()
             yield from self._whole_records()
@@ -158,7 +158,7 @@ class RecordParser:
                 return
 
     def _join(self) -> None:
-        """Move what was fed into the buffer, once it is enough to go on with."""
+        """Move the fed bytes into the buffer, once there are enough to continue."""
         if self._fed and (self.unsettled_bytes >= self._need or self._closed):
             self._base += self._pos
             self._buffer = b"".join((self._buffer[self._pos :], *self._fed))
@@ -167,7 +167,7 @@ class RecordParser:
             self._fed_bytes = 0
 
     def _whole_records(self) -> Iterator[Record]:
-        """The fast path: whole records, up to the first byte that asks for more thought."""
+        """The fast path: whole records, up to the first that needs a closer look."""
         if self._lost is not None:
             return
         buffer, base, pos, end = self._buffer, self._base, self._pos, len(self._buffer)
@@ -191,15 +191,15 @@ class RecordParser:
             yield record
 
     def _is_whole(self, pos: int) -> bool:
-        """Whether the record at `pos`, all of whose bytes are there, is undamaged.
+        """Whether the record at `pos`, which is entirely in the buffer, is undamaged.
 
-        Behind a fault, lengths that overlap may claim the same bytes again and again: `Headers` reads them once.
+        After a fault, overlapping lengths may claim the same bytes many times: `Headers` reads them once.
         """
         at = self._base + pos
         return self._headers.first_open(self._buffer, self._base, at, at + 1) is not None
 
     def _settle(self) -> Fault | None:
-        """What stands at the position and is no whole record; None where more bytes are needed to tell."""
+        """The fault at the position, where there is no whole record; None if more bytes are needed."""
         if self._lost is not None:
             return self._search()
         have = len(self._buffer) - self._pos
@@ -222,11 +222,11 @@ class RecordParser:
         return self._damaged(length)
 
     def _wait_for(self, need: int) -> None:
-        """More cannot be said before `need` bytes are there."""
+        """Wait until `need` bytes have arrived."""
         self._need = need
 
     def _tail(self, want: int) -> Fault:
-        """The bytes that are left when the stream ends inside a record."""
+        """The fault of the bytes that are left if the stream ends inside a record."""
         have = len(self._buffer) - self._pos
         fault = self._fault(
             FaultKind.UNFINISHED_TAIL,
@@ -239,13 +239,13 @@ class RecordParser:
         return fault
 
     def _cut(self, length: int) -> Fault:
-        """The stream ended before the record did: unfinished, unless whole records stand in what is left of it."""
+        """The fault of a record that the stream's end cuts off: unfinished, unless whole records start inside it."""
         want = HEADER_BYTES + length + FOOTER_BYTES
         found = self._find_whole(len(self._buffer) - self._pos)
         return self._tail(want) if found < 0 else self._interrupted(found - self.offset, want)
 
     def _damaged(self, length: int) -> Fault | None:
-        """The length is sound and all bytes are there, but the data does not match its checksum."""
+        """The fault of a record with a sound length, and all bytes present, whose data fails its checksum."""
         size = HEADER_BYTES + length + FOOTER_BYTES
         found = self._find_whole(size)
         if found == _UNKNOWN:
@@ -260,14 +260,14 @@ class RecordParser:
         return fault
 
     def _interrupted(self, have: int, want: int) -> Fault:
-        """A record that ends early, because another one starts inside it."""
+        """The fault of a record that ends early because another one starts inside it."""
         reason = "a whole record starts inside another's data"
         fault = self._fault(FaultKind.DAMAGED_PAYLOAD, reason, have, counted(have, "byte"), counted(want, "byte"))
         self._advance(have)
         return fault
 
     def _find_whole(self, size: int) -> int:
-        """Where in the next `size` bytes the first whole record starts; _NOWHERE; _UNKNOWN: more bytes needed."""
+        """Where the first whole record in the next `size` bytes starts; _NOWHERE; _UNKNOWN if more bytes are needed."""
         end, stop = self._base + len(self._buffer), self.offset + size
         start = max(self.offset + 1, self._looked)
         while (claim := self._headers.first_open(self._buffer, self._base, start, stop)) is not None:
@@ -279,27 +279,27 @@ class RecordParser:
                 return _UNKNOWN
             start = claim.start + 1
         if not self._closed and stop + HEADER_BYTES - 1 > end:
-            # A header may start in the last bytes of the span and end behind what is there.
+            # A header may start in the last bytes of the span and end after the bytes present.
             self._looked = max(start, end - HEADER_BYTES + 1)
             self._wait_for(size + HEADER_BYTES - 1)
             return _UNKNOWN
         return _NOWHERE
 
     def _lose(self, reason: str, got: str, want: str) -> Fault | None:
-        """No record starts here: note it, and look for the next sound length."""
+        """No record starts here: remember why, and search for the next sound length."""
         self._lost = _Lost(self.offset, reason, got, want)
         return self._search()
 
     def _search(self) -> Fault | None:
-        """Skip to the next sound length; what was skipped on the way is one fault."""
+        """Skip to the next sound length; the skipped bytes are one fault."""
         lost = self._lost
         assert lost is not None
         end = len(self._buffer)
-        # The length that was refused is not to be found again.
+        # Do not find the rejected length again.
         start = self._pos + 1 if self.offset == lost.offset else self._pos
         found = self._headers.first(self._buffer, self._base, self._base + start, self._base + end) - self._base
         if found < 0 and not self._closed:
-            # All but the last bytes can be let go: a header that they begin may still be completed.
+            # Drop all but the last bytes: a header that starts in them may still be completed.
             settled = max(start, end - HEADER_BYTES + 1)
             lost.zero = lost.zero and is_zero(self._buffer, self._pos, settled)
             self._advance(settled - self._pos)
@@ -333,7 +333,7 @@ _UNKNOWN = -2
 
 
 class _Lost:
-    """A stretch in which no record starts, while its end is being looked for."""
+    """A stretch without a record, while its end is being searched for."""
 
     __slots__ = ("got", "offset", "reason", "want", "zero")
 

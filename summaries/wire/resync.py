@@ -1,11 +1,11 @@
-"""Finding the next record in damaged bytes: which offsets hold a sound length, or a whole record? Pure (no I/O).
+"""Finds the next record in damaged bytes: the offsets of sound lengths, and of whole records. Pure (no I/O).
 
-Every offset is looked at once, a block at a time. A length below 2**32 has four zero bytes in its upper half, which
-rules out nearly every offset of ordinary data; of the rest the checksum decides. CRC-32C is linear over GF(2), so that
-the checksum of a length is an exclusive or of one table entry for each of its lower four bytes.
+Every offset is examined once, a block at a time. A length below 2**32 has four zero bytes in its upper half, which
+rules out nearly every offset of ordinary data; for the rest the checksum decides. CRC-32C is linear over GF(2), so the
+checksum of a length is the exclusive or of one table entry for each of its lower four bytes.
 
-Sound lengths may stand so close together that the data they claim overlaps. All of a block are checked at once, by
-`SpanChecksums`, and the answers are kept, so that the work grows with the bytes and not with what they claim.
+Sound lengths may be so close together that the data they claim overlaps. All those of a block are checked at once, by
+`SpanChecksums`, and the results are kept, so that the work grows with the number of bytes, not with what they claim.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Claim", "Headers", "is_zero", "short_length_crcs"]
 
 _HEADER_BYTES = 12
 _FOOTER_BYTES = 4
-_BLOCK_BYTES = 1 << 15  # small enough that the temporaries of a block stay in the cache
+_BLOCK_BYTES = 1 << 15  # small enough for a block's temporaries to stay in the cache
 
 
 class Claim(NamedTuple):
@@ -39,9 +39,8 @@ class Claim(NamedTuple):
 class Headers:
     """The sound headers in a stream, and which of them start a whole record.
 
-    The stream is given as a buffer and `base`, the offset in the stream of the buffer's first byte. A later buffer may
-    start further on, and may hold more bytes at its end. Ask in the order of the stream: the answers of the last block
-    only are kept.
+    The stream is passed as a buffer and `base`, the stream offset of the buffer's first byte. A later buffer may start
+    later, and may have more bytes at its end. Query in stream order: only the results of the last block are kept.
 
     Args:
         max_length: a header that claims more bytes than this is not sound; below 2**32.
@@ -54,9 +53,9 @@ class Headers:
         self._base = 0  # of the buffer that `_checksums` has read
 
     def first(self, buffer: bytes, base: int, start: int, stop: int) -> int:
-        """The first offset in [start, stop) at which the buffer has a sound header; -1 if there is none.
+        """The first offset in [start, stop) of a sound header in the buffer; -1 if there is none.
 
-        The header itself may reach beyond `stop`.
+        The header itself may extend beyond `stop`.
         """
         while self._find_block(buffer, base, start, stop):
             claim = _first_from(self._block.claims, start)
@@ -66,9 +65,9 @@ class Headers:
         return -1
 
     def first_open(self, buffer: bytes, base: int, start: int, stop: int) -> Claim | None:
-        """The first claim in [start, stop) that is a whole record or reaches beyond the buffer; None if there is none.
+        """The first claim in [start, stop) that is a whole record or extends beyond the buffer; None if there is none.
 
-        Only those count whose header is in the buffer.
+        Its header must be in the buffer.
         """
         while self._find_block(buffer, base, start, stop):
             self._check(buffer, base)
@@ -79,7 +78,7 @@ class Headers:
         return None
 
     def _find_block(self, buffer: bytes, base: int, start: int, stop: int) -> bool:
-        """Make `_block` the one that has `start`; False if no header in the buffer starts in [start, stop)."""
+        """Make `_block` contain `start`; return False if no header in the buffer can start in [start, stop)."""
         count = base + len(buffer) - _HEADER_BYTES + 1 - start
         if start >= stop or count <= 0:
             return False
@@ -93,7 +92,7 @@ class Headers:
         return True
 
     def _check(self, buffer: bytes, base: int) -> None:
-        """Leave only those of the block's claims open that are whole records or reach beyond the buffer."""
+        """Keep only those of the block's claims open that are whole records or extend beyond the buffer."""
         due = self._block.due(base, base + len(buffer))
         if not due:
             return
@@ -109,13 +108,13 @@ class Headers:
 
 
 class _Block:
-    """A stretch of the stream in which all sound headers are known.
+    """A stretch of the stream, and all sound headers in it.
 
     Attributes:
         start: its first offset.
-        stop: the offset behind its last one.
+        stop: the offset after its last one.
         claims: its sound headers, in order.
-        open: those of them that are not known to be damaged.
+        open: the claims that are not known to be damaged.
     """
 
     def __init__(self, start: int, stop: int, claims: list[Claim]) -> None:
@@ -123,23 +122,23 @@ class _Block:
         self.stop = stop
         self.claims = claims
         self.open = claims
-        self._checked = 0  # the open claims that stop here or before are whole
+        self._checked = 0  # open claims that stop here or before are whole
 
     def due(self, start: int, stop: int) -> list[Claim]:
-        """The claims that were not checked, and can be with the bytes [start, stop)."""
+        """The unchecked claims that the bytes [start, stop) are enough to check."""
         if stop == self._checked:
             return []
         checked, self._checked = self._checked, stop
         return [claim for claim in self.open if claim.start >= start and checked < claim.stop <= stop]
 
     def close(self, damaged: list[Claim]) -> None:
-        """Take damaged claims out of the open ones."""
+        """Remove damaged claims from the open ones."""
         gone = set(damaged)
         self.open = [claim for claim in self.open if claim not in gone]
 
 
 def _first_from(claims: list[Claim], start: int) -> Claim | None:
-    """The first of the claims, which are sorted, that starts at `start` or behind it."""
+    """The first of the sorted claims that starts at or after `start`."""
     at = bisect_left(claims, (start, 0))
     return claims[at] if at < len(claims) else None
 
@@ -155,7 +154,7 @@ def _sound_headers(block: NDArray[np.uint8], max_length: int) -> tuple[NDArray[n
     zero2 = zero[:-1] & zero[1:]
     zero4 = zero2[:-2] & zero2[2:]  # four zero bytes start here
     count = len(block) - _HEADER_BYTES + 1
-    # A length of 0 has a checksum that is not 0, so that a stretch of zero bytes holds no header.
+    # The checksum of the length 0 is not 0, so a stretch of zero bytes contains no header.
     candidates = np.flatnonzero(zero4[4 : 4 + count] & ~(zero4[:count] & zero4[8 : 8 + count])).astype(np.int64)
     if not candidates.size:
         return candidates, candidates
@@ -173,13 +172,13 @@ def _sound_headers(block: NDArray[np.uint8], max_length: int) -> tuple[NDArray[n
 
 
 def _mask(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The form in which checksums are stored, as `crc32c.mask` makes it."""
+    """The form in which checksums are stored; see `crc32c.mask`."""
     return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(MASK_DELTA)
 
 
 @cache
 def _length_crc_tables() -> NDArray[np.uint32]:
-    """uint32[4, 256]: what byte i of a length adds to the checksum of the length 0."""
+    """uint32[4, 256]: what byte i of a length contributes to the checksum of the length 0."""
     zero = crc32c(bytes(8))
     entries = [crc32c(bytes(i) + bytes([b]) + bytes(7 - i)) ^ zero for i in range(4) for b in range(256)]
     return np.array(entries, np.uint32).reshape(4, 256)

@@ -99,14 +99,14 @@ def placed(*replicated, **members):
 
 
 PARTS = (
-    "x must be a whole tensor, got a DTensor, of which this rank holds only a part: pass its full_tensor(), or its "
-    "to_local() where the part will do"
+    "x must be a whole tensor, got a DTensor of which this rank holds only a part: pass its full_tensor(), or its "
+    "to_local() if the part is enough"
 )
 UNREADABLE = "x must be a tensor whose elements NumPy can read"
 REFUSED = {
     "masked elements": (
         np.ma.masked_array(WANTED, [True, False, False]),
-        "x must not be masked: compressed() leaves out what is, filled() puts a number there",
+        "x must not be masked: compressed() drops masked elements, filled() replaces them",
     ),
     "a sharded DTensor": (placed(True, False), PARTS),
     "a tensor without memory": (
@@ -210,7 +210,7 @@ with SummaryWriter(LOGDIR) as writer:
     try:
         monitor.observe(1, {"w": refused["sharded"]})
     except TypeError as error:
-        assert str(error).startswith("gradients of 'w' must be a whole tensor, got a DTensor, "), error
+        assert str(error).startswith("gradients of 'w' must be a whole tensor, got a DTensor "), error
     else:
         raise AssertionError("a part was taken for the whole")
     report = monitor.observe(1, {"w": refused["sharded"].to_local()}, global_norm=5.0, clip_norm=1.0)

@@ -1,1 +1,1 @@
-"""What `wire` means, compiled by numba: scanning records, messages and scalars. Pure (no I/O)."""
+"""Scanning of records, messages and scalars, compiled by numba; consistent with `wire`. Pure (no I/O)."""

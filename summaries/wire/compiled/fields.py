@@ -1,6 +1,6 @@
-"""The messages inside a record, compiled: which are sound, and where their fields stand. Needs numba. Pure (no I/O).
+"""Parsing of the messages inside a record, compiled: validity and field positions. Needs numba. Pure (no I/O).
 
-Every function here may say no to what protobuf accepts: then protobuf is asked. What they say yes to, it accepts too.
+These functions may reject what protobuf accepts, and protobuf then decides. They accept nothing that protobuf rejects.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _varints(buffer: Any, start: Any, stop: Any) -> Any:
 
 @compiled
 def _packed(buffer: Any, start: Any, stop: Any, code: Any) -> Any:
-    """Whether buffer[start:stop] is what a length-delimited field of this code may hold."""
+    """Whether buffer[start:stop] is a valid length-delimited field of this code."""
     if code == schema.BYTES:
         return True
     if code == schema.STRING:
@@ -60,7 +60,7 @@ def _packed(buffer: Any, start: Any, stop: Any, code: Any) -> Any:
 
 @compiled
 def _number(buffer: Any, offset: Any, stop: Any, wire: Any, code: Any) -> Any:
-    """The offset behind a number of wire type `wire`, or -1 where the field is none such."""
+    """The offset after a number of wire type `wire`, or -1 if that does not match the field."""
     if wire == 0 and code in (schema.VARINT, schema.PACKED_VARINT):
         return varint(buffer, offset, stop)[1]
     if wire == 1 and code in (schema.FIXED64, schema.PACKED64) and stop - offset >= 8:
@@ -72,7 +72,7 @@ def _number(buffer: Any, offset: Any, stop: Any, wire: Any, code: Any) -> Any:
 
 @compiled
 def span(buffer: Any, offset: Any, stop: Any) -> Any:
-    """(start, stop) of the bytes of a length-delimited field whose length stands at `offset`; (-1, -1): no such."""
+    """(start, stop) of a length-delimited field's bytes, whose length is at `offset`; (-1, -1) if invalid."""
     length, start = varint(buffer, offset, stop)
     if start < 0 or length > np.uint64(stop - start):
         return np.int64(-1), np.int64(-1)
@@ -81,7 +81,7 @@ def span(buffer: Any, offset: Any, stop: Any) -> Any:
 
 @compiled
 def is_sound(buffer: Any, start: Any, stop: Any, message: Any, stack: Any) -> Any:
-    """Whether buffer[start:stop] is a message of this number, down to its last submessage."""
+    """Whether buffer[start:stop] is a valid message of this number, including all submessages."""
     ends, messages = stack[0], stack[1]
     ends[0], messages[0] = stop, message
     depth = 0
@@ -117,7 +117,7 @@ def is_sound(buffer: Any, start: Any, stop: Any, message: Any, stack: Any) -> An
 
 @compiled
 def scalar_tensor(buffer: Any, start: Any, stop: Any) -> Any:
-    """(value, True) of a rank-0 tensor of floats, doubles, int32 or int64; (0, False) for any other message."""
+    """(value, True) for a rank-0 tensor of float, double, int32 or int64; (0, False) for any other message."""
     dtype = np.uint64(0)
     field = np.int64(0)
     first = last = np.int64(0)
@@ -130,7 +130,7 @@ def scalar_tensor(buffer: Any, start: Any, stop: Any) -> Any:
                 return 0.0, False
             if key == 0x08:
                 dtype = number
-        elif key == 0x12:  # tensor_shape, which is empty for rank 0
+        elif key == 0x12:  # tensor_shape, empty for rank 0
             shape, start = span(buffer, start, stop)
             if shape != start:
                 return 0.0, False
@@ -166,7 +166,7 @@ def scalar_tensor(buffer: Any, start: Any, stop: Any) -> Any:
 
 @compiled
 def value_fields(buffer: Any, start: Any, stop: Any, at: Any) -> Any:
-    """Find the fields of one Summary.Value; returns the key of its value (0: it has none), or -1.
+    """Find the fields of one Summary.Value; return the key of its value (0: no value), or -1 if it is unusual.
 
     at: int64[8], filled with the spans of tag, value and metadata: start, stop, start, stop, start, stop.
     """
@@ -200,7 +200,7 @@ def value_fields(buffer: Any, start: Any, stop: Any, at: Any) -> Any:
 
 @compiled
 def value_kind(buffer: Any, what: Any, at: Any, stack: Any) -> Any:
-    """The kind of a value that is no scalar, or -1 where its message is not sound."""
+    """The kind of a value that is not a scalar, or -1 if its message is not valid."""
     if what == 0x22:
         kind, message = KIND_IMAGE, schema.IMAGE
     elif what == 0x2A:
@@ -214,7 +214,7 @@ def value_kind(buffer: Any, what: Any, at: Any, stack: Any) -> Any:
 
 @compiled
 def event_fields(buffer: Any, start: Any, stop: Any) -> Any:
-    """(sound, wall_time, step, Summary's start, its stop); (0, 0) for an Event without a Summary."""
+    """(valid, wall_time, step, Summary's start, its stop); start and stop are 0 for an Event without a Summary."""
     wall_time = 0.0
     step = np.int64(0)
     seen = 0

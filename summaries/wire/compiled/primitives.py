@@ -1,7 +1,7 @@
-"""What the compiled scanner is made of: loads, varints, CRC-32C. Needs numba. Pure (no I/O).
+"""Building blocks of the compiled scanner: loads, varints, CRC-32C. Needs numba. Pure (no I/O).
 
-Every load names its last byte first where numba checks bounds (NUMBA_BOUNDSCHECK=1), so that a check run sees
-every access although the wide loads below go past NumPy's indexing.
+With NUMBA_BOUNDSCHECK=1, every load first indexes its first and last byte, so that bounds are checked although the wide
+loads below bypass NumPy's indexing.
 
 References: Intel's CRC32 and Arm's CRC32CX instructions, which both compute CRC-32C; for machines with neither,
 slicing by 8 (Kounavis and Berry 2005).
@@ -48,15 +48,15 @@ def _can_cache() -> bool:
 
 
 compiled = partial(njit, nogil=True, cache=_can_cache(), error_model="numpy", _nrt=False)
-"""njit as it is used here: without the GIL, and kept on disk where there is a place for it.
+"""njit as it is used here: without the GIL, and cached on disk if possible.
 
-`_nrt=False` leaves numba's counting of references out: nothing here makes an array, and counting each one that is
-passed from function to function took nine tenths of the time.
+`_nrt=False` disables numba's reference counting: nothing here creates an array, and counting the references of arrays
+that are passed from function to function took nine tenths of the time.
 """
 
 
 def _loader(scalar: Any, bits: Any) -> Any:
-    """A function (uint8[:] buffer, int64 offset) → one little-endian scalar, which need not be aligned."""
+    """Make a function (uint8[:] buffer, int64 offset) → one little-endian scalar, which need not be aligned."""
 
     @intrinsic
     def load(typing_context: Any, buffer: Any, offset: Any) -> Any:
@@ -81,7 +81,7 @@ _raw_f32 = _loader(types.float32, ir.FloatType())
 
 @compiled
 def load_u8(buffer: Any, offset: Any) -> Any:
-    """The byte at `offset`, which is not negative; NumPy's indexing would ask."""
+    """The byte at `offset`, which must not be negative: NumPy's indexing would check."""
     if _CHECKED:
         buffer[offset]
     return _raw_u8(buffer, offset)
@@ -121,10 +121,10 @@ def load_f32(buffer: Any, offset: Any) -> Any:
 
 @compiled
 def varint(buffer: Any, offset: Any, stop: Any) -> Any:
-    """One base-128 number that starts at `offset` and ends before `stop`.
+    """Decode a varint that starts at `offset` and ends before `stop`.
 
     Returns:
-        (uint64, the offset behind it), or (0, -1) where there is none that every decoder reads alike.
+        (uint64, the offset after it), or (0, -1) if there is none, or decoders might disagree about it.
     """
     number = _U64(0)
     shift = _U64(0)
@@ -147,7 +147,7 @@ def mask(crc: Any) -> Any:
 
 
 def _sliced_tables() -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """uint32[8, 256]: what a byte adds to the register, i bytes before the end of a word."""
+    """uint32[8, 256]: what a byte, i bytes before the end of a word, contributes to the register."""
     tables = np.array([[crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)]], np.uint32)
     for _ in range(7):
         last = tables[-1]
@@ -182,7 +182,7 @@ def _sliced_step1(crc: Any, byte: Any) -> Any:
 
 
 def _instruction(name: str, register: Any, word: Any) -> Any:
-    """A function (checksum register, word) → the register behind that word, which is one machine instruction."""
+    """Make a function (checksum register, word) → the register after that word: one machine instruction."""
 
     @intrinsic
     def step(typing_context: Any, crc: Any, data: Any) -> Any:
@@ -197,7 +197,7 @@ def _instruction(name: str, register: Any, word: Any) -> Any:
 
 
 def _steps() -> tuple[Any, Any, Any]:
-    """The steps over 8, 4 and 1 bytes, by instruction where this machine has one."""
+    """The steps over 8, 4 and 1 bytes, with CRC instructions if this machine has them."""
     features = binding.get_host_cpu_features()
     if features.get("sse4.2") and "x86" in binding.get_process_triple():
         wide = _instruction("llvm.x86.sse42.crc32.64.64", types.uint64, types.uint64)
@@ -241,7 +241,7 @@ def checksum(buffer: Any, start: Any, stop: Any) -> Any:
 
 @compiled
 def sliced_crc(buffer: Any, start: Any, stop: Any) -> Any:
-    """The same as `checksum`, with tables only: what machines without an instruction run."""
+    """The same as `checksum`, with tables only, for machines without CRC instructions."""
     crc = _U32(0xFFFFFFFF)
     while start + 8 <= stop:
         crc = _sliced_step8(crc, load_u64(buffer, start))

@@ -1,11 +1,11 @@
-"""The compiled scanner: a stretch of an event file → scalar rows and the places of everything else. Pure (no I/O).
+"""The compiled scanner: a part of an event file → scalar rows and the places of all other values. Pure (no I/O).
 
-Strategy: bytes are gone through once: frame, both checksums, the Event, its Summary, each Value's tag, the row. The
-scanner knows only records that are whole and look as every writer writes them, with tags that were met before. At
-anything else it stops in front of the record and says why; the caller has that record read by the plain parser
-and protobuf, and starts the scanner again behind it. So nothing is decided here that is not decided there alike.
+Strategy: one pass over the bytes: frame, both checksums, the Event, its Summary, each Value's tag, the row. The scanner
+handles only whole records in the form that every writer uses, with tags that it already knows. Before any other record
+it stops and returns the reason; the caller has that record read by the plain parser and protobuf, and restarts the
+scanner after it. So the scanner never decides anything differently from protobuf.
 
-Needs numba, and is imported only where that is wanted.
+Needs numba, and is imported only if the scanner is used.
 
 References: protobuf's wire format, https://protobuf.dev/programming-guides/encoding/
 """
@@ -40,20 +40,20 @@ from summaries.wire.compiled.primitives import (
 __all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "Found", "Scratch", "TagTable", "enter", "enter_again", "group", "scan"]
 
 MORE, ODD, UNUSUAL, FULL = range(4)
-"""Why the scanner stopped: bytes end inside a record · no sound record · a record for protobuf · no room for rows."""
+"""Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room."""
 
 _MAX_LENGTH = np.uint64(2**31 - 1)
 _SHORT = np.uint64(1 << 16)
 
 
 class TagTable(NamedTuple):
-    """The tags that were met, by number, and a hash table of them.
+    """The known tags, by number, and a hash table of them.
 
     Attributes:
-        slots: int32[2**k]: the numbers of tags, by hash; -1: free.
+        slots: int32[2**k]: tag numbers, by hash; -1: free.
         entries: int64[t, 4]: each tag's start in the pool, length, hash, class.
-        pool: uint8[p]: the tags, one behind the other.
-        following: int32[t]: which tag followed each tag last; -1: none.
+        pool: uint8[p]: the concatenated tags.
+        following: int32[t]: the tag that most recently followed each tag; -1: none.
     """
 
     slots: Any
@@ -63,14 +63,14 @@ class TagTable(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found: ROW[CAPACITY] and PLACE[PLACE_CAPACITY], filled as far as the cursor says."""
+    """The results: ROW[CAPACITY] and PLACE[PLACE_CAPACITY], filled up to the cursor."""
 
     rows: Any
     places: Any
 
 
 class Scratch(NamedTuple):
-    """Scratch memory: int64[6] for the spans of a value's fields, int64[2, 8] for messages inside messages."""
+    """Scratch memory: int64[6] for the spans of a value's fields, int64[2, 8] for nested messages."""
 
     at: Any
     stack: Any
@@ -78,9 +78,9 @@ class Scratch(NamedTuple):
 
 @compiled
 def _tag(buffer: Any, start: Any, stop: Any, previous: Any, tags: Any) -> Any:
-    """The number of the tag buffer[start:stop], or -1 for one that was not met before.
+    """The number of the tag buffer[start:stop], or -1 if it is unknown.
 
-    Writers repeat themselves: what followed the previous tag last time is tried before the table.
+    Tags recur in the same order: the one that followed the previous tag last time is tried before the table.
     """
     slots, entries, following = tags.slots, tags.entries, tags.following
     guess = following[previous]
@@ -109,7 +109,7 @@ def _hash(buffer: Any, start: Any, stop: Any) -> Any:
 
 @compiled
 def enter(number: Any, start: Any, stop: Any, tags: Any) -> Any:
-    """Put the tag at [start, stop) of the pool into the table under its number; its class stays as it is."""
+    """Enter the tag at [start, stop) of the pool into the table under its number; its class is unchanged."""
     entries = tags.entries
     digest = _hash(tags.pool, start, stop)
     entries[number, 0], entries[number, 1], entries[number, 2] = start, stop - start, np.int64(digest)
@@ -118,7 +118,7 @@ def enter(number: Any, start: Any, stop: Any, tags: Any) -> Any:
 
 @compiled
 def enter_again(count: Any, tags: Any) -> Any:
-    """Put the first `count` tags, which were entered before, into slots that are all free."""
+    """Enter the first `count` tags again, into slots that are all free."""
     for number in range(count):
         _occupy(number, np.uint64(tags.entries[number, 2]), tags.slots)
 
@@ -154,7 +154,7 @@ def _same(buffer: Any, start: Any, stop: Any, tags: Any, number: Any) -> Any:
 
 @compiled
 def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: Any, found: Any, scratch: Any) -> Any:
-    """The values of one Event, into rows and places; returns MORE for done, UNUSUAL or FULL."""
+    """Store the values of one Event in rows and places; return MORE if done, UNUSUAL or FULL."""
     _, wall_time, step, start, stop = event
     at, stack = scratch.at, scratch.stack
     rows, places = found.rows, found.places
@@ -204,10 +204,11 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
 
 @compiled
 def _scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
-    """Where the one scalar of an Event stands, if its fields come in the order in which every writer writes them.
+    """Locate the one scalar of an Event whose fields are in the order that every writer uses.
 
     Returns:
-        (the step, where the tag starts); or (0, -1). The tag ends 5 bytes before the Event, with 4 bytes of value.
+        (the step, where the tag starts); or (0, -1). The tag ends 5 bytes before the end of the Event; the last 4 bytes
+        are the value.
     """
     if stop - start < 20 or stop - start > 100 or load_u8(buffer, start) != 0x09:
         return np.int64(0), np.int64(-1)
@@ -240,21 +241,21 @@ def scan(
     found: Any,
     scratch: Any,
 ) -> Any:
-    """Go through buffer[cursor[0] : end], record by record.
+    """Scan buffer[cursor[0] : end], record by record.
 
     Args:
         buffer: uint8[m].
-        end: how much of the buffer is filled.
-        base: the offset in the file of buffer[0].
+        end: the number of bytes in the buffer that are filled.
+        base: the file offset of buffer[0].
         file: the number of the file, for places.
-        cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; moved on.
+        cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; advanced.
         length_crcs: uint32[65536]: the stored checksum of each short length.
         tags: a TagTable.
-        found: a Found; its rows are filled from cursor[1] on, its places from cursor[2] on.
+        found: a Found; rows are added from cursor[1] on, places from cursor[2] on.
         scratch: a Scratch.
 
     Returns:
-        MORE, ODD, UNUSUAL or FULL; the position is that of the record that it is about.
+        MORE, ODD, UNUSUAL or FULL; the cursor is then at the record concerned.
     """
     rows = found.rows
     while True:
@@ -299,7 +300,7 @@ def scan(
 
 @compiled
 def group(rows: Any, counts: Any, starts: Any, out: Any) -> Any:
-    """Sort rows into columns, tag by tag, each tag's in their order; a counting sort.
+    """Sort rows into columns by tag with a counting sort, which is stable.
 
     Args:
         rows: ROW[n].

@@ -1,6 +1,6 @@
-"""The compiled scanner's state between two stretches of bytes: its tag table and its place in the rows. Pure (no I/O).
+"""The compiled scanner's state between buffers: its tag table and its cursor. Pure (no I/O).
 
-Needs numba, and is imported only where that is wanted.
+Needs numba, and is imported only if the scanner is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Scanner", "sorted_rows"]
 
 
 class Scanner:
-    """Goes through buffers of one run's bytes, file by file. Tags have numbers: 0, 1, 2, … as they are added.
+    """Scans buffers of one run's bytes, file by file. Tags are numbered 0, 1, 2, … as they are added.
 
     Attributes:
         cursor: int64[5]: position in the buffer, rows, places, previous tag, records read.
@@ -40,7 +40,7 @@ class Scanner:
         )
 
     def add(self, tag: bytes) -> None:
-        """Take the next tag."""
+        """Add the next tag."""
         if self._count == len(self._tags.entries):
             self._grow()
         start, stop = self._pool_used, self._pool_used + len(tag)
@@ -53,7 +53,7 @@ class Scanner:
         self._count += 1
 
     def _grow(self) -> None:
-        """Make room for twice as many tags."""
+        """Double the capacity for tags."""
         entries, following = self._tags.entries, self._tags.following
         self._tags = self._tags._replace(
             slots=np.full(len(self._tags.slots) * 2, -1, np.int32),
@@ -63,18 +63,18 @@ class Scanner:
         scan.enter_again(self._count, self._tags)
 
     def set_class(self, number: int, tag_class: int) -> None:
-        """Say what a tag's first metadata makes of it: one of `columns.CLASS_…`."""
+        """Set a tag's class, which its first metadata determines: one of `columns.CLASS_…`."""
         self._tags.entries[number, 3] = tag_class
 
     def scan(self, buffer: NDArray[np.uint8], end: int, base: int, file: int, found: scan.Found) -> int:
-        """Go on in buffer[:end] from the cursor; arguments and result as in `scan.scan`."""
+        """Continue in buffer[:end] from the cursor; arguments and result as in `scan.scan`."""
         crcs = short_length_crcs()
         status: int = scan.scan(buffer, end, base, file, self.cursor, crcs, self._tags, found, self._scratch)
         return status
 
 
 def sorted_rows(rows: NDArray[np.void], tags: int, out: Block) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
-    """The same as `columns.sorted_rows`, compiled; the points are put into `out`, which has room for them."""
+    """The same as `columns.sorted_rows`, compiled; writes the points to `out`, which must have room for them."""
     counts = np.empty(tags, np.int64)
     scan.group(rows, counts, np.empty(tags, np.int64), out)
     present = np.flatnonzero(counts)

@@ -1,7 +1,7 @@
-"""What the messages inside a Summary.Value look like on the wire, as tables for the compiled scanner. Pure (no I/O).
+"""The wire types of the messages inside a Summary.Value, as a table for the compiled scanner. Pure (no I/O).
 
-The scanner believes only what these tables know. A field that is not here, or comes in another wire type, sends its
-whole record to protobuf, which is the one that decides what a record means.
+The scanner accepts only what this table contains. A record with an unknown field, or with another wire type, goes to
+protobuf, which alone decides what a record means.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ __all__ = [
     "VARINT",
 ]
 
-# What a field holds. Repeated numbers may come one by one or packed; both are on the wire in the wild.
+# Field codes. Repeated numbers may be unpacked or packed; both occur in practice.
 VARINT, FIXED64, FIXED32, BYTES, STRING, PACKED_VARINT, PACKED64, PACKED32 = range(1, 9)
 SUBMESSAGE = 32
-"""Code of a field that is a message: this, plus the message's number."""
+"""The code of a message field is this plus the message's number."""
 
 IMAGE, AUDIO, HISTOGRAM, TENSOR, METADATA, _SHAPE, _DIM, _PLUGIN = range(8)
 
@@ -76,4 +76,4 @@ def _table() -> NDArray[np.uint8]:
 
 
 SCHEMA = _table()
-"""uint8[messages, 32]: by message number and field number, what the field holds; 0: not known."""
+"""uint8[messages, 32]: field code by message number and field number; 0 if unknown."""

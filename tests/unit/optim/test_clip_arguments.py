@@ -126,8 +126,8 @@ WRONG = {
     "tensors must be arrays, got list of parts of different shapes": lambda: optim.global_norm(
         [[np.ones(2), np.ones(3)]]
     ),
-    "tensors must not be masked: compressed() leaves out what is, filled() puts a number there": lambda: (
-        optim.global_norm([np.ma.masked_less(np.arange(3.0), 1)])
+    "tensors must not be masked: compressed() drops masked elements, filled() replaces them": lambda: optim.global_norm(
+        [np.ma.masked_less(np.arange(3.0), 1)]
     ),
     "initial_accumulator_value must be a number, got str: '1'": lambda: optim.AdagradOptimizer(0.1, "1"),
     "dense_shape must be a tuple of integers, got 2": lambda: optim.IndexedSlices(np.ones(2), [0, 1], 2),

@@ -280,6 +280,6 @@ except ImportError as error:
 def test_without_numba_there_is_one_hint():
     done = subprocess.run([sys.executable, "-c", WITHOUT_NUMBA], check=True, capture_output=True, text=True)
     assert done.stdout.splitlines() == [
-        "reading is many times as fast with numba: pip install 'gradledger[fast]'",
+        "reading is many times faster with numba: pip install 'gradledger[fast]'",
         "the compiled scanner needs numba: pip install 'gradledger[fast]'",
     ]

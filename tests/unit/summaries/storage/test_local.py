@@ -76,9 +76,9 @@ def test_append_in_small_pieces(file, monkeypatch):
 def test_append_to_a_file_that_was_cut_short(file):
     file.append(memoryview(b"one"), 0)
     os.truncate(file.path, 1)
-    with pytest.raises(OSError, match="the file was cut short by somebody else") as raised:
+    with pytest.raises(OSError, match="another process truncated the file") as raised:
         file.append(memoryview(b"two"), 3)
-    assert str(raised.value) == f"[Errno 5] the file was cut short by somebody else: {file.path!r}"
+    assert str(raised.value) == f"[Errno 5] another process truncated the file: {file.path!r}"
     assert content(file) == b"o"
 
 

@@ -197,7 +197,7 @@ def test_a_file_that_was_cut_short(logdir, disk):
     os.truncate(writer.path, 5)
     with pytest.raises(OSError, match="cut short") as raised:
         writer.flush()
-    assert str(raised.value) == f"[Errno 5] the file was cut short by somebody else: {writer.path!r}"
+    assert str(raised.value) == f"[Errno 5] another process truncated the file: {writer.path!r}"
     assert content(writer) == whole[:5]
     with open(writer.path, "wb") as file:
         file.write(whole)
