@@ -52,7 +52,7 @@ from optim.optimizers.summaries import with_summaries
 from optim.queues.coordinator import Coordinator, LooperThread
 from optim.queues.queue import Queue, ShutDown
 from optim.queues.queue_runner import QueueRunner
-from optim.recording.tape import name_scope
+from optim.recording.nodes import name_scope
 from optim.rules import Rule
 from optim.schedules.decays import (
     cosine_decay,

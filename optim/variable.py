@@ -9,8 +9,8 @@ import numpy as np
 
 from optim.arrays import array_like
 from optim.recording.array_interface import ArrayInterface
-from optim.recording.boxes import Box, call, call_ufunc
-from optim.recording.tape import current
+from optim.recording.calls import Box, call, call_ufunc
+from optim.recording.nodes import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from optim.recording.tape import Recording
+    from optim.recording.nodes import Recording
 
 __all__ = ["IndexedSlices", "Variable", "global_step", "next_global_step"]
 

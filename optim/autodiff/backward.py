@@ -18,8 +18,8 @@ import numpy as np
 
 from optim.autodiff.derivatives import derivative
 from optim.autodiff.movement import Scattered
-from optim.recording.boxes import Box, boxes_in, plain
-from optim.recording.tape import UnknownGradientError, check_operands, check_unchanged, current
+from optim.recording.calls import Box, boxes_in, plain
+from optim.recording.nodes import UnknownGradientError, check_operands, check_unchanged, current
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optim.recording.tape import Node
+    from optim.recording.nodes import Node
 
     Gradient = NDArray[Any] | IndexedSlices | None
 

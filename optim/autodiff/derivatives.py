@@ -21,9 +21,9 @@ from optim.autodiff.broadcasting import expanded, quotient, unbroadcast
 from optim.autodiff.limits import LIMITS
 from optim.autodiff.linear_algebra import LINEAR
 from optim.autodiff.movement import MOVEMENTS
-from optim.recording.boxes import stopped
+from optim.recording.calls import stopped
 from optim.recording.compositions import NO_VALUE
-from optim.recording.tape import UnknownGradientError, name_of
+from optim.recording.nodes import UnknownGradientError, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,8 +12,8 @@ import numpy as np
 
 from optim.arrays import array_like
 from optim.autodiff.backward import AggregationMethod, backward
-from optim.recording.boxes import Box, call, recorded, stopped
-from optim.recording.tape import Recording, check_unchanged, current, recording
+from optim.recording.calls import Box, call, recorded, stopped
+from optim.recording.nodes import Recording, check_unchanged, current, recording
 from optim.variable import IndexedSlices, Variable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.autodiff.broadcasting import expanded, quotient, unbroadcast
-from optim.recording.tape import UnknownGradientError
+from optim.recording.nodes import UnknownGradientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.recording.boxes import call
+from optim.recording.calls import call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from optim.recording.boxes import plain
+from optim.recording.calls import plain
 from optim.recording.compositions import NO_VALUE
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from optim.graph.call import Call, axes_of, bound, dtype_of
 from optim.graph.linear_algebra import LINEAR_ALGEBRA
 from optim.graph.shapes import SHAPES
-from optim.recording.boxes import plain, stopped
+from optim.recording.calls import plain, stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

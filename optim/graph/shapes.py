@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.graph.call import Call, axes_of, bound, dtype_of
-from optim.recording.boxes import Box
+from optim.recording.calls import Box
 
 if TYPE_CHECKING:
     from collections.abc import Callable

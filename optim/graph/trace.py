@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.graph.operations import OPERATIONS
-from optim.recording.boxes import Box, boxes_in, plain, recorded
-from optim.recording.tape import Node, Recording, check_operands, recording
+from optim.recording.calls import Box, boxes_in, plain, recorded
+from optim.recording.nodes import Node, Recording, check_operands, recording
 from summaries.kinds import graph as graphs
 from summaries.wire.pb import AttrValue, GraphDef, NodeDef, RunMetadata, TensorShapeProto, VersionDef
 from summaries.wire.tensors import numeric_tensor

@@ -6,6 +6,7 @@ A rule is a function over the signals of a run; see `rule`.
 from summaries.auditing.rules import (
     baseline,
     clipping,
+    divergence,
     files,
     gradients,
     losses,
@@ -18,7 +19,7 @@ from summaries.auditing.rules.rule import Rule
 
 __all__ = ["RULES"]
 
-_MODULES = (files, timeline, losses, gradients, variables, clipping, updates, rates, baseline)
+_MODULES = (files, timeline, losses, divergence, gradients, variables, clipping, updates, rates, baseline)
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))
 """Every rule by its code, in the order of the codes."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.rules.rule import Hit
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate
 from summaries.auditing.statistics.course import (
     Course,
@@ -19,20 +21,41 @@ from summaries.auditing.statistics.course import (
 from summaries.auditing.statistics.robust import blocks, in_sigmas, median, sigma
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
-__all__ = ["divergence"]
+__all__ = ["RULES", "loss_diverges"]
+
+RULES = Ruleset()
 
 _FEW = 5  # points at the end; fewer could still be a spike
 _TIMES = 1.5  # a loss that blew up early must be at least this many times its start
 _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the run
 
 
-def divergence(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
+@RULES.add(
+    "GL304",
+    "loss-diverges",
+    Severity.ERROR,
+    min_points=whole(20, 5),
+    sigmas=above(0, 6.0),
+    min_rise=at_least(0, 0.2),
+    min_undone=at_least(0, 0.25),
+)
+def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The loss rises far above its best level, and stays there."""
+    for signal in [] if run.moving_target else run.of("loss"):
+        hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
+        if hit is not None:
+            yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)
+
+
+def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
     """Find a loss that rises far above its best level, and stays there.
 
     Args:

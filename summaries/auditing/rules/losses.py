@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
-from summaries.auditing.rules.divergence import divergence
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.statistics.course import (
@@ -154,23 +152,6 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
             {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
             severity=None if flat else Severity.INFO,
         )
-
-
-@RULES.add(
-    "GL304",
-    "loss-diverges",
-    Severity.ERROR,
-    min_points=whole(20, 5),
-    sigmas=above(0, 6.0),
-    min_rise=at_least(0, 0.2),
-    min_undone=at_least(0, 0.25),
-)
-def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The loss rises far above its best level, and stays there."""
-    for signal in [] if run.moving_target else run.of("loss"):
-        hit = divergence(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
-        if hit is not None:
-            yield divergence(run, signal, limit) or replace(hit, severity=Severity.INFO)
 
 
 @RULES.add(

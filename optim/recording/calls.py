@@ -1,7 +1,7 @@
-"""Boxes: values that remember how they were computed; and the one place that handles every NumPy call on them.
+"""Records a loss as it runs: the one place that handles every NumPy call on boxes, and adds a Node for it.
 
-If a value with a gradient would leave NumPy, as in float(box) or np.asarray(box), an error is raised: otherwise the
-gradient would be silently wrong.
+A Box is a value that remembers how it was computed. If a value with a gradient would leave NumPy, as in float(box) or
+np.asarray(box), an error is raised: otherwise the gradient would be silently wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from optim.recording.array_interface import ArrayInterface
 from optim.recording.compositions import COMPOSITIONS, METHODS
-from optim.recording.tape import (
+from optim.recording.nodes import (
     Node,
     Recording,
     check_thread,

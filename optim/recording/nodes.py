@@ -1,6 +1,6 @@
-"""Records a loss as it runs: a node for each NumPy call.
+"""What a recording holds: a node for each NumPy call, linked to the nodes of its arguments.
 
-While a thread records, reading a Variable returns a Box (see `boxes`): the value, and the Node that produced it. A
+While a thread records, reading a Variable returns a Box (see `calls`): the value, and the Node that produced it. A
 NumPy call on boxes returns another box, whose node holds the call; so nodes are linked from results back to Variables.
 `backward` walks these links, `trace` draws them. Outside a recording, boxes and Variables are just their values.
 
