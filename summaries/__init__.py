@@ -53,8 +53,9 @@ from summaries.kinds import (
 from summaries.reading.decoders import Audio, Images
 from summaries.reading.event_reader import read_events, summary_iterator
 from summaries.reading.graphs import read_graph
+from summaries.reading.restarts import Standing
 from summaries.reading.run import Run, Runs, read_logdir, read_run
-from summaries.reading.series import Items, Series, Standing
+from summaries.reading.series import Items, Series
 from summaries.tools.clip_advice import ClipAdvice, clip_advice
 from summaries.tools.verify import Verdict, verify
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary

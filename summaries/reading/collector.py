@@ -15,7 +15,8 @@ from google.protobuf.message import DecodeError
 from summaries.errors import Fault
 from summaries.reading.event_reader import empty_file, no_event_file
 from summaries.reading.rows import Rows
-from summaries.wire.columns import (
+from summaries.wire.events import decode_event, value_spans
+from summaries.wire.layout import (
     CLASS_NONE,
     CLASS_OTHER,
     CLASS_SCALAR,
@@ -26,7 +27,6 @@ from summaries.wire.columns import (
     KIND_TENSOR,
     PLACE_CAPACITY,
 )
-from summaries.wire.events import decode_event, value_spans
 from summaries.wire.pb import DATA_CLASS_SCALAR, Event, SessionLog, SummaryMetadata
 from summaries.wire.records import HEADER_BYTES
 from summaries.wire.tensors import scalar_value

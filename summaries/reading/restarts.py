@@ -1,16 +1,60 @@
-"""Session starts, and which of them affect a tag: only those with points of the tag before them. Pure (no I/O)."""
+"""Restarts of a run: which points still stand after them, and which session starts affect a tag. Pure (no I/O)."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from summaries.wire.columns import Epochs
+    from numpy.typing import NDArray
 
-__all__ = ["SessionStarts"]
+    from summaries.reading.columns import Epochs
+
+
+__all__ = ["SessionStarts", "Standing", "standing"]
+
+
+class Standing(IntEnum):
+    """Whether a point is still valid after restarts of the run."""
+
+    STANDS = 0
+    SESSION_RESTARTED = 1
+    """According to a later session log, the run returned to this step or a lower one."""
+
+    WRITTEN_AGAIN = 2
+    """A later point of the same tag has this step or a lower one."""
+
+
+def standing(
+    step: NDArray[np.int64], restarts: Sequence[tuple[int, int]], *, keep_repeats: bool = False
+) -> NDArray[np.uint8]:
+    """uint8[n]: a `Standing` code for each of n points, in the order they were written.
+
+    Args:
+        step: int64[n].
+        restarts: (number of points before it, the step that the run returned to) of each session start.
+        keep_repeats: whether points with the same step all stand if no later one has a lower step; else only the last
+            one does.
+    """
+    codes = np.full(len(step), np.uint8(Standing.STANDS))
+    if len(step) > 1:
+        lowest_later = np.minimum.accumulate(step[:0:-1])[::-1]
+        superseded = lowest_later < step[:-1] if keep_repeats else lowest_later <= step[:-1]
+        codes[:-1][superseded] = Standing.WRITTEN_AGAIN
+    last = max((before for before, _ in restarts), default=0)
+    if last:
+        come_back_to = np.full(last, np.iinfo(np.int64).max)
+        for before, start in restarts:
+            if before:
+                come_back_to[before - 1] = min(come_back_to[before - 1], start)
+        lowest_start = np.minimum.accumulate(come_back_to[::-1])[::-1]
+        codes[:last][lowest_start <= step[:last]] = Standing.SESSION_RESTARTED
+    return codes
 
 
 class SessionStarts:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.reading.columns import Points, sorted_rows
 from summaries.storage.protocols import chunks
 from summaries.wire.batches import BatchParser
-from summaries.wire.columns import CAPACITY, PLACE, PLACE_CAPACITY, ROW, Block, Points, sorted_rows
+from summaries.wire.layout import CAPACITY, PLACE, PLACE_CAPACITY, ROW, Block
 
 if TYPE_CHECKING:
     from collections.abc import Callable

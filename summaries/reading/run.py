@@ -17,13 +17,14 @@ import numpy as np
 
 from summaries.reading import decoders, tables
 from summaries.reading.collector import Collector
+from summaries.reading.columns import Epochs
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.restarts import SessionStarts
 from summaries.reading.rows import Workspace
 from summaries.reading.series import Items, Series
 from summaries.storage.logdir import run_directories, run_files
-from summaries.wire.columns import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, Epochs
+from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from summaries.reading.columns import sorted_rows
 from summaries.reading.rows import FEW_ROWS, Rows
 from summaries.wire.batches import Batch, BatchParser
-from summaries.wire.columns import CAPACITY, PLACE_CAPACITY, sorted_rows
 from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
+from summaries.wire.layout import CAPACITY, PLACE_CAPACITY
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 
 if TYPE_CHECKING:

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
 from summaries.reading.decoders import DECODERS
+from summaries.reading.restarts import Standing, standing
 from summaries.wire.events import decode_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["Items", "Series", "Standing", "standing"]
-
-
-class Standing(IntEnum):
-    """Whether a point is still valid after restarts of the run."""
-
-    STANDS = 0
-    SESSION_RESTARTED = 1
-    """According to a later session log, the run returned to this step or a lower one."""
-
-    WRITTEN_AGAIN = 2
-    """A later point of the same tag has this step or a lower one."""
+__all__ = ["Items", "Series"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,30 +129,3 @@ class Items:
         stands = self.standing == Standing.STANDS
         places = self._places[stands]
         return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._decoder)
-
-
-def standing(
-    step: NDArray[np.int64], restarts: Sequence[tuple[int, int]], *, keep_repeats: bool = False
-) -> NDArray[np.uint8]:
-    """uint8[n]: a `Standing` code for each of n points, in the order they were written.
-
-    Args:
-        step: int64[n].
-        restarts: (number of points before it, the step that the run returned to) of each session start.
-        keep_repeats: whether points with the same step all stand if no later one has a lower step; else only the last
-            one does.
-    """
-    codes = np.full(len(step), np.uint8(Standing.STANDS))
-    if len(step) > 1:
-        lowest_later = np.minimum.accumulate(step[:0:-1])[::-1]
-        superseded = lowest_later < step[:-1] if keep_repeats else lowest_later <= step[:-1]
-        codes[:-1][superseded] = Standing.WRITTEN_AGAIN
-    last = max((before for before, _ in restarts), default=0)
-    if last:
-        come_back_to = np.full(last, np.iinfo(np.int64).max)
-        for before, start in restarts:
-            if before:
-                come_back_to[before - 1] = min(come_back_to[before - 1], start)
-        lowest_start = np.minimum.accumulate(come_back_to[::-1])[::-1]
-        codes[:last][lowest_start <= step[:last]] = Standing.SESSION_RESTARTED
-    return codes

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.reading.series import Series, Standing, standing
+from summaries.reading.restarts import Standing, standing
+from summaries.reading.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from summaries.wire.columns import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, KIND_TENSOR
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.primitives import (
     compiled,
@@ -20,6 +19,7 @@ from summaries.wire.compiled.primitives import (
     load_u64,
     varint,
 )
+from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, KIND_TENSOR
 
 __all__ = ["event_fields", "is_sound", "scalar_tensor", "span", "value_fields", "value_kind"]
 

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from summaries.wire.columns import CAPACITY, CLASS_NONE, CLASS_SCALAR, PLACE_CAPACITY
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.fields import (
     event_fields,
@@ -36,6 +35,7 @@ from summaries.wire.compiled.primitives import (
     load_u64,
     varint,
 )
+from summaries.wire.layout import CAPACITY, CLASS_NONE, CLASS_SCALAR, PLACE_CAPACITY
 
 __all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "Found", "Scratch", "TagTable", "enter", "enter_again", "group", "scan"]
 

@@ -15,7 +15,7 @@ from summaries.wire.resync import short_length_crcs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from summaries.wire.columns import Block
+    from summaries.wire.layout import Block
 
 __all__ = ["Scanner", "sorted_rows"]
 

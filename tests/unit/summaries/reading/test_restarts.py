@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summaries.reading.restarts import SessionStarts
-from summaries.reading.series import Standing, standing
-from summaries.wire.columns import Epochs
+from summaries.reading.columns import Epochs
+from summaries.reading.restarts import SessionStarts, Standing, standing
 
 HIGHEST = 2**63 - 1
 

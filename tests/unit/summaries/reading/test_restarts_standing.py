@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from summaries.reading.series import Series, Standing, standing
+from summaries.reading.restarts import Standing, standing
+from summaries.reading.series import Series
 
 HIGHEST = np.iinfo(np.int64).max
 

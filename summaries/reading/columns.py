@@ -7,71 +7,22 @@ import sys
 from array import array
 from bisect import bisect_right
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from summaries.wire.layout import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "CAPACITY",
-    "CLASS_NONE",
-    "CLASS_OTHER",
-    "CLASS_SCALAR",
-    "KIND_AUDIO",
-    "KIND_HISTOGRAM",
-    "KIND_IMAGE",
-    "KIND_OBSOLETE",
-    "KIND_TENSOR",
-    "PLACE",
-    "PLACE_CAPACITY",
-    "ROW",
-    "Block",
-    "Epochs",
-    "Points",
-    "sorted_rows",
-]
-
-ROW = np.dtype([("step", "<i8"), ("wall_time", "<f8"), ("value", "<f8"), ("tag", "<i8")])
-"""One scalar point; `tag` is its number."""
-
-PLACE = np.dtype(
-    [
-        ("step", "<i8"),
-        ("wall_time", "<f8"),
-        ("offset", "<i8"),
-        ("length", "<i8"),
-        ("tag", "<i4"),
-        ("file", "<i4"),
-        ("kind", "<i4"),
-        ("epoch", "<i4"),
-    ]
-)
-"""The place of a Summary.Value that is not a scalar: offset and length in bytes in file number `file`; its epoch."""
-
-CAPACITY = 1 << 15  # rows that are collected before they are sorted by tag
-PLACE_CAPACITY = 1 << 12
-
-CLASS_NONE, CLASS_SCALAR, CLASS_OTHER = range(3)
-"""A tag's class, by its first metadata: no metadata yet · scalars · anything else."""
-
-KIND_IMAGE, KIND_HISTOGRAM, KIND_AUDIO, KIND_TENSOR, KIND_OBSOLETE = range(1, 6)
-"""The kind of a Summary.Value that is not a scalar."""
+__all__ = ["Epochs", "Points", "sorted_rows"]
 
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
 _MAX_MAPS = 30_000  # Linux allows a process 65,530
-
-
-class Block(NamedTuple):
-    """Points: int64[n], float64[n] in seconds since the epoch, float64[n]."""
-
-    step: NDArray[np.int64]
-    wall_time: NDArray[np.float64]
-    value: NDArray[np.float64]
 
 
 class Epochs:
@@ -130,6 +81,7 @@ class Points:
     Attributes:
         marks: the number of marks.
 
+    >>> from summaries.wire.layout import ROW
     >>> points = Points()
     >>> rows = np.array([(1, 0.5, 3.0, 1), (1, 0.5, 4.0, 0), (2, 0.6, 5.0, 1)], ROW)
     >>> points.add(*sorted_rows(rows))
