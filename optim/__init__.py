@@ -4,20 +4,20 @@
       │      gradients from anywhere → telemetry.monitor ──────────────────────↗
       └ graph → GraphDef, RunMetadata
 
-- A loss is plain NumPy. `recording` writes down what it calls, `autodiff` goes back through that with derivatives, and
-  `graph` draws it with TensorFlow's operations.
+- A loss is plain NumPy. `recording` records its operations, `autodiff` computes gradients from the recording, and
+  `graph` converts it to TensorFlow's operations.
 - `rules` holds the formula of each optimizer. `kernels` runs any formula over arrays, compiled by numba or in plain
   NumPy, on several threads. `clip` holds the clipping functions.
 - In `optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform
-  them. `schedules` make rates that follow the step. `moving_average` averages variables.
+  them. `schedules` computes learning rates from the step. `moving_average` averages variables.
 - `telemetry` measures a step and logs it. `checkpoints` saves the state of variables, optimizers and averages, and
-  restores it. `queues` feeds data from threads, and ends them.
+  restores it. `queues` feeds data from threads, and stops them.
 
 Imports point down only: optimizers and moving_average, graph and queues, autodiff and checkpoints, clip and schedules,
 telemetry, variable, kernels and recording, rules, arrays and checks. Only `telemetry` and `graph` use `summaries`.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
-processor that the process may use. GRADLEDGER_KERNELS=plain does without numba. GRADLEDGER_CACHE_DIR is the directory
+processor that the process may use. GRADLEDGER_KERNELS=plain turns numba off. GRADLEDGER_CACHE_DIR is the directory
 for compiled kernels, by default below the user's cache directory. A kernel is compiled once per machine, when it is
 first used; the logger "optim" says so. `compile_kernels` does it ahead of time.
 

@@ -1,7 +1,8 @@
-"""Whatever a library calls an array → a NumPy array, without a copy where its memory can be shared.
+"""Arrays of any library → NumPy arrays, without a copy if the memory can be shared.
 
-Nothing here imports torch or JAX: what they give is recognised by what it can do. `summaries.values` has the same
-conversion, since neither package needs the other for it; tests/unit/test_foreign_arrays.py holds both to one table.
+Nothing here imports torch or JAX: their arrays are recognized by their methods. `summaries.values` has the same
+conversion, so that neither package depends on the other for it; tests/unit/test_foreign_arrays.py tests both with one
+table.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ __all__ = ["array_like", "as_array", "whole"]
 
 
 def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> NDArray[Any] | None:
-    """The tensor as a NumPy array; None if it is not an array of any library.
+    """Convert a tensor to a NumPy array; return None if it is not an array of any library.
 
     Args:
         tensor: a NumPy array; or an array of torch, JAX or any library that has `__array__` or `__dlpack__`; or a
-            buffer of numbers, as array.array is. A torch tensor may require gradients, be on any device, sparse, or of
-            a dtype that only ml_dtypes adds to NumPy.
-        name: what to call it in an error.
-        widened: whether a torch tensor of such a dtype becomes float32, which needs no ml_dtypes.
+            buffer of numbers, such as array.array. A torch tensor may require gradients, be on any device, be sparse,
+            or have a dtype that only ml_dtypes adds to NumPy.
+        name: the argument's name in error messages.
+        widened: whether a torch tensor of such a dtype becomes float32, which does not need ml_dtypes.
 
     Raises:
-        TypeError: elements are masked, or elsewhere: a sharded DTensor, a meta tensor.
-        ImportError: it is a bfloat16 or float8 torch tensor, and ml_dtypes is not installed.
+        TypeError: elements are masked, or stored elsewhere, as in a sharded DTensor or a meta tensor.
+        ImportError: the tensor is a bfloat16 or float8 torch tensor, and ml_dtypes is not installed.
 
     >>> import array
     >>> as_array(array.array("f", [1.0, 2.0]))
@@ -54,7 +55,7 @@ def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> N
 
 
 def array_like(values: Any, name: str = "an array") -> NDArray[Any]:
-    """As `as_array`; numbers and nested sequences of numbers become arrays, too.
+    """Like `as_array`, but also converts numbers and nested sequences of numbers.
 
     Raises:
         TypeError, ImportError: as for `as_array`.
@@ -65,26 +66,26 @@ def array_like(values: Any, name: str = "an array") -> NDArray[Any]:
 
 
 def whole(tensor: Any, name: str) -> Any:
-    """The tensor; a replicated DTensor's local tensor, which is all of it.
+    """The tensor itself; for a replicated DTensor its local tensor, which is complete.
 
     Raises:
-        TypeError: it is a DTensor whose parts are on several ranks.
+        TypeError: the tensor is a DTensor sharded across ranks.
     """
     if not hasattr(tensor, "full_tensor"):
         return tensor
     if all(placement.is_replicate() for placement in tensor.placements):
         return tensor.to_local()
     raise TypeError(
-        f"{name} must be a whole tensor, got a DTensor, of which this rank holds only a part: pass its full_tensor(), "
-        "or its to_local() where the part will do"
+        f"{name} must be a whole tensor, got a DTensor of which this rank holds only a part: pass its full_tensor(), "
+        "or its to_local() if the part is enough"
     )
 
 
 def _unmasked(array: NDArray[Any], name: str) -> NDArray[Any]:
-    masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first needed
+    masked = sys.modules.get("numpy.ma")  # NumPy imports it on first use
     if masked is not None and masked.is_masked(array):
         raise TypeError(f"{name} must not be masked: compressed() drops masked elements, filled() replaces them")
-    return np.asarray(array)  # of a np.matrix, a view that has any number of dimensions
+    return np.asarray(array)  # for np.matrix, a view that can have any number of dimensions
 
 
 def _from_torch(tensor: Any, name: str, widened: bool) -> NDArray[Any]:
@@ -105,7 +106,7 @@ def _host_numpy(tensor: Any, widened: bool) -> NDArray[Any]:
         array: NDArray[Any] = tensor.numpy()
     elif widened:
         array = tensor.float().numpy()
-    else:  # torch gives NumPy no array of it; its bits are those of the dtype of the same name in ml_dtypes
+    else:  # torch cannot convert it to NumPy; its bits are those of the dtype of the same name in ml_dtypes
         bits = {1: "uint8", 2: "int16"}[tensor.itemsize]
         array = tensor.view(getattr(sys.modules["torch"], bits)).numpy().view(_ml_dtype(dtype))
     return array
@@ -124,13 +125,13 @@ def _unreadable(tensor: Any, name: str, error: Exception) -> TypeError:
 
 
 def _ml_dtype(name: str) -> np.dtype[Any]:
-    """The dtype of that name of ml_dtypes', which NumPy knows only once ml_dtypes has been imported.
+    """The dtype of this name in ml_dtypes, which NumPy knows only after ml_dtypes has been imported.
 
     Raises:
         ImportError: ml_dtypes is not installed.
     """
     try:
-        import ml_dtypes  # noqa: PLC0415 - who has no such tensors needs no ml_dtypes
+        import ml_dtypes  # noqa: PLC0415 - optional, needed only for such tensors
     except ImportError:
         raise ImportError(f"{name} tensors need ml_dtypes: pip install ml_dtypes") from None
     dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))

@@ -229,7 +229,7 @@ def _values(tensor: Tensor, what: str = "tensors", *, integers: bool = False) ->
         return array
     if array.dtype.kind not in "biu":
         got = array.dtype if hasattr(tensor, "dtype") else reprlib.repr(tensor)
-        raise TypeError(f"{what} must be of real numbers, got {got}")
+        raise TypeError(f"{what} must be real numbers, got {got}")
     return array.astype(np.float64)
 
 

@@ -170,7 +170,9 @@ class IndexedSlices:
         if not np.issubdtype(self.indices.dtype, np.integer):
             raise TypeError(f"indices must be integers, got {self.indices.dtype}")
         if self.values.ndim < 1 or self.indices.shape != self.values.shape[:1]:
-            raise ValueError(f"indices must be one for each row of {self.values.shape}, got {self.indices.shape}")
+            raise ValueError(
+                f"indices must contain one index for each row of {self.values.shape}, got {self.indices.shape}"
+            )
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -214,7 +216,7 @@ def next_global_step(variable: Variable) -> int:
         raise TypeError(f"global_step must be a Variable, got {type(variable).__name__}: {variable!r}")
     number = global_step(variable) + 1
     if not variable.value.flags.writeable:
-        raise ValueError(f"global_step {variable.name!r} must be one that can be written to, got a read-only array")
+        raise ValueError(f"global_step {variable.name!r} must be writable, got a read-only array")
     if number > np.iinfo(variable.dtype).max:
         raise ValueError(f"global_step {variable.name!r} must be wider than {variable.dtype} to count to {number}")
     return number

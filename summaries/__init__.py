@@ -5,13 +5,13 @@
 
 - `kinds` turns numbers into summaries; it has a module for each kind. `wire` turns messages and columns into bytes and
   back, without files or clocks; `wire.compiled` does the same faster with numba.
-- `writing` holds `SummaryWriter` and what stands behind it, `storage` the local disk and remote stores.
-- `reading` gives events one by one, or whole runs as columns. It never imports `kinds`.
+- `writing` contains `SummaryWriter` and the other writers. `storage` accesses local disks and object stores.
+- `reading` returns events one by one, or whole runs as columns. It never imports `kinds`.
 - `auditing` finds out what went wrong in a run: signals, rules, findings, reports. `tools` verifies files, exports runs
   and gives advice on clipping. `execution` runs one task for many runs, in processes.
 
 Imports point down only: cli, tools and auditing, writing and reading, kinds, storage and wire, execution, values.
-`values` converts what people log into numbers; `errors` says what can be wrong with a file.
+`values` converts users' values to numbers; `errors` defines the faults of files.
 """
 
 from typing import TYPE_CHECKING

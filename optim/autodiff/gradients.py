@@ -280,7 +280,7 @@ def _gradients(
         raise ValueError(f"aggregation_method must be an AggregationMethod, got {method!r}") from None
     weights = _as_list(grad_ys) if grad_ys is not None else [None] * len(ys)
     if len(weights) != len(ys):
-        raise ValueError(f"grad_ys must be one for each of {len(ys)} ys, got {len(weights)}")
+        raise ValueError(f"grad_ys must contain one array for each of {len(ys)} ys, got {len(weights)}")
     seeds = [(y, _seed(y, weight)) for y, weight in zip(ys, weights, strict=True) if isinstance(y, Box)]
     return backward([(y, seed) for y, seed in seeds if y.node.connected], xs, method)
 

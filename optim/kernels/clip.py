@@ -1,4 +1,4 @@
-"""Clip: what a step does to the elements of its gradients before the formula reads them."""
+"""Clip: scaling and bounds for the elements of gradients, applied before the formula reads them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["AS_IT_IS", "Clip"]
 
 
 class Clip(NamedTuple):
-    """What is done to each element of a gradient: times `scale`, then kept within [`low`, `high`]. NaN stays NaN."""
+    """Multiplies each element of a gradient by `scale`, then clips it to [`low`, `high`]. NaN stays NaN."""
 
     scale: float = 1.0
     low: float = -math.inf
     high: float = math.inf
 
     def scaled(self, factor: float) -> Clip:
-        """This, and then times `factor`, which is positive, or NaN."""
+        """This clip, followed by a multiplication by `factor`, which must be positive or NaN."""
         return self if factor == 1.0 else Clip(self.scale * factor, self.low * factor, self.high * factor)
 
     def kept_within(self, low: float, high: float) -> Clip:
-        """This, and then kept within [`low`, `high`]."""
+        """This clip, followed by clipping to [`low`, `high`]."""
         return Clip(self.scale, *(min(max(bound, low), high) for bound in (self.low, self.high)))
 
     @property
@@ -37,7 +37,7 @@ class Clip(NamedTuple):
 
     def applied(self, array: NDArray[Any]) -> NDArray[Any]:
         """A clipped copy of `array`, in its dtype."""
-        wide = compute_dtype(array.dtype)  # the scale may be smaller than what a narrower dtype holds
+        wide = compute_dtype(array.dtype)  # the scale may be too small for a narrower dtype
         with np.errstate(all="ignore"):
             scaled = np.multiply(array, wide.type(self.scale), dtype=wide, out=np.empty(array.shape, wide))
             if not self.only_scales:

@@ -1,20 +1,20 @@
 """A rule → the source text of its kernel: one loop over any number of arrays, with or without the report.
 
-A kernel is text, in a file of its own, because that is what numba's cache knows how to keep: a machine compiles a rule
-once, and not once a process. Pure: no files, no numba.
+A kernel is source text in its own file, because numba's cache needs one: so a rule is compiled once per machine, not
+once per process. Pure: no files, no numba.
 
     run(tasks, first, last, numbers, stats)
         tasks    int64[n, 2 + arrays]: elements, then the address of the gradient, the variable, and each slot
-        first, last    which of the tasks
+        first, last    the range of tasks to run
         numbers  float64: scale, low, high, then the hyperparameters; rounded to the arrays' dtype first
-        stats    float64[n, width]: a row a task, with the columns of `stats`; a kernel without report leaves it alone
+        stats    float64[n, width]: one row per task, with the columns of `stats`; unused without a report
 
-The gradient is multiplied by scale and then kept within [low, high]: what all clipping comes to.
+The gradient is multiplied by scale and then clipped to [low, high], which covers every kind of clipping.
 
-Strategy for the report: sums of squares in the arrays' dtype for one block, and in float64 across blocks. Where
-float32 cannot hold a block's sum, or may have lost small squares, the block is summed again in float64, from the
-cache. Elements that are not finite are counted where a block's sum is not. The largest element is found by comparing
-bits as integers, which vectorises, as comparing floats does not: the bits of negative floats are turned round first.
+Strategy for the report: sums of squares in the arrays' dtype within a block, and in float64 across blocks. If a block's
+sum overflows float32, or may have lost small squares, the block is summed again in float64, from the cache. Elements
+that are not finite are counted only if a block's sum is not finite. The largest element is found by comparing bits as
+integers, which vectorizes, unlike comparing floats; for this, the bits of negative floats are inverted first.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 __all__ = ["DTYPES", "SUMMED", "kernel_source", "measure_source", "norm_source"]
 
-SUMMED = 4096  # elements, a block of a report: float32 sums of so many squares are right to 1e-6
+SUMMED = 4096  # elements in a block of a report: float32 sums of this many squares are accurate to 1e-6
 
-# Bytes. A processor foresees only a few arrays, and none beyond its page, so memory is told what will be read: one part
-# at a time, so far ahead that it is there by then. Gradient descent takes a quarter less time for it. Arrays of a few
-# elements are in some cache, and short loops would cost more than they spare: those are walked through as a whole.
+# Bytes. A processor prefetches only a few arrays, and none beyond its page, so kernels prefetch: one part at a time,
+# far enough ahead to arrive in time. Gradient descent takes a quarter less time this way. Small arrays are in some
+# cache already, and short loops would cost more than they save: those are processed as a whole.
 _PART, _AHEAD, _CACHE_LINE = 512, 2048, 64
 _FEW = 8192  # elements
 
@@ -68,16 +68,16 @@ LEAST = integer({least})
 
 
 def _layout(bits: int, exponent: int) -> dict[str, Any]:
-    """Of a floating dtype: what the header says of it, and its size."""
+    """The constants of a floating dtype for the header, and its size."""
     sign = bits - 1
     integers = {"exponent": exponent, "magnitude": 2**sign - 1, "shift": sign, "least": -(2**sign)}
     return {"bytes": bits // 8, "integer": f"int{bits}", **integers}
 
 
 _LAYOUTS = {"float32": _layout(32, 0x7F800000), "float64": _layout(64, 0x7FF0000000000000)}
-DTYPES = tuple(_LAYOUTS)  # that kernels are made for
+DTYPES = tuple(_LAYOUTS)  # the dtypes of compiled kernels
 
-# numba hands a caller's fastmath on to what it calls, unless that says no: the formula stays as exact as it is written.
+# A function inherits fastmath from its caller unless it turns it off: the formula must stay exactly as written.
 _HELPERS = """
 @njit(error_model="numpy", fastmath=False)
 def prepared(g, scale, low, high):
@@ -136,8 +136,8 @@ def safe(squares):
     return 1e-30 < squares < 1e36
 """
 
-# The address of an array's elements stands behind the object's head: that is what NumPy's C interface, PyArray_DATA,
-# reads in every extension module. Asking NumPy in Python costs a microsecond an array.
+# The address of an array's elements follows the object's header: NumPy's C macro PyArray_DATA reads it there in every
+# extension module. Asking NumPy in Python takes a microsecond per array.
 _ADDRESSES = """
 
 @njit("void(int64[::1], int64, int64[::1])", cache=True, error_model="numpy")
@@ -154,7 +154,7 @@ def run(tasks, first, last, numbers, stats):
 
 
 def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
-    """The kernel's module.
+    """The source of a rule's kernel module.
 
     Args:
         rule: the formula.
@@ -162,7 +162,7 @@ def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
         report: whether the kernel fills its stats.
 
     Raises:
-        OSError: the formula's source text is not to be had, as with one typed at a prompt.
+        OSError: the formula's source text is not available, for example because it was typed at a prompt.
     """
     header = _HEADER.format(title=f"{rule.name}, {dtype}" + (", with report" * report), dtype=dtype, **_LAYOUTS[dtype])
     body = _reporting_loop(rule, dtype) if report else _plain_loop(rule, dtype)
@@ -170,7 +170,7 @@ def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
 
 
 def norm_source(dtype: str) -> str:
-    """The module of the kernel that sums the squares of each task's first array: stats' only column is SQUARES."""
+    """The source of the kernel that sums the squares of each task's first array; the only column is SQUARES."""
     header = _HEADER.format(title=f"sums of squares, {dtype}", dtype=dtype, **_LAYOUTS[dtype])
     body = f"""
 for task in range(first, last):
@@ -188,7 +188,7 @@ for task in range(first, last):
 
 
 def measure_source(dtype: str) -> str:
-    """The module of the kernel that measures each task's first array: stats' columns are SQUARES to NONFINITE."""
+    """The source of the kernel that measures each task's first array; the columns are SQUARES to NONFINITE."""
     header = _HEADER.format(title=f"measures, {dtype}", dtype=dtype, **_LAYOUTS[dtype])
     inner = [
         "x = load(a, i, 0, 1)",
@@ -219,7 +219,7 @@ for task in range(first, last):
 
 
 class _Elementwise(ast.NodeTransformer):
-    """An array formula → one element's: literals get the arrays' dtype, and np.where becomes a choice."""
+    """Turns an array formula into one for an element: literals get the arrays' dtype, np.where becomes if-else."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.Call(ast.Name("real", ast.Load()), [node], []) if isinstance(node.value, int | float) else node
@@ -248,7 +248,7 @@ def _formula_source(rule: Rule) -> str:
 
 
 def _setup(rule: Rule, dtype: str) -> str:
-    """Numbers in the arrays' dtype, and for each task its pointers a0 (gradient), a1 (variable), a2 … (slots)."""
+    """Convert numbers to the arrays' dtype; per task, get pointers a0 (gradient), a1 (variable), a2 … (slots)."""
     names = ("scale", "low", "high", *(f"h{i}" for i in range(len(rule.hyperparameters))))
     lines = [f"{name} = real(numbers[{i}])" for i, name in enumerate(names)]
     lines += ["for task in range(first, last):", "    elements = tasks[task, 0]"]
@@ -257,7 +257,7 @@ def _setup(rule: Rule, dtype: str) -> str:
 
 
 def _element(rule: Rule, arrays: int) -> list[str]:
-    """Read element i of each array, run the formula, write what is new."""
+    """Read element i of each array, run the formula, write the new values."""
     kept = range(1, 2 + len(rule.slots))
     arguments = ["prepared(x0, scale, low, high)", *(f"x{k}" for k in kept)]
     arguments += [f"h{i}" for i in range(len(rule.hyperparameters))]
@@ -269,7 +269,7 @@ def _element(rule: Rule, arrays: int) -> list[str]:
 
 
 def _loop(inner: Sequence[str], first: str, last: str, arrays: Sequence[str], dtype: str) -> list[str]:
-    """`inner` for each i from `first` to `last`, with what the arrays hold further on fetched."""
+    """`inner` for each i from `first` to `last`, with prefetching of the arrays."""
     part, distance, apart = (size // _LAYOUTS[dtype]["bytes"] for size in (_PART, _AHEAD, _CACHE_LINE))
     return [
         f"span, fetched = ({part}, {part}) if elements > {_FEW} else ({_FEW}, 0)",
@@ -331,7 +331,7 @@ def _reporting_loop(rule: Rule, dtype: str) -> str:
 
 
 def _tallied(slots: Sequence[int], dtype: str) -> list[str]:
-    """A block's sums are added to the task's row of stats; `slots` are the numbers of the slots' arrays."""
+    """Add a block's sums to the task's row of stats; `slots` are the indices of the slots' arrays."""
     lines = [
         f"stats[task, {SQUARES}] += {_again('squares_again(a0, start, stop)', 'squares0', dtype)}",
         f"stats[task, {WEIGHT_SQUARES}] += {_again('squares_again(a1, start, stop)', 'squares1', dtype)}",
@@ -351,7 +351,7 @@ def _tallied(slots: Sequence[int], dtype: str) -> list[str]:
 
 
 def _again(call: str, total: str, dtype: str, squares: str = "") -> str:
-    """The block's total, or what float64 makes of it where the dtype was too narrow."""
+    """The block's total, or `call`, which computes it in float64, if the dtype was too narrow."""
     if dtype == "float64":
         return total
     return f"(np.float64({total}) if safe({squares or total}) else {call})"

@@ -1,7 +1,7 @@
-"""The compiled engine: kernels that numba compiles, each made once a process.
+"""The compiled engine: kernels compiled by numba, each loaded once per process.
 
-A kernel that is not on disk takes one to three seconds to compile. That happens when it is first used, and the
-"optim" logger says so; `compile_kernels` does it beforehand.
+A kernel that is not on disk takes one to three seconds to compile. It is compiled on first use, and the "optim" logger
+says so; `compile_kernels` compiles ahead of time.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ __all__ = ["ENGINE", "Engine", "available", "compile_kernels", "kernel", "measur
 _log = logging.getLogger("optim")
 _made: dict[tuple[Any, ...], Any] = {}  # by `_once`
 _making = threading.RLock()
-if hasattr(os, "register_at_fork"):  # a child has locks as they were: numba's and the importer's are then free, too
+if hasattr(os, "register_at_fork"):  # a child inherits lock states: so numba's and the importer's locks are free, too
     os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
-_wanted: list[str] = []  # what `use` was told, at most one
+_wanted: list[str] = []  # the setting of `use`, at most one
 
 
 def use(kernels: str | None) -> None:
-    """Choose what runs the formulas, in this process.
+    """Choose what runs the formulas in this process.
 
     Args:
-        kernels: "plain" is NumPy, "compiled" is numba; None leaves it to the environment variable GRADLEDGER_KERNELS,
-            as it was when it was first needed, and where that is not set, to whether numba is installed.
+        kernels: "plain" for NumPy, "compiled" for numba. None follows the environment variable GRADLEDGER_KERNELS, read
+            on first use; if it is not set, numba is used if installed.
 
     Raises:
-        ValueError: it is another word.
-        ImportError: it is "compiled", and numba is not installed.
+        ValueError: `kernels` is not one of these.
+        ImportError: `kernels` is "compiled", and numba is not installed.
     """
     if kernels not in {None, "plain", "compiled"}:
         raise ValueError(f"kernels must be 'plain', 'compiled' or None, got {kernels!r}")
@@ -59,7 +59,7 @@ def use(kernels: str | None) -> None:
 
 
 def available() -> bool:
-    """Whether formulas are to be run compiled."""
+    """Whether to use compiled kernels."""
     wanted = _wanted[0] if _wanted else _by_default()
     return wanted != "plain" and _installed() and bool(_once(_works))
 
@@ -68,7 +68,7 @@ def available() -> bool:
 def _by_default() -> str:
     told = os.environ.get("GRADLEDGER_KERNELS", "")
     if told not in {"", "plain", "compiled"}:
-        _log.warning("GRADLEDGER_KERNELS must be 'plain' or 'compiled', got %r: it is not used", told)
+        _log.warning("GRADLEDGER_KERNELS must be 'plain' or 'compiled', got %r, which is ignored", told)
     return told
 
 
@@ -77,19 +77,19 @@ def compile_kernels(
     dtypes: Iterable[str] = ("float32",),
     reports: Iterable[bool] = (False, True),
 ) -> int:
-    """Compile ahead of time what training will use, so that no step waits for it.
+    """Compile the kernels for training ahead of time, so that no step waits for it.
 
     Args:
-        which: the rules, from `optim.rules`; by default all of them. An optimizer's is `optimizer.rule`.
+        which: the rules, from `optim.rules`; by default all of them. An optimizer's rule is `optimizer.rule`.
         dtypes: "float32", "float64", or both.
-        reports: with False the kernels of steps without a detailed report, with True those of steps with one.
+        reports: False for the kernels of steps without a detailed report, True for those of steps with one, or both.
 
     Returns:
-        How many kernels are ready; 0 where numba is not installed.
+        The number of kernels that are ready; 0 if numba is not installed.
 
     Raises:
-        TypeError: what is to be compiled is no rule.
-        ValueError: another dtype.
+        TypeError: an item of `which` is not a rule.
+        ValueError: a dtype is not one of these.
 
     >>> from optim import rules
     >>> compile_kernels([rules.GRADIENT_DESCENT], reports=[False]) in (0, 2)  # the rule's, and the global norm's
@@ -98,7 +98,7 @@ def compile_kernels(
     chosen = [rule for rule in vars(rules).values() if isinstance(rule, rules.Rule)] if which is None else list(which)
     for rule in chosen:
         if not isinstance(rule, rules.Rule):
-            raise TypeError(f"which must be rules, as optimizer.rule is, got {type(rule).__name__}")
+            raise TypeError(f"which must be rules, such as optimizer.rule, got {type(rule).__name__}")
     wanted, with_report = [dtypes] if isinstance(dtypes, str) else list(dtypes), list(reports)
     for dtype in wanted:
         if dtype not in codegen.DTYPES:
@@ -108,13 +108,13 @@ def compile_kernels(
         return ready
     for dtype in wanted:
         found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in with_report)]
-        found += [measure_kernel(dtype)] if True in with_report else []  # GradientMonitor's, and of sparse steps
+        found += [measure_kernel(dtype)] if True in with_report else []  # for GradientMonitor and sparse steps
         ready += sum(run is not None for run in found)
     return ready
 
 
 def kernel(rule: Rule, dtype: str, report: bool) -> Kernel | None:
-    """The rule's kernel, compiled if need be; None where it cannot be compiled."""
+    """The rule's kernel, compiled if necessary; None if it cannot be compiled."""
     found: Kernel | None = _once(_from_rule, rule, dtype, report)
     return found
 
@@ -126,16 +126,16 @@ def norm_kernel(dtype: str) -> Kernel:
 
 
 def measure_kernel(dtype: str) -> Kernel:
-    """The kernel that measures arrays, and changes none."""
+    """The kernel that measures arrays without changing them."""
     run: Kernel = _once(_measure_module, dtype).run
     return run
 
 
 class Engine:
-    """numba's kernels; NumPy runs a rule that numba cannot compile."""
+    """Runs numba's kernels; uses NumPy for a rule that numba cannot compile."""
 
     def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _Run:
-        """What runs the rule over these arrays."""
+        """Prepare a run of the rule over these arrays."""
         return _Run(rule, targets)
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
@@ -147,7 +147,7 @@ class Engine:
         return self._read(measure_kernel, arrays, ARRAY_WIDTH, slice(LARGEST, LARGEST + 1))
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """int64[arrays]: where the elements of each begin."""
+        """int64[arrays]: the address of each array's first element."""
         found = np.empty(len(arrays), np.int64)
         _once(_norm_module, "float32").addresses(
             np.array([id(array) for array in arrays], np.int64), object.__basicsize__, found
@@ -157,7 +157,7 @@ class Engine:
     def _read(
         self, kernel_of: Callable[[str], Kernel], arrays: Sequence[NDArray[Any]], width: int, largest: slice
     ) -> NDArray[np.float64]:
-        """float64[arrays, width] from a kernel that only reads; `largest` as in `combined`."""
+        """float64[arrays, width]: the stats of a kernel that only reads; `largest` as in `combined`."""
         parts = cut(tuple([array.size for array in arrays]), threads.get_num_threads())
         rows = table(parts, [self.addresses(arrays)], arrays[0].itemsize)
         stats = np.empty((len(rows), width))
@@ -169,7 +169,7 @@ ENGINE = Engine()
 
 
 class _Run:
-    """A rule's kernel over arrays that stay where they are, shared by as many threads as there are now."""
+    """A rule's kernel over arrays at fixed addresses, cut for the current number of threads."""
 
     def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
         first = [arrays[0] for arrays in targets]
@@ -189,7 +189,7 @@ class _Run:
         run = self._kernel(report)
         if run is None:
             return self._by_numpy(gradients, numbers, report)
-        rows = self._rows.copy()  # another thread may be at a step of its own
+        rows = self._rows.copy()  # another thread may be making a step too
         rows[:, _GRADIENT] = ENGINE.addresses(gradients)[self._parts.array] + self._offsets
         stats = np.empty((len(rows), self._width)) if report else _NO_STATS
         run_tasks(run, rows, self._parts.pieces, numbers, stats)
@@ -205,17 +205,18 @@ class _Run:
         return plain.ENGINE.prepare(self._rule, self._targets)
 
 
-_GRADIENT = 1  # the column of the tasks with its address
+_GRADIENT = 1  # the column of the tasks with the gradient's address
 _NAMES = {np.dtype(name): name for name in codegen.DTYPES}
 _NO_NUMBERS = np.empty(0)
 _NO_STATS = np.empty((0, 0))
 
 
 def _once(make: Callable[..., Any], *arguments: Any) -> Any:
-    """What `make` gives for these arguments; made once a process.
+    """Return `make(*arguments)`, which is called once per process.
 
-    It is made in a thread where no signal handler is run. So what a handler raises goes to the caller: numba would take
-    it for a fault of its own. Making goes on, and the next to ask waits for it.
+    It is called in a separate thread, where signal handlers do not run: numba would mistake an exception from a handler
+    for an error of its own. The exception is raised in the caller instead; `make` continues, and the next caller waits
+    for it.
     """
     key = (make, *arguments)
     try:
@@ -241,13 +242,13 @@ def _apart(work: Callable[[], None]) -> None:
     def run() -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - raised again by who asked
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller
             errors.append(error)
 
     thread = threading.Thread(target=run, name="gradledger-compiler")
     try:
         thread.start()
-    except RuntimeError:  # the process is about to end, or may have no more threads
+    except RuntimeError:  # the process is ending, or cannot start more threads
         run()
     else:
         thread.join()
@@ -267,8 +268,8 @@ def _from_rule(rule: Rule, dtype: str, report: bool) -> Kernel | None:
     try:
         source = codegen.kernel_source(rule, dtype, report)
         run: Kernel = load(f"{rule.name}_{dtype}" + "_report" * report, source).run
-    except Exception as error:  # noqa: BLE001 - whatever numba has to say, there is another way
-        _log.warning("the formula of %s cannot be compiled, NumPy runs it: %s", rule.name, error)
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong in numba, NumPy can run the formula
+        _log.warning("the formula of %s cannot be compiled, so NumPy runs it: %s", rule.name, error)
         return None
     return run
 
@@ -277,7 +278,7 @@ def _works() -> bool:
     try:
         _once(_norm_module, "float32")
     except Exception as error:  # noqa: BLE001
-        _log.warning("numba compiles nothing here, NumPy runs the formulas: %s", error)
+        _log.warning("numba cannot compile here, so NumPy runs the formulas: %s", error)
         return False
     return True
 

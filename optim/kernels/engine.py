@@ -1,6 +1,6 @@
-"""Engine: what runs formulas over arrays and measures them, and the choice between the two that there are.
+"""Engine: runs formulas over arrays and measures arrays; and the choice between the two engines.
 
-Both read the same formula from `rules`, and give the same results to rounding.
+Both use the same formula from `rules`, and give the same results up to rounding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _READY = {np.dtype(name) for name in DTYPES}
 
 
 class Run(Protocol):
-    """A rule over arrays that stay where they are."""
+    """A rule over arrays at fixed addresses."""
 
     def __call__(
         self, gradients: Sequence[NDArray[Any]], numbers: NDArray[np.float64], report: bool
@@ -34,7 +34,7 @@ class Run(Protocol):
 
         Args:
             gradients: one for each variable, of its shape and dtype, and ready; not modified.
-            numbers: scale, low, high, then the hyperparameters, as `codegen` has them.
+            numbers: scale, low, high, then the hyperparameters; see `codegen`.
             report: whether to measure.
 
         Returns:
@@ -43,10 +43,10 @@ class Run(Protocol):
 
 
 class Engine(Protocol):
-    """Runs formulas over arrays, and measures arrays. All arrays of a call are ready, and of one dtype."""
+    """Runs formulas over arrays, and measures arrays. All arrays of a call are ready, and have the same dtype."""
 
     def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> Run:
-        """What runs the rule over these arrays: for each variable its own and its slots', in the rule's order."""
+        """Prepare a run of the rule over these arrays: for each variable its own and its slots', in rule order."""
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays]: the sum of the squares of each array's elements."""
@@ -55,15 +55,15 @@ class Engine(Protocol):
         """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """int64[arrays]: where the elements of each begin; of any arrays."""
+        """int64[arrays]: the address of each array's first element; the arrays need not be ready."""
 
 
 def engine() -> Engine:
-    """The engine that serves ready arrays: the compiled one, unless `compiled.use` or the machine rules it out."""
+    """The engine for ready arrays: the compiled one, unless `compiled.use` or the machine rules it out."""
     return compiled.ENGINE if compiled.available() else plain.ENGINE
 
 
 def is_ready(array: NDArray[Any]) -> bool:
-    """Whether an engine can walk through the array's memory. `plain` also has ways for all other arrays."""
+    """Whether an engine can iterate over the array's memory directly. `plain` also handles all other arrays."""
     flags = array.flags
     return flags.c_contiguous and flags.aligned and array.dtype in _READY and array.size > 0

@@ -1,20 +1,20 @@
 """A rule's formula → Python source that runs it on blocks: NumPy operations that write into a few scratch blocks.
 
-Run as it stands, a formula allocates an array for each of its operations, and that takes longer than the arithmetic.
-So it is run once on objects that write down what is done to them, and what they wrote becomes a function:
+Run directly, a formula allocates an array for each of its operations, which takes longer than the arithmetic. So it is
+run once on objects that record the operations, and the recording becomes a function:
 
     def prepare(learning_rate):
-        # what depends on hyperparameters alone stands here: it is done once a call
+        # operations that depend on hyperparameters alone come here: they run once per call
         def update(g, v, block0):  # blocks of the gradient, the variable, the slots; and scratch blocks
             np_multiply(learning_rate, g, block0)
             np_subtract(v, block0, v)
         return update
 
-A function, and not a list that is walked through: two threads hand each other the interpreter's lock at every
-operation, and each microsecond of Python between operations makes one wait for the other.
+A function is used, not an interpreted list: two threads pass each other the GIL at every operation, and each
+microsecond of Python between operations makes one wait for the other.
 
-Strategy: a scratch block is free again after the last use of what is in it. An operation that makes a new variable or
-slot writes it in place, where nothing needs the old.
+Strategy: a scratch block is free again after the last use of its contents. An operation that computes a new variable or
+slot writes it in place if the old value is no longer needed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Operation(NamedTuple):
 
 
 class _Traced(NDArrayOperatorsMixin):
-    """Stands for an array or a number, and writes down what is done to it."""
+    """Stands for an array or a number, and records the operations on it."""
 
     def __init__(self, tape: list[_Operation], *, varies: bool) -> None:
         self.tape = tape
@@ -68,10 +68,10 @@ def _choose(condition: NDArray[Any], chosen: Any, other: Any, out: NDArray[Any])
 
 
 class Program:
-    """What a rule does to one block.
+    """A rule as a function on one block.
 
     Attributes:
-        source: the text of `prepare`.
+        source: the source text of `prepare`.
         scratch: the names of the scratch blocks that `update` takes.
     """
 
@@ -98,30 +98,30 @@ class Program:
                 within.append(f"np_copyto({target}, {self._names[id(result)]})")
         before.append(f"def update({', '.join(self._blocks + self.scratch)}):")
         self.source = "\n    ".join([*before, *("    " + line for line in within), "return update"])
-        exec(self.source, self._known)  # noqa: S102 - made of a rule's formula alone
+        exec(self.source, self._known)  # noqa: S102 - made only from a rule's formula
 
     def prepare(self, hyperparameters: Sequence[NDArray[Any]]) -> Callable[..., None]:
-        """`update`, with all in it that is the same for all blocks.
+        """Return `update`, with everything computed that is the same for all blocks.
 
         Args:
-            hyperparameters: in the rule's order, each an array without dimensions, of the blocks' dtype.
+            hyperparameters: in the rule's order, each a zero-dimensional array of the blocks' dtype.
         """
         made: Callable[..., None] = self._known["prepare"](*hyperparameters)
         return made
 
     def _line(self, i: int, operation: _Operation) -> str:
         function, inputs, result = operation
-        called = f"np_{function.__name__}"  # with a prefix: "power" is a hyperparameter too
+        called = f"np_{function.__name__}"  # prefixed, because "power" is also a hyperparameter
         self._known[called] = function
         arguments = [self._name(x) for x in inputs]
         ended = {self._names[id(x)] for x in inputs if self._last_use[id(x)] == i and id(x) in self._names}
         ended &= set(self.scratch)
-        if not result.varies or function in _COMPARISONS:  # a number, or booleans, which no scratch block holds
+        if not result.varies or function in _COMPARISONS:  # a number, or booleans, which do not fit in a scratch block
             name = self._names[id(result)] = f"number{i}"
             self._free += sorted(ended)
             made = f"{called}({', '.join(arguments)})"
             return f"{name} = {made}" if result.varies else f"{name} = np_asarray({made})"
-        if function is not _choose:  # a ufunc may write over what it reads, element by element
+        if function is not _choose:  # a ufunc may overwrite its inputs element by element
             self._free += sorted(ended)
         output = self._names[id(result)] = self._output(i, operation)
         if function is _choose:
@@ -130,7 +130,7 @@ class Program:
         return f"{called}({', '.join([*arguments, given])})"
 
     def _output(self, i: int, operation: _Operation) -> str:
-        """Where to write: over the old value, where it is not needed any more; or a scratch block."""
+        """Where to write: over the old value if it is no longer needed, or to a scratch block."""
         target = self._targets.get(id(operation.result))
         if target is not None and self._old[target] < i + (operation.function is not _choose):
             return self._blocks[target]
@@ -143,7 +143,7 @@ class Program:
         return self._names[id(value)] if isinstance(value, _Traced) else repr(value)
 
 
-_BY_KEYWORD = {np.maximum, np.minimum}  # NumPy wants their output so; of all others that is a seventh of a call
+_BY_KEYWORD = {np.maximum, np.minimum}  # these need `out=`; for the others it would cost a seventh of a call
 _COMPARISONS = {np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal}
 
 

@@ -1,7 +1,7 @@
-"""What a compiled kernel needs and numba has no word for: to read, write and fetch at an address, and a float's bits.
+"""Operations for kernels that numba lacks: reading, writing and prefetching at an address, and a float's bits.
 
-Each read and write says which array it is of, in LLVM's alias metadata. So the compiler knows that the arrays of a
-step do not overlap, and need not test it before each vectorised loop; with more than four arrays it would give up.
+Each read and write names its array in LLVM's alias metadata. So the compiler knows that the arrays of a step do not
+overlap, and need not check before each vectorized loop; with more than four arrays it would give up vectorizing.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ __all__ = ["intrinsics"]
 
 @cache
 def intrinsics() -> tuple[Any, ...]:
-    """(float32_at, float64_at, int64_at, load, store, fetch, bits, from_bits); numba is imported here and not before.
+    """(float32_at, float64_at, int64_at, load, store, fetch, bits, from_bits); numba is only imported here.
 
-    float32_at(address) and its like are pointers. load(pointer, i, k, n) reads element i of array k of n;
-    store(pointer, i, x, k, n) writes it; k and n are literals. fetch(pointer, i) has the cache line of element i
-    brought near, which may lie beyond the array's end. bits(x) is an integer of the float's size, and from_bits the
-    way back.
+    float32_at(address) and the other two return pointers. load(pointer, i, k, n) reads element i of array k of n;
+    store(pointer, i, x, k, n) writes it; k and n are literals. fetch(pointer, i) prefetches the cache line of element
+    i, which may be beyond the array's end. bits(x) is an integer of the float's size, and from_bits is the inverse.
     """
     from numba.core import types  # noqa: PLC0415 - numba is optional, and slow to import
     from numba.extending import intrinsic  # noqa: PLC0415
@@ -72,7 +71,7 @@ def _fetch(intrinsic: Any, types: Any) -> Any:
 
     byte, option = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [byte, option, option, option])
-    read_soon_data = [ir.Constant(option, number) for number in (0, 2, 1)]  # 2: as far as the second cache
+    read_soon_data = [ir.Constant(option, number) for number in (0, 2, 1)]  # 2: into the second-level cache
 
     @intrinsic
     def fetch(context: Any, pointer: Any, i: Any) -> Any:

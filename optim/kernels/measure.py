@@ -1,4 +1,4 @@
-"""Norms and other statistics of arrays, which are read once and not changed."""
+"""Norms and other statistics of arrays, in one pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["count_nonfinite", "measure", "norm", "norm_from_squares", "sums_of_squares"]
 
-_SAFE_MIN = 1e-280  # below it squares of float64 may have been rounded to nothing
+_SAFE_MIN = 1e-280  # below this, float64 squares may have underflowed
 
 count_nonfinite = plain.count_nonfinite
 
@@ -28,14 +28,14 @@ count_nonfinite = plain.count_nonfinite
 def norm(arrays: Sequence[NDArray[Any]]) -> float:
     """The L2 norm of all elements of all arrays together.
 
-    Neither large nor tiny elements spoil it: it is infinite, or 0, only where the true norm is not a float64. NaN where
-    an element is NaN.
+    Large and tiny elements are handled: the norm is infinite, or 0, only if the true norm does not fit in a float64. It
+    is NaN if an element is NaN.
     """
     return norm_from_squares(sums_of_squares(arrays).tolist(), arrays)
 
 
 def norm_from_squares(squares: Sequence[float], arrays: Sequence[NDArray[Any]]) -> float:
-    """The norm of arrays whose sums of squares are known; measured again where float64 lost squares."""
+    """The norm of arrays from their sums of squares; measured again if squares overflowed or underflowed float64."""
     try:
         sum_of_squares = math.fsum(squares)  # rounded once, so that the order of the arrays does not matter
     except OverflowError:
@@ -57,7 +57,7 @@ def sums_of_squares(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
 
 
 def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-    """Read each array once.
+    """Measure arrays, reading each once.
 
     Args:
         arrays: of any shapes, floating dtypes.
@@ -72,9 +72,9 @@ def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
 
 
 def _servers(arrays: Sequence[NDArray[Any]]) -> list[tuple[Engine, list[int]]]:
-    """Which engine serves which of the arrays."""
+    """The engine for each of the arrays: pairs of an engine and the indices of its arrays."""
     served = engine()
-    if served is plain.ENGINE:  # which serves any arrays
+    if served is plain.ENGINE:  # it handles any arrays
         return [(served, list(range(len(arrays))))]
     by_dtype: dict[np.dtype[Any] | None, list[int]] = {}
     for i, array in enumerate(arrays):

@@ -1,8 +1,8 @@
 """The plain engine: rules over NumPy arrays, a cache block at a time, without numba.
 
-A block is small enough that the formula's temporaries stay in the cache, so that memory is read and written once, and
-nothing as large as a variable is ever allocated. Any strides and any floating dtype will do: what is not contiguous,
-or is narrower than float32, passes through a buffer of one block, as float32 or wider.
+A block is small enough for the formula's temporaries to stay in the cache, so memory is read and written once, and
+nothing as large as a variable is ever allocated. Any strides and floating dtypes are supported: arrays that are not
+contiguous, or are narrower than float32, pass through a buffer of one block, as float32 or wider.
 """
 
 from __future__ import annotations
@@ -41,30 +41,30 @@ if TYPE_CHECKING:
     from optim.rules import Rule
 
     Arrays = tuple[NDArray[Any], ...]
-    Task = Sequence[tuple[int, int, slice, Arrays]]  # row of the block, its variable, which elements, views of targets
+    Task = Sequence[tuple[int, int, slice, Arrays]]  # row of the block, its variable, its elements, views of targets
 
 __all__ = ["ENGINE", "BufferedRun", "Engine", "compute_dtype", "count_nonfinite", "scaled_norm"]
 
-# Elements. With fewer, an operation is over so soon that two threads only hand the interpreter's lock to each other;
-# with more, the cache overflows.
+# Elements. With fewer, operations are so short that two threads mostly pass the GIL to each other; with more, the cache
+# overflows.
 _BLOCK = 160 << 10
 _TOGETHER = 4  # blocks that a thread takes at once; one by one at the end, so that all threads end together
 _PAGE = 4096  # bytes
-_APART = 272  # elements by which scratch blocks begin apart in their pages: a store one page from a load holds that up
-_CACHE_LINE = 64  # bytes; what is stored across two of them takes twice as long
+_APART = 272  # elements between the page offsets of scratch blocks: a store one page from a load delays the load
+_CACHE_LINE = 64  # bytes; a store across two of them takes twice as long
 _own = threading.local()
 
 
 def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that arithmetic is done in: float64 for float64, float32 for all narrower ones."""
-    return np.dtype(np.float64 if dtype.itemsize >= 8 else np.float32)  # noqa: PLR2004 - bytes, in whichever order
+    """The dtype of the arithmetic: float64 for float64, float32 for all narrower dtypes."""
+    return np.dtype(np.float64 if dtype.itemsize >= 8 else np.float32)  # noqa: PLR2004 - bytes, in either byte order
 
 
 class Engine:
-    """NumPy, for whatever floating dtypes and strides; only `prepare` needs ready arrays."""
+    """NumPy, for any floating dtypes and strides; only `prepare` needs ready arrays."""
 
     def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _Run:
-        """What runs the rule over these arrays."""
+        """Prepare a run of the rule over these arrays."""
         return _Run(rule, targets)
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
@@ -83,7 +83,7 @@ class Engine:
         return stats
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """int64[arrays]: where the elements of each begin."""
+        """int64[arrays]: the address of each array's first element."""
         return np.array([array.__array_interface__["data"][0] for array in arrays], np.int64)
 
 
@@ -111,11 +111,11 @@ class _Run:
 
 
 class BufferedRun:
-    """A rule over arrays that are not ready, and gradients that need not be; threads share the variables.
+    """A rule over targets and gradients that need not be ready; threads share the variables.
 
     Args:
         rule: the formula.
-        targets: as in `Engine.prepare`; of any strides and size, one floating dtype.
+        targets: as in `Engine.prepare`; of any strides and size, and the same floating dtype.
     """
 
     def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
@@ -142,8 +142,8 @@ class BufferedRun:
 class _Step:
     """A rule with the numbers of one step, for any of its variables, in any thread.
 
-    What is the same for all blocks is done here, once. While the interpreter's lock is held between two operations, no
-    other thread can begin its next one: it goes to sleep, and to wake takes longer than an operation.
+    Everything that is the same for all blocks is computed once, here. While a thread holds the GIL between two
+    operations, no other thread can begin its next one: it goes to sleep, and waking takes longer than an operation.
     """
 
     def __init__(self, rule: Rule, numbers: Sequence[float], dtype: np.dtype[Any]) -> None:
@@ -151,8 +151,8 @@ class _Step:
 
         Args:
             rule: the formula.
-            numbers: scale, low, high, then the hyperparameters, as a kernel takes them: see `codegen`.
-            dtype: what to compute in.
+            numbers: scale, low, high, then the hyperparameters, as for a kernel: see `codegen`.
+            dtype: the dtype to compute in.
         """
         todo = program(rule)
         self._dtype = dtype
@@ -168,13 +168,13 @@ class _Step:
         """Update variables and slots in place.
 
         Args:
-            blocks: each with its row of `stats`; the gradient, which is not modified, the variable and its slots.
+            blocks: (row of `stats`, arrays): the gradient, which is not modified, the variable and its slots.
             stats: `empty_stats`, to add to; or None.
-            stored: the arrays where the blocks go that are only buffers, and may be of narrower dtypes.
+            stored: if the blocks are only buffers, the arrays behind them, which may have narrower dtypes.
         """
         update, clip, size = self._update, self._clip, -1
         wanted = self._scratch + (clip is not None) + (stats is not None)
-        with np.errstate(all="ignore"):  # a diverging run says so by its values, with numba and without
+        with np.errstate(all="ignore"):  # divergence shows in the values, with numba and without
             for row, block in blocks:
                 if size != block[0].size:
                     size = block[0].size
@@ -185,26 +185,26 @@ class _Step:
                 update(block[0] if clip is None else _clipped(block[0], clip, spare[len(free)]), *block[1:], *free)
                 if stats is not None:
                     for array, target in zip(block[1:], (stored or block)[1:], strict=True):
-                        if target.dtype != self._dtype:  # what counts is what is left of it there
+                        if target.dtype != self._dtype:  # measure the values as stored
                             array[...] = array.astype(target.dtype)
                     _tally(stats[row], block, np.subtract(block[1], old, out=old))
 
     def run_buffered(self, row: int, arrays: Arrays, stats: NDArray[Any] | None) -> None:
-        """As `run`, for whole arrays of any strides, size and floating dtype."""
+        """Like `run`, for whole arrays of any strides, size and floating dtype."""
         self.run(((row, block) for block in _buffered(arrays, self._dtype, writes=True)), stats, arrays)
 
 
 class _Blocks:
-    """Arrays that stay where they are, cut into blocks, and these put together to tasks.
+    """Arrays at fixed addresses, cut into blocks, which are grouped into tasks.
 
     Args:
         targets: for each variable its array and its slots', contiguous and of the dtype to compute in.
 
     Attributes:
-        tasks: what a thread does at once.
-        rows: how many blocks there are.
-        first: int64[variables]: the row of each one's first block.
-        elements: of all variables.
+        tasks: groups of blocks that a thread takes at once.
+        rows: the number of blocks.
+        first: int64[variables]: the row of each variable's first block.
+        elements: the number of elements of all variables.
     """
 
     def __init__(self, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
@@ -222,7 +222,7 @@ class _Blocks:
 
     @staticmethod
     def of(task: Task, gradients: Sequence[NDArray[Any]]) -> Iterator[tuple[int, Arrays]]:
-        """The task's blocks as `_Step.run` takes them, with these flat gradients, one for each variable."""
+        """The task's blocks for `_Step.run`, with these flat gradients, one for each variable."""
         return ((row, (gradients[k][part], *targets)) for row, k, part, targets in task)
 
 
@@ -236,7 +236,7 @@ def _clipped(g: NDArray[Any], clip: Sequence[NDArray[Any]], out: NDArray[Any]) -
 
 
 def _scratch(count: int, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
-    """`count` arrays dtype[_BLOCK]: this thread's, kept for its next step, since fresh pages cost time."""
+    """`count` arrays dtype[_BLOCK] of this thread, kept for its next step, because new pages cost time."""
     kept: list[NDArray[Any]] = _own.__dict__.setdefault(dtype.char, [])
     for i in range(len(kept), count):
         room = np.empty(_BLOCK + i * _APART + _PAGE // dtype.itemsize, dtype)
@@ -245,10 +245,10 @@ def _scratch(count: int, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
 
 
 def scaled_norm(arrays: Sequence[NDArray[Any]]) -> float:
-    """The L2 norm of all elements together, where their squares are too large or too small for a float64."""
+    """The L2 norm of all elements together, if their squares are too large or too small for a float64."""
     with np.errstate(all="ignore"):
         parts = (np.max(np.abs(block)) for array in arrays for block in _read(array))
-        largest = float(np.max([0.0, *map(float, parts)]))  # NaN where one is
+        largest = float(np.max([0.0, *map(float, parts)]))  # NaN if an element is NaN
         if largest == 0.0 or not math.isfinite(largest):
             return largest
         scaled = (block.astype(np.float64) / largest for array in arrays for block in _read(array))
@@ -256,12 +256,12 @@ def scaled_norm(arrays: Sequence[NDArray[Any]]) -> float:
 
 
 def count_nonfinite(arrays: Sequence[NDArray[Any]]) -> int:
-    """How many elements are NaN or infinite."""
+    """The number of elements that are NaN or infinite."""
     return sum(int(block.size - np.count_nonzero(np.isfinite(block))) for array in arrays for block in _read(array))
 
 
 def _tally(stats: NDArray[Any], block: Sequence[NDArray[Any]], update: NDArray[Any]) -> None:
-    """Add a block of a rule's arrays to its row."""
+    """Add the statistics of a block of a rule's arrays to its row."""
     gradient, variable, *slots = block
     squares = _squares(gradient)
     stats[SQUARES] += squares
@@ -279,7 +279,7 @@ def _tally_block(stats: NDArray[Any], block: NDArray[Any], squares: float) -> No
 
 def _count(stats: NDArray[Any], block: NDArray[Any], squares: float) -> None:
     stats[ZEROS] += block.size - np.count_nonzero(block)
-    if not math.isfinite(squares):  # a finite sum has no element that is not
+    if not math.isfinite(squares):  # if the sum is finite, so are all elements
         stats[NONFINITE] += block.size - np.count_nonzero(np.isfinite(block))
 
 
@@ -311,14 +311,14 @@ def _read(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def _parts(size: int) -> list[slice]:
-    """Blocks of an array of so many elements, all of one size, so that none is over at once."""
+    """Cut an array of `size` elements into blocks of about equal size, so that none is very short."""
     blocks = -(-size // _BLOCK)
     block = -(-size // (max(1, blocks) * _CACHE_LINE)) * _CACHE_LINE
     return [slice(start, start + block) for start in range(0, size, block or 1)]
 
 
 def _buffered(arrays: Sequence[NDArray[Any]], dtype: np.dtype[Any], *, writes: bool = False) -> Iterator[Arrays]:
-    """The same elements of each of the arrays, a block at a time; all but the first are written back, if asked."""
+    """Yield the same elements of all arrays, a block at a time; with `writes`, write all but the first back."""
     if not arrays[0].size:
         return
     access: Any = [["readonly"], *[["readwrite" if writes else "readonly"]] * (len(arrays) - 1)]

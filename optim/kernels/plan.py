@@ -1,4 +1,4 @@
-"""Plan: arrays of one dtype that steps update by one rule, in one pass, with the clipping and the report folded in."""
+"""Plan: arrays of one dtype that steps update by one rule, in one pass that includes clipping and measuring."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ def apply_rule(
 
     Args:
         rule: the formula.
-        hyperparameters: what it takes behind the slots, in its order.
+        hyperparameters: the numbers that it takes after the slots, in its order.
         variable: array, any shape, floating dtype.
         gradient: array of the variable's shape and dtype; not modified.
         slots: arrays of the variable's shape, in the rule's order.
-        scale: multiplies the gradient; 1.0 leaves it as it is, bit for bit.
+        scale: multiplies the gradient; 1.0 leaves it unchanged, bit for bit.
 
     Raises:
-        ValueError: the arrays are not of one shape, or variable and slots not of one dtype.
+        ValueError: the arrays do not have the same shape, or variable and slots do not have the same dtype.
     """
     if gradient.shape != variable.shape:
-        raise ValueError(f"gradient must be of shape {variable.shape}, as the variable is, got {gradient.shape}")
+        raise ValueError(f"gradient must have the variable's shape {variable.shape}, got {gradient.shape}")
     Plan(rule, [(variable, *slots)]).run([gradient], hyperparameters, Clip(scale))
 
 
 class Plan:
-    """Arrays of one dtype that one rule updates; made once, and run at every step.
+    """Arrays of one dtype that one rule updates; created once, and run at every step.
 
     Args:
         rule: the formula.
-        targets: for each variable its array and its slots', in the rule's order; of one shape, floating dtype.
+        targets: for each variable its array and its slots', in the rule's order; of the same shape, floating dtype.
 
     Raises:
-        ValueError: a variable's arrays are not all of one shape and dtype, or not as many as the rule takes.
+        ValueError: a variable's arrays do not have the same shape and dtype, or are not as many as the rule takes.
     """
 
     def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
@@ -65,12 +65,14 @@ class Plan:
         for first, *others in self.targets:  # a kernel would write past the end of the shorter ones
             if len(others) != len(rule.slots) or {(a.shape, a.dtype) for a in others} - {(first.shape, first.dtype)}:
                 got = ", ".join(f"{array.dtype} of shape {array.shape}" for array in (first, *others))
-                raise ValueError(f"{rule.name} needs 1 + {len(rule.slots)} arrays of one shape and dtype, got {got}")
+                raise ValueError(
+                    f"{rule.name} needs 1 + {len(rule.slots)} arrays of the same shape and dtype, got {got}"
+                )
         self._ready = [all(is_ready(array) and array.flags.writeable for array in arrays) for arrays in self.targets]
         self._runs: dict[tuple[Engine, int, tuple[int, ...]], Run] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_runs": {}}  # a copy's arrays are elsewhere; these have the addresses of ours
+        return self.__dict__ | {"_runs": {}}  # runs contain addresses, and a copy's arrays are elsewhere
 
     def run(
         self,
@@ -84,8 +86,8 @@ class Plan:
 
         Args:
             gradients: one for each variable, of its shape and dtype; not modified.
-            hyperparameters: what the formula takes behind the slots, in its order.
-            clip: what is done to the gradients first.
+            hyperparameters: the numbers that the formula takes after the slots, in its order.
+            clip: applied to the gradients first.
             report: whether to measure.
 
         Returns:
@@ -108,7 +110,7 @@ class Plan:
         return stats
 
     def _run_of(self, ready: tuple[int, ...]) -> Run:
-        """What runs the rule over these of the targets: an earlier step's, as long as the settings stay the same."""
+        """The run of the rule over these of the targets, cached as long as the settings stay the same."""
         key = engine(), threads.get_num_threads(), ready
         run = self._runs.get(key)
         if run is None:

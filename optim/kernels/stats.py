@@ -1,11 +1,11 @@
-"""The columns of `stats`: what kernels measure, a row an array, float64.
+"""The columns of `stats`, the measurements of kernels: float64, one row per array.
 
     an array      SQUARES SUM LARGEST ZEROS NONFINITE
     a rule's run  SQUARES WEIGHT_SQUARES UPDATE_SQUARES ZEROS NONFINITE, then SQUARES SUM LARGEST of each slot
 
-In a rule's run SQUARES, ZEROS and NONFINITE are the gradient's. So the same statistic has the same number everywhere,
-in a slot's columns counted from `slot_column`. Every column is a sum over the elements but LARGEST, which is -inf
-where there are none.
+In a rule's run SQUARES, ZEROS and NONFINITE are the gradient's. So a statistic has the same column number everywhere,
+relative to `slot_columns` for a slot. Every column is a sum over the elements, except LARGEST, which is -inf if there
+are none.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ __all__ = [
 SQUARES, SUM, LARGEST, ZEROS, NONFINITE = range(5)
 ARRAY_WIDTH = 5
 
-WEIGHT_SQUARES, UPDATE_SQUARES = 1, 2  # where an array has its sum and largest element, which no gradient's report has
+WEIGHT_SQUARES, UPDATE_SQUARES = 1, 2  # in place of an array's SUM and LARGEST, which are not reported for gradients
 OF_GRADIENT = [SQUARES, ZEROS, NONFINITE]
 
-SLOTS = 5  # where the first slot's columns begin
+SLOTS = 5  # the first slot's first column
 SLOT_WIDTH = 3
 LARGEST_OF_SLOTS = slice(SLOTS + LARGEST, None, SLOT_WIDTH)
 
 
 def stats_width(slots: int) -> int:
-    """The number of columns for a rule with so many slots."""
+    """The number of columns for a rule with this many slots."""
     return SLOTS + SLOT_WIDTH * slots
 
 
 def slot_columns(slot: int) -> slice:
-    """A slot's SQUARES, SUM and LARGEST, counted from 0.
+    """The columns SQUARES, SUM and LARGEST of a slot; slots are counted from 0.
 
     >>> list(range(11))[slot_columns(1)]
     [8, 9, 10]
@@ -70,16 +70,16 @@ def empty_stats(rows: int, width: int) -> NDArray[Any]:
 
 
 def combined(stats: NDArray[Any], first: NDArray[Any], largest: slice = LARGEST_OF_SLOTS) -> NDArray[Any]:
-    """The stats of arrays, from those of their parts.
+    """Combine the stats of parts into those of arrays.
 
     Args:
         stats: float64[parts, width]: all parts of the first array, then those of the next.
         first: int64[arrays]: the row of each array's first part.
-        largest: which columns are largest elements; all others are sums.
+        largest: the columns with largest elements; all others are sums.
     """
     if len(first) == len(stats):
         return stats
-    with np.errstate(invalid="ignore"):  # infinities of both signs: a diverging run says so by its values
+    with np.errstate(invalid="ignore"):  # infinities of both signs; divergence shows in the values
         sums: NDArray[Any] = np.add.reduceat(stats, first)
     sums[:, largest] = np.fmax.reduceat(stats[:, largest], first)
     return sums

@@ -1,4 +1,4 @@
-"""Arrays → tasks for a compiled kernel: one call serves many small arrays, and threads share large ones."""
+"""Arrays → tasks for a compiled kernel: one call handles many small arrays, and threads share large ones."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 __all__ = ["SHARED", "Cut", "cut", "run_tasks", "table"]
 
-SHARED = 1 << 18  # elements from which on waking a second thread pays
-_TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough to forget the call
-_PIECES = 16  # for each thread, so that one held up by another process does not hold up the step
+SHARED = 1 << 18  # elements: the smallest step for which it is worth waking a second thread
+_TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough for the call not to matter
+_PIECES = 16  # per thread, so that a thread delayed by another process does not delay the step
 
 
 class Cut(NamedTuple):
-    """How arrays of given sizes, none of them 0, are cut into tasks."""
+    """A division of arrays of given sizes, none of them 0, into tasks."""
 
-    array: NDArray[Any]  # int64[tasks]: which of the arrays
-    offset: NDArray[Any]  # int64[tasks]: elements before
-    elements: NDArray[Any]  # int64[tasks]
+    array: NDArray[Any]  # int64[tasks]: the index of the array
+    offset: NDArray[Any]  # int64[tasks]: the elements of the array before the task
+    elements: NDArray[Any]  # int64[tasks]: the elements of the task
     first: NDArray[Any]  # int64[arrays]: each array's first task
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
 
 
 @lru_cache(maxsize=64)
 def cut(sizes: tuple[int, ...], threads_: int) -> Cut:
-    """Cut arrays of these sizes into tasks, for so many threads."""
+    """Cut arrays of these sizes into tasks for `threads_` threads."""
     counts = -(-np.array(sizes) // _TASK)
     array = np.repeat(np.arange(len(sizes)), counts)
     first = np.cumsum(counts) - counts
@@ -47,11 +47,11 @@ def cut(sizes: tuple[int, ...], threads_: int) -> Cut:
 
 
 def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> NDArray[np.int64]:
-    """The tasks as a kernel takes them.
+    """The task table for a kernel.
 
     Args:
         parts: how the arrays are cut.
-        addresses: int64[arrays] for each column: where the elements of each array begin.
+        addresses: for each column, int64[arrays]: the address of each array's first element.
         itemsize: an element's size in bytes.
 
     Returns:
@@ -71,7 +71,7 @@ def run_tasks(
     numbers: NDArray[np.float64],
     stats: NDArray[np.float64],
 ) -> None:
-    """Run a compiled kernel over all tasks, in several threads where there are several pieces."""
+    """Run a compiled kernel over all tasks, in several threads if there are several pieces."""
     if len(pieces) == 1:
         kernel(rows, 0, len(rows), numbers, stats)
         return

@@ -1,11 +1,11 @@
-"""A few threads that stay: they share the work of one step, and wait for the next.
+"""A small thread pool: its threads share the work of one step, and wait for the next.
 
-Compiled kernels run without the interpreter's lock, so Python's own threads are enough. They are started when a step
-is first large enough, and again after a fork, which copies no threads.
+Compiled kernels release the GIL, so Python threads are enough. They are started at the first step that is large enough,
+and again after a fork, which does not copy threads.
 
-A step hands each thread an errand, and takes back those that nobody has begun; so it never waits for threads that are
-busy with another step. Nothing outlives a step but the threads themselves: an error or an interrupt leaves nothing
-behind that the next step could stumble over, and no step returns while a thread still works for it.
+A step gives each thread an errand, and cancels those that no thread has begun; so it never waits for threads that are
+busy with another step. Only the threads outlive a step: after an error or an interrupt, nothing is left that could
+disturb the next step, and no step returns while a thread still works for it.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ __all__ = ["ProcessLock", "get_num_threads", "set_num_threads", "share"]
 
 _Piece = TypeVar("_Piece")
 
-_setting: list[int] = []  # what set_num_threads was told, at most one
+_setting: list[int] = []  # the setting of set_num_threads, at most one
 
 
 def set_num_threads(number: int | None) -> None:
-    """How many threads share a step's work, the caller's own among them.
+    """Set the number of threads that share a step's work, including the caller's.
 
     Args:
-        number: at least 1. None leaves it to the environment variable GRADLEDGER_NUM_THREADS, as it was when it was
-            first needed, and where that is not set, to the number of processors that this process may use.
+        number: at least 1. None follows the environment variable GRADLEDGER_NUM_THREADS, read on first use; if it is
+            not set, the number of processors that this process may use.
 
     Raises:
-        TypeError: it is no integer.
-        ValueError: it is less than 1.
+        TypeError: `number` is not an integer.
+        ValueError: `number` is less than 1.
     """
     if number is not None and checks.integer("the number of threads", number) < 1:
         raise ValueError(f"the number of threads must be positive, got {number}")
@@ -48,7 +48,7 @@ def set_num_threads(number: int | None) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads share a step's work.
+    """The number of threads that share a step's work.
 
     >>> set_num_threads(2)
     >>> get_num_threads()
@@ -60,19 +60,19 @@ def get_num_threads() -> int:
 
 @cache
 def _number_by_default() -> int:
-    """The environment's, or how many processors this process might use when it was first asked."""
+    """The number in the environment, or else the number of processors that this process may use; read once."""
     told = os.environ.get("GRADLEDGER_NUM_THREADS", "")
     if told.isdecimal() and int(told) > 0:
         return int(told)
     if told:
-        warnings.warn(f"GRADLEDGER_NUM_THREADS must be a positive number, got {told!r}: it is not used", stacklevel=2)
+        warnings.warn(f"GRADLEDGER_NUM_THREADS must be a positive number, got {told!r}, which is ignored", stacklevel=2)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class _Errand:
-    """Work that one thread is to do, unless the caller takes it back first."""
+    """Work for one worker thread, unless the caller cancels it first."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work: Callable[[], None] | None = work
@@ -83,33 +83,33 @@ class _Errand:
         self.error: BaseException | None = None
 
     def _is_taken_by(self, who: str) -> bool:
-        return self._taker.setdefault(None, who) == who  # the first to ask has it, however often it asks
+        return self._taker.setdefault(None, who) == who  # the first to ask gets it, also when asking again
 
     def run(self) -> None:
-        """In a worker: do it, if it is still wanted."""
-        work, self._work = self._work, None  # what it holds is not kept beyond the step
+        """In a worker: do the work, unless it was cancelled."""
+        work, self._work = self._work, None  # do not keep its references beyond the step
         if work is not None and self._is_taken_by("worker"):
             try:
                 work()
-            except BaseException as error:  # noqa: BLE001 - raised again in the thread that asked for the work
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller
                 self.error = error
             self._ended = True
             self._end.release()
 
-    def take_back_or_wait(self) -> None:
-        """In the caller, as often as it takes: afterwards no worker is at it."""
+    def cancel_or_wait(self) -> None:
+        """In the caller: return when no worker is running it; call again after an interrupt."""
         if not self._is_taken_by("caller"):
-            while not self._ended:  # where an interrupt came after the lock was acquired, that is what tells
+            while not self._ended:  # the flag also counts if an interrupt came after the lock was acquired
                 self._end.acquire(timeout=0.1)
         self._work = None
 
 
 class ProcessLock:
-    """A re-entrant lock. A copy of it, as a pickle's or a forked process's, is held by nobody.
+    """A re-entrant lock. A copy, by pickling or by a fork, is not held.
 
     Attributes:
-        held: to be entered by `with`. Written in C: an interrupt comes before it is acquired, or after the `with` has
-            begun, which releases it.
+        held: enter it with `with`. It is written in C, so an interrupt comes either before it is acquired or after the
+            `with` block has begun, which releases it.
     """
 
     def __init__(self) -> None:
@@ -126,15 +126,15 @@ _workers: list[threading.Thread] = []
 
 
 def share(work: Callable[[_Piece], None], pieces: Iterable[_Piece], most: int) -> None:
-    """Call `work` with each of the pieces, in several threads at once, this one among them, and wait for all.
+    """Call `work` with each of the pieces, in several threads including this one, and wait for all of them.
 
     Args:
-        work: does one piece.
-        pieces: what there is to do; begun in this order.
-        most: no more threads than this.
+        work: processes one piece.
+        pieces: the pieces, started in this order.
+        most: the maximum number of threads.
 
     Raises:
-        BaseException: what `work` raised, in whichever thread; or an interrupt. No thread is at work any more.
+        BaseException: an exception of `work`, in any thread; or an interrupt. By then no thread is working any more.
     """
 
     def take_pieces() -> None:
@@ -166,20 +166,20 @@ def _share_with(others: int, work: Callable[[], None]) -> None:
         finally:
             _finish(errands)
     finally:
-        _finish(errands)  # once more: an interrupt may have come as the first was about to begin
+        _finish(errands)  # again: an interrupt may have come just before the first call
     for errand in errands:
         if errand.error is not None:
             raise errand.error
 
 
 def _finish(errands: list[_Errand]) -> None:
-    """Wait until no worker is at them; an interrupt is raised when that is so."""
+    """Wait until no worker is running an errand; an interrupt is raised only afterwards."""
     interrupt: BaseException | None = None
     waits = True
     while waits:
         try:
             for errand in errands:
-                errand.take_back_or_wait()
+                errand.cancel_or_wait()
             waits = False
         except BaseException as error:  # noqa: BLE001 - raised again below
             interrupt = error
@@ -193,7 +193,7 @@ def _serve(errands: SimpleQueue[_Errand]) -> None:
 
 
 def _forget() -> None:
-    global _errands  # noqa: PLW0603 - a child has none of its parent's threads
+    global _errands  # noqa: PLW0603 - a child does not have its parent's threads
     _workers.clear()
     _errands = SimpleQueue()
     for lock in _locks:

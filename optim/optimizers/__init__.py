@@ -1,1 +1,1 @@
-"""Optimizers: what drives a step, what an update is, and what stands around either."""
+"""Optimizers: the driver of a step, the updates, and the wrappers around them."""

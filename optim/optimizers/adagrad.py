@@ -1,4 +1,4 @@
-"""Adagrad and Adadelta: a rate for each element, by the squares of its gradients."""
+"""Adagrad and Adadelta: a learning rate for each element, from its squared gradients."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["AdadeltaOptimizer", "AdagradOptimizer"]
 
 
 class AdagradOptimizer(Optimizer):
-    r"""Adagrad: a rate for each element, which falls as its gradients add up. Slot: accumulator.
+    r"""Adagrad: a learning rate for each element that falls as its squared gradients add up. Slot: accumulator.
 
     .. math:: a \leftarrow a + g^2, \quad v \leftarrow v - \eta g / \sqrt a
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
-        initial_accumulator_value: what a starts at; positive.
+        initial_accumulator_value: the initial value of a; positive.
         use_locking: whether several threads may call apply_gradients at once.
         name: the optimizer's name.
 
@@ -46,7 +46,7 @@ class AdagradOptimizer(Optimizer):
 
 
 class AdadeltaOptimizer(Optimizer):
-    r"""Adadelta: steps of the size that earlier steps had. Slots: accum, accum_update.
+    r"""Adadelta: scales steps by the root mean square of earlier steps. Slots: accum, accum_update.
 
     .. math::
         a \leftarrow \rho a + (1 - \rho) g^2, \quad u = g \sqrt{d + \epsilon} / \sqrt{a + \epsilon}, \quad

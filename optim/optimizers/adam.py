@@ -1,4 +1,4 @@
-"""Adam, and two that keep the same slots and powers: NAdam and AdamW."""
+"""Adam, and two variants with the same slots and powers: NAdam and AdamW."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = ["AdamOptimizer", "AdamWOptimizer", "NAdamOptimizer"]
 
 
 class AdamOptimizer(Optimizer):
-    r"""Adam: the mean of the gradients over the root of their mean square. Slots: m, v.
+    r"""Adam: the mean of the gradients divided by their root mean square. Slots: m, v.
 
     .. math::
         \alpha = \eta \sqrt{1 - \beta_2^t} / (1 - \beta_1^t), \quad m \leftarrow m + (1 - \beta_1)(g - m), \quad
         s \leftarrow s + (1 - \beta_2)(g^2 - s), \quad v \leftarrow v - \alpha m / (\sqrt s + \epsilon)
 
-    ε stands beside the root of s as it is, before correction for its start at 0: "ε hat" in the paper. The powers of
-    β₁ and β₂ are Variables, as in TF1, and `variables()` has them: one pair, which rises with every step, whichever
-    variables that has; of the widest dtype that was computed in, where TF1's are float32. A sparse gradient decays m
-    and v, and moves the weights, in all rows.
+    ε is added to the root of s before the bias correction: "ε hat" in the paper. The powers of β₁ and β₂ are Variables,
+    as in TF1, and part of `variables()`: one pair, which advances at every step, whichever variables are updated; of
+    the widest dtype used in computation, while TF1's are float32. A sparse gradient decays m and v, and moves the
+    weights, in all rows.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
@@ -73,7 +73,7 @@ class NAdamOptimizer(Optimizer):
 
     .. math:: v \leftarrow v - \alpha (\beta_1 m + (1 - \beta_1) g) / (\sqrt s + \epsilon)
 
-    with Adam's α and new m and s. TF1's contrib NadamOptimizer, whose β₁ is the same at every step.
+    with Adam's α, and the new m and s. The same as TF1's contrib NadamOptimizer, with a constant β₁.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
@@ -106,11 +106,11 @@ class NAdamOptimizer(Optimizer):
 
 
 class AdamWOptimizer(Optimizer):
-    r"""Adam with weight decay that is no part of the gradient. Slots: m, v.
+    r"""Adam with weight decay decoupled from the gradient. Slots: m, v.
 
     .. math:: v \leftarrow v - \eta \lambda v - \alpha m / (\sqrt s + \epsilon \sqrt{1 - \beta_2^t})
 
-    with Adam's α, m and s: ε stands beside the corrected root, as in this paper, and as in torch.
+    with Adam's α, m and s: ε is added to the corrected root, as in the paper and in torch.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
@@ -157,7 +157,7 @@ _BETAS = ("beta1", "beta2")
 
 
 class _AdamUpdate(Update):
-    """Keeps β₁ᵗ and β₂ᵗ, where t is the step to come, and corrects the rate by them."""
+    """Keeps β₁ᵗ and β₂ᵗ, where t is the next step, and corrects the rate with them."""
 
     _powers: tuple[Variable, ...] = ()
 
@@ -171,7 +171,7 @@ class _AdamUpdate(Update):
         self._have_powers(_widest(dtypes), [values[beta] for beta in _BETAS])
 
     def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
-        # The rate is rounded as TF1 does, which cancels what m and s lose by starting at 0.
+        # Round the rate as TF1 does; it corrects the bias of m and s from starting at 0.
         power1, power2 = (dtype.type(power.value) for power in self._powers)
         alpha = float(dtype.type(values["learning_rate"]) * np.sqrt(1 - power2) / (1 - power1))
         return super().formula_numbers({**values, "alpha": alpha}, dtype)
@@ -203,7 +203,7 @@ class _AdamUpdate(Update):
         self._powers[k].assign(value)
 
     def _have_powers(self, dtype: np.dtype[Any], start: Sequence[float]) -> None:
-        """Make the two powers, or widen them, so that they are of this dtype at least."""
+        """Create the two powers, or widen them to at least this dtype."""
         if not self._powers:
             self._powers = tuple(
                 Variable(number, trainable=False, name=f"{beta}_power", dtype=dtype)

@@ -1,4 +1,4 @@
-"""Update: what an update is: a rule over Variables, the slots that it keeps, and the numbers that it takes."""
+"""Update: a rule applied to Variables, with its slots and hyperparameters."""
 
 from __future__ import annotations
 
@@ -32,41 +32,40 @@ if TYPE_CHECKING:
 
 __all__ = ["Update"]
 
-_MOST_TARGETS = 16  # of an optimizer that is given ever other variables
+_MOST_TARGETS = 16  # bounds the memory of an optimizer that gets different variables at every step
 
 
 class Update:
     """A rule applied to Variables, with its slots and hyperparameters. An `Optimizer` drives it.
 
-    For an optimizer of your own, write its formula as a `Rule`. If the formula takes the hyperparameters as they are
-    given here, under the same names, that is all, as below. Otherwise override some of these hooks, as
-    examples/own_optimizer.py does:
+    To write an optimizer, write its formula as a `Rule`. If the formula takes the hyperparameters unchanged and under
+    the same names, that is all, as below. Otherwise override some of these hooks, as examples/own_optimizer.py does:
 
-    - `formula_numbers`: the numbers that the formula takes, such as a rate that is corrected by the count of steps.
-    - `check`: refuse a step before anything has changed.
-    - `prepare`: make what the step needs, after everything was checked.
-    - `finish`: what follows the updates.
+    - `formula_numbers`: the numbers that the formula takes, such as a rate corrected by the step count.
+    - `check`: reject a step before anything has changed.
+    - `prepare`: set up what the step needs, after all checks.
+    - `finish`: called after the updates.
     - `bound`: the range of a hyperparameter.
-    - `other_variables`, `state`, `keep_only`: what the update remembers beside its slots, and how it is saved.
+    - `other_variables`, `state`, `keep_only`: state other than the slots, and how it is saved.
 
-    In hooks, `values` are the hyperparameters in force at this step, by name. `dtypes` are those that the step computes
-    in: float32 for variables of float16 and bfloat16, else the variables' own.
+    In hooks, `values` are the hyperparameters in force at this step, by name. `dtypes` are the dtypes that the step
+    computes in: float32 for variables of float16 and bfloat16, else the variables' own.
 
     Args:
         rule: the update of one element.
         learning_rate: a number, a Variable, or a callable of no arguments, which is read at each step; at least 0.
         name: the optimizer's name.
         use_locking: whether several threads may call apply_gradients at once.
-        initial: the slots' initial values by slot name; 0 for those that are not named.
-        labels: what the slots' Variables are called behind their variable's name, by slot name; the optimizer's name
-            for None, and for those that are not named.
-        hyperparameters: the others, by name; within `bound`. Each may be a Variable or a callable.
+        initial: the slots' initial values by slot name; by default 0.
+        labels: by slot name, the suffixes of the names of the slots' Variables, after their variable's name; for None,
+            and by default, the optimizer's name.
+        hyperparameters: the other hyperparameters, by name; within `bound`. Each may be a Variable or a callable.
 
     Attributes:
-        rule: as given.
-        name: as given.
-        steps: how many steps have been made. During a step, the steps before it.
-        lock: held while a step is made; None without `use_locking`.
+        rule: the rule.
+        name: the optimizer's name.
+        steps: the number of steps made; during a step, the number before it.
+        lock: held during a step; None without `use_locking`.
 
     Raises:
         ValueError: the name is empty, or a number is out of bounds.
@@ -118,20 +117,20 @@ class Update:
     # Hooks.
 
     def bound(self, name: str) -> checks.Bound:
-        """The range of the hyperparameter of this name: by default, finite if this package has none of that name."""
+        """The range of the hyperparameter of this name; by default, any finite number if the name is unknown."""
         return checks.HYPERPARAMETERS.get(name, checks.finite)
 
     def check(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
-        """Refuse a step, by an error, before anything has changed."""
+        """Reject a step with an exception, before anything has changed."""
 
     def prepare(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
-        """Make what the step needs; called before the updates, when everything has been checked."""
+        """Set up what the step needs; called before the updates, after all checks."""
 
     def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
-        """The numbers that the formula takes behind the slots, for variables that are computed in `dtype`.
+        """The numbers that the formula takes after the slots, for variables that are computed in `dtype`.
 
-        By default, each from `values` by the formula's name for it. An override adds those that `values` lacks, and
-        calls this.
+        By default, each comes from `values` by the formula's name for it. An override adds those that `values` lacks,
+        and calls this.
 
         Raises:
             LookupError: `values` lacks one.
@@ -145,18 +144,18 @@ class Update:
             ) from None
 
     def finish(self, values: Mapping[str, float]) -> None:
-        """Do what follows the updates; called also after a step that was interrupted, which counts."""
+        """Finish the step after the updates; also called after an interrupted step, which counts."""
 
     def other_variables(self) -> list[Variable]:
-        """What the update remembers beside its slots."""
+        """The update's state other than its slots."""
         return []
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
-        """What a Saver saves or restores: the count of steps, and the slots. An override yields these first.
+        """What a Saver saves or restores: the step count, and the slots. An override yields these first.
 
         Args:
             variables: as for `Stateful.state`.
-            stored: likewise.
+            stored: as for `Stateful.state`.
         """
         check_listed(f"the optimizer {self.name!r}", self._slotted, variables)
         slots = self._slots_in(variables, stored)
@@ -168,7 +167,7 @@ class Update:
                 yield Entry(name, value, partial(self._restore_slot, variable, k))
 
     def keep_only(self, variables: Collection[Variable]) -> None:
-        """Forget everything about other variables than these. A restore begins with it."""
+        """Forget all state of variables other than these. A restore begins with this."""
         for variable in self._slotted.difference(variables):
             self._slotted.remove(variable)
             for slot in self.rule.slots:
@@ -176,17 +175,17 @@ class Update:
         self._slots = {slot: of_variables for slot, of_variables in self._slots.items() if of_variables}
         self._targets.clear()
 
-    # What hooks and optimizers may ask.
+    # For hooks and optimizers to call.
 
     def slotted(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> list[Variable]:
-        """Those of the variables that have slots: in `stored`, the names of a checkpoint's arrays, or here if None."""
+        """The variables that have slots: in `stored`, the names of a checkpoint's arrays, or here if it is None."""
         return list(self._slots_in(variables, stored))
 
     def hyperparameters(self) -> dict[str, float]:
         """The hyperparameters in force now, by name.
 
         Raises:
-            TypeError, ValueError: a Variable or a callable gives something else than a number within `bound`.
+            TypeError, ValueError: a Variable's or a callable's value is not a number within `bound`.
         """
         values = self._constants.copy()
         for name, value in self._changing.items():
@@ -194,11 +193,11 @@ class Update:
         return values
 
     def get_slot(self, variable: Variable, name: str) -> Variable | None:
-        """The variable's slot of that name; None if there is none."""
+        """The variable's slot of this name; None if there is none."""
         return self._slots.get(name, {}).get(variable)
 
     def get_slot_names(self) -> list[str]:
-        """The names of all slots that exist, sorted."""
+        """The names of all existing slots, sorted."""
         return sorted(self._slots)
 
     def variables(self) -> list[Variable]:
@@ -207,10 +206,10 @@ class Update:
         return sorted([*self.other_variables(), *slots], key=lambda variable: variable.name)
 
     def run(self, step: Step) -> StepReport:
-        """Update the step's variables, and say what was done.
+        """Update the step's variables, and return a report.
 
         Raises:
-            ValueError: `check` refused the step, or a slot no longer fits its variable. Nothing was changed.
+            ValueError: `check` rejected the step, or a slot no longer fits its variable. Nothing was changed.
         """
         if step.measured and not step.detailed:
             _ = step.global_norm
@@ -220,7 +219,7 @@ class Update:
             by_dtype.setdefault(gradient.dtype, []).append(i)
         computed_in = [compute_dtype(dtype) for dtype in by_dtype]
         dtypes = set(computed_in)
-        with np.errstate(all="ignore"):  # a number that is too large or too small says so by its value
+        with np.errstate(all="ignore"):  # overflow and underflow show in the values
             self.check(values, dtypes)
             targets = self._targets_of(step.variables)
             step.gradients = targets.apart(step.gradients)
@@ -228,7 +227,7 @@ class Update:
             numbers = [self.formula_numbers(values, dtype) for dtype in computed_in]
             try:
                 stats = self._move(step, targets, zip(by_dtype.values(), numbers, strict=True))
-            finally:  # a step that was interrupted has changed the arrays, or some: it counts
+            finally:  # an interrupted step has changed some of the arrays: it counts
                 step.applied = True
                 self.finish(values)
         return self._report(step, stats)
@@ -240,11 +239,11 @@ class Update:
 
         Args:
             step: the step.
-            targets: what it changes.
-            groups: which gradients are of one dtype, and the formula's numbers for them.
+            targets: the arrays that it changes.
+            groups: for each dtype, the indices of its gradients, and the formula's numbers for them.
 
         Returns:
-            float64[variables, width]: what was measured, as `codegen` has it; None if the step is not detailed.
+            float64[variables, width]: the measurements, as defined in `stats`; None if the step is not detailed.
         """
         gradients, detailed = step.gradients, step.detailed
         stats = np.empty((len(gradients), stats_width(len(self.rule.slots)))) if detailed else None
@@ -269,14 +268,14 @@ class Update:
         if stats is None:
             return step.report()
         if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
-            # The norm comes out of the update. Rows of the same index, though, count each for itself in the norm.
+            # The update has measured the norm. (In a norm, sparse rows of the same index count separately.)
             step.know_norm(norm_from_squares(stats[:, SQUARES].tolist(), step.arrays))
         names = [variable.name for variable in step.variables]
         sizes = [variable.value.size for variable in step.variables]
         return step.report(VariableReports(names, sizes, self.rule.slots, stats))
 
     def _targets_of(self, variables: Sequence[Variable]) -> Targets:
-        """What a step over these variables changes, as an earlier one left it; missing slots are made.
+        """The Targets of a step over these variables, cached from an earlier step; missing slots are created.
 
         Raises:
             ValueError: a slot no longer fits its variable. Nothing was changed.
@@ -292,23 +291,23 @@ class Update:
         return targets
 
     def _holders(self, variable: Variable) -> tuple[Variable, ...]:
-        """The variable and its slots, which are made if they do not exist yet."""
+        """The variable and its slots, which are created if they do not exist yet."""
         if variable not in self._slotted:
             for k, slot in enumerate(self.rule.slots):
                 start = np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
                 made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{self._label(k)}")
-                self._slots.setdefault(slot, {}).setdefault(variable, made)  # another thread may be making it too
+                self._slots.setdefault(slot, {}).setdefault(variable, made)  # another thread may be creating it too
             self._slotted.add(variable)
         return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
 
     def _label(self, k: int) -> str:
-        """What the k-th slot's Variables are called behind their variable's name; as in TF1, each name once."""
+        """The suffix of the names of the k-th slot's Variables; unique for each slot, as in TF1."""
         wanted = [self._labels.get(slot) or self.name for slot in self.rule.slots[: k + 1]]
         before = wanted[:k].count(wanted[k])
         return wanted[k] + (f"_{before}" if before else "")
 
     def _slots_in(self, variables: Sequence[Variable], stored: Collection[str] | None) -> dict[Variable, list[str]]:
-        """The variables that have slots, in `stored` or here if it is None, with their slots' names."""
+        """The variables that have slots, in `stored`, or here if it is None, with their slots' names."""
         slots: dict[Variable, list[str]] = {}
         for variable in variables:
             names = [f"{variable.name}/{self._label(k)}" for k in range(len(self.rule.slots))]

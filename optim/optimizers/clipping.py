@@ -1,4 +1,4 @@
-"""Clipping around an optimizer: by global norm, by value, by a percentile of the norms so far."""
+"""Wrappers that clip gradients: by global norm, by value, by a percentile of the norms so far."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["clip_gradients_by_norm", "clip_gradients_by_percentile", "clip_gradi
 
 
 def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: Hyperparameter) -> Optimizer:
-    """An optimizer that clips all gradients together by their global norm, as TF1's contrib wrapper of that name does.
+    """Wrap an optimizer to clip all gradients together by their global norm, like TF1's contrib wrapper of this name.
 
-    The scale is folded into the update, so that no clipped copy of a gradient is made.
+    The scale is folded into the update, so no clipped copy of a gradient is made.
 
     Args:
         optimizer: makes the update.
@@ -36,7 +36,7 @@ def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: Hyperparameter) -> O
             arguments, which is read at each step.
 
     Raises:
-        TypeError: `optimizer` is not an Optimizer, as with all wrappers; `clip_norm` is not a number.
+        TypeError: `optimizer` is not an Optimizer, as for all wrappers; `clip_norm` is not a number.
         ValueError: `clip_norm` is not positive.
 
     >>> from optim import GradientDescentOptimizer, Variable
@@ -66,18 +66,18 @@ class _ByGlobalNorm(Transformation):
 
 
 def clip_gradients_by_value(optimizer: Optimizer, clip_value_min: float, clip_value_max: float) -> Optimizer:
-    """An optimizer that keeps every element of a gradient within bounds; NaN stays NaN.
+    """Wrap an optimizer to clip every element of a gradient to bounds; NaN stays NaN.
 
-    The update clips as it reads, without a copy. Only where a clipping by norm stands inside, which needs the norm of
-    what is kept, one gradient at a time is copied to measure it.
+    The update clips as it reads, without a copy. Only if a wrapper inside this one clips by norm, and so needs the norm
+    of the clipped gradients, are they copied to measure it, one at a time.
 
     Args:
         optimizer: makes the update.
-        clip_value_min: the least, in the units of the gradients.
-        clip_value_max: the most.
+        clip_value_min: the lower bound, in the units of the gradients.
+        clip_value_max: the upper bound, in the same units.
 
     Raises:
-        ValueError: the least is more than the most.
+        ValueError: `clip_value_min` is greater than `clip_value_max`.
 
     >>> from optim import GradientDescentOptimizer, Variable
     >>> w = Variable([0.0, 0.0], name="w")
@@ -104,18 +104,18 @@ _bound = checks.Bound("a number", lambda x: not math.isnan(x))
 
 
 def clip_gradients_by_percentile(optimizer: Optimizer, percentile: float = 10.0) -> Optimizer:
-    """AutoClip: an optimizer that clips by global norm, where the bound is a percentile of all norms so far.
+    """AutoClip: wrap an optimizer to clip by global norm, with a percentile of all norms so far as the bound.
 
-    The norm of the step at hand is among them. Norms that are not finite are left out, and such a step's gradients
-    become NaN, as with any clipping by norm. Norms of 0 are left out too, unlike in the paper: they say nothing of how
-    large gradients are, and a bound of 0 would stop the training. So the first norm that is not 0 is never clipped.
+    The norm of the current step is included. Norms that are not finite are excluded, and such a step's gradients become
+    NaN, as with any clipping by norm. Norms of 0 are excluded too, unlike in the paper: they say nothing about the size
+    of gradients, and a bound of 0 would stop training. So the first norm that is not 0 is never clipped.
 
     Args:
         optimizer: makes the update.
-        percentile: from 0, the least norm so far, to 100, the largest.
+        percentile: from 0, the smallest norm so far, to 100, the largest.
 
     Raises:
-        ValueError: it is not within 0 and 100.
+        ValueError: `percentile` is not from 0 to 100.
 
     >>> from optim import GradientDescentOptimizer, Variable
     >>> w = Variable([0.0], name="w")
@@ -159,7 +159,7 @@ _percentage = checks.Bound("from 0 to 100", lambda x: 0 <= x <= 100)  # noqa: PL
 
 
 def _percentile(values: list[float], percentile: float) -> float:
-    """Between the two nearest, in proportion, as NumPy's; 0.0 of nothing. The values are sorted."""
+    """The percentile of sorted values, interpolated linearly as by NumPy; 0.0 if there are none."""
     if not values:
         return 0.0
     place = (len(values) - 1) * percentile / 100

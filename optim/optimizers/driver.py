@@ -1,7 +1,7 @@
-"""Optimizer: what drives a step, from the loss or the gradients to a report.
+"""Optimizer: drives a step, from the loss or the gradients to a report.
 
-`apply_gradients` checks its arguments, takes the lock, numbers the step, and hands it as a `Step` to the
-transformations, outermost first, and then to the update, which changes the variables. What the update is, `base` says.
+`apply_gradients` checks its arguments, takes the lock, numbers the step, and passes it as a `Step` to the
+transformations, outermost first, and then to the update, which changes the variables. `base` defines the update.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ _UNLOCKED = contextlib.nullcontext()
 
 
 class Optimizer:
-    """Trains Variables, with TF1's interface: an update, and what is done to each step around it.
+    """Trains Variables, with TF1's interface: an update, with transformations of each step around it.
 
-    `AdamOptimizer` and the others are this class with an update of their own, and so is an optimizer that you write:
-    see `Update`. `clip_gradients_by_norm` and its kin return an Optimizer of the same update with one more
-    transformation around it, so they can be combined in any order. All of these share the slots, the lock and the count
-    of steps, which the update holds.
+    `AdamOptimizer` and the others are this class with a specific update, and so is an optimizer that you write: see
+    `Update`. `clip_gradients_by_norm` and the other wrappers return an Optimizer of the same update with one more
+    transformation around it, so they can be combined in any order. All of these share the slots, the lock and the step
+    count, which the update holds.
 
     Slots belong to Variables, so a copy works only with Variables that were copied together with it, as by
     `copy.deepcopy((optimizer, variables))`.
 
     Args:
         update: changes the variables.
-        transformations: what is done to each step before the update sees it, outermost first.
+        transformations: transform each step before the update runs, outermost first.
 
     Attributes:
-        update: as given.
-        transformations: as given, as a tuple.
+        update: the update.
+        transformations: the transformations, as a tuple.
 
     Raises:
         TypeError: `update` is not an Update.
@@ -75,17 +75,17 @@ class Optimizer:
 
     @property
     def rule(self) -> Rule:
-        """The update of one element, as `compile_kernels` takes it."""
+        """The update's rule, for `compile_kernels`."""
         return self.update.rule
 
     @property
     def skipped_steps(self) -> int:
-        """How many steps `skip_nonfinite_steps` has skipped, wherever it stands among the wrappers; 0 without it."""
+        """The number of steps that `skip_nonfinite_steps` has skipped, at any level of the wrappers; 0 without it."""
         return sum(transformation.skipped_steps for transformation in self.transformations)
 
     @property
     def skipped_in_a_row(self) -> int:
-        """How many steps in a row, up to the last one, `skip_nonfinite_steps` has skipped; 0 without it."""
+        """The number of consecutive skipped steps, up to the last one; 0 without `skip_nonfinite_steps`."""
         return max((transformation.skipped_in_a_row for transformation in self.transformations), default=0)
 
     def get_name(self) -> str:
@@ -93,19 +93,19 @@ class Optimizer:
         return self.update.name
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
-        """The slot of that name that belongs to `var`; None if there is none, as before its first gradient."""
+        """The slot of this name of `var`; None if there is none, as before its first gradient."""
         return self.update.get_slot(var, name)
 
     def get_slot_names(self) -> list[str]:
-        """The names of all slots that exist, sorted."""
+        """The names of all existing slots, sorted."""
         return self.update.get_slot_names()
 
     def variables(self) -> list[Variable]:
-        """Everything that the optimizer remembers, sorted by name: what a checkpoint needs beside the model."""
+        """The optimizer's whole state, sorted by name: what a checkpoint needs in addition to the model."""
         return self.update.variables()
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
-        """What a Saver saves or restores beside the variables: the update's state, and the wrappers'."""
+        """What a Saver saves or restores in addition to the variables: the state of the update and the wrappers."""
         yield from self.update.state(variables, stored)
         for transformation in reversed(self.transformations):
             yield from transformation.state(self.get_name())
@@ -123,26 +123,26 @@ class Optimizer:
         *,
         report: bool = False,
     ) -> StepReport:
-        """One step: compute_gradients, and then apply_gradients.
+        """Make one step: compute_gradients, then apply_gradients.
 
         Args:
             loss: as in `compute_gradients`.
-            global_step: a Variable that rises by one after the updates.
-            var_list: what to train; None means the trainable Variables that the loss read.
+            global_step: a Variable that is incremented by one after the updates.
+            var_list: the Variables to train; None means the trainable Variables that the loss read.
             gate_gradients: as in `compute_gradients`.
             aggregation_method: as in `compute_gradients`.
-            colocate_gradients_with_ops: accepted for TF1's sake; unused.
-            name: accepted for TF1's sake; unused.
+            colocate_gradients_with_ops: accepted for compatibility with TF1; unused.
+            name: accepted for compatibility with TF1; unused.
             grad_loss: as in `compute_gradients`.
             report: as in `apply_gradients`.
 
         Returns:
-            What the step did; with the loss, as it was before the update.
+            A report of the step, with the loss before the update.
 
         Raises:
             TypeError, ValueError, LookupError: as for `compute_gradients` and `apply_gradients`. Nothing was changed.
-            RuntimeError: what the loss used was changed meanwhile, or used in another thread; `gradients` says more,
-                and what of this it cannot see.
+            RuntimeError: an array that the loss used was changed meanwhile, or used in another thread; see `gradients`,
+                also for what it cannot detect.
 
         >>> from optim import GradientDescentOptimizer, Variable
         >>> w = Variable([1.0, 2.0], name="w")
@@ -162,26 +162,27 @@ class Optimizer:
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> list[tuple[NDArray[Any] | IndexedSlices | None, Variable]]:
-        """The pairs (gradient, variable) that apply_gradients takes.
+        """Compute the pairs (gradient, variable) that apply_gradients takes.
 
         Args:
-            loss: a callable of no arguments that reads Variables and returns what is to be made small; or a value that
-                a GradientTape recorded. Of several elements, the sum.
-            var_list: what to differentiate by; None means the trainable Variables that the loss read.
+            loss: a callable of no arguments that reads Variables and returns the value to minimize; or a value that a
+                GradientTape recorded. Several elements are summed.
+            var_list: the Variables to differentiate with respect to; None means the trainable Variables that the loss
+                read.
             gate_gradients: GATE_NONE lets a variable be updated while gradients of others are still being computed;
                 GATE_OP waits for all gradients of an operation; GATE_GRAPH for all. Here gradients are computed one
-                after another, and all before the first update, so that each keeps GATE_GRAPH's promise: the same
+                after another, and all before the first update, so each of these has GATE_GRAPH's guarantee: the same
                 result, bit for bit, from run to run.
             aggregation_method: how the terms of a gradient are added up, see `AggregationMethod`.
-            colocate_gradients_with_ops: accepted for TF1's sake; unused.
+            colocate_gradients_with_ops: accepted for compatibility with TF1; unused.
             grad_loss: the weights of the loss's elements, of its shape; None for ones.
 
         Returns:
-            As `gradients` has them; the gradient is None where the loss does not depend on the variable.
+            Pairs, as from `gradients`; a gradient is None if the loss does not depend on the variable.
 
         Raises:
-            TypeError: the loss gives no number, or a variable is not of floating dtype.
-            ValueError: there are no variables, or `gate_gradients` is none of the three.
+            TypeError: the loss does not return a number, or a variable does not have a floating dtype.
+            ValueError: there are no variables, or `gate_gradients` is not one of the three.
             LookupError: an operation of the loss has no gradient.
 
         >>> from optim import GradientDescentOptimizer, Variable
@@ -200,27 +201,27 @@ class Optimizer:
         *,
         report: bool = False,
     ) -> StepReport:
-        """Update the variables by their gradients, in place.
+        """Update the variables in place by their gradients.
 
         Args:
             grads_and_vars: pairs (gradient, Variable). A gradient is an array of its variable's shape and dtype, of
-                any library that gives one to NumPy; or IndexedSlices; or None, and the variable stays as it is. One
-                that shares memory with variables or slots is copied first: it counts as it was before the step.
-            global_step: a Variable that rises by one after the updates.
-            name: accepted for TF1's sake; unused.
+                any library that NumPy can read; or IndexedSlices; or None, which leaves the variable unchanged. A
+                gradient that shares memory with variables or slots is copied before the step.
+            global_step: a Variable that is incremented by one after the updates.
+            name: accepted for compatibility with TF1; unused.
             report: whether to measure gradients, weights, updates and slots of each variable, in the same pass.
 
         Returns:
-            What the step did.
+            A report of the step.
 
         Raises:
-            TypeError: a gradient is no array, a variable no Variable, or the global step no integer one. Nothing was
-                changed.
+            TypeError: a gradient is not an array, a variable is not a Variable, or the global step is not an integer
+                Variable. Nothing was changed.
             ValueError: no variable has a gradient; a gradient's shape or dtype is not its variable's, or a slot's no
-                longer; its indices are out of range; a variable is given twice; a hyperparameter is out of bounds; the
-                global step cannot rise. Nothing was changed.
-            KeyboardInterrupt, or what else a signal's handler raises: in the midst of an update, it leaves some
-                elements updated and others not. The step counts.
+                longer is; indices are out of range; a variable is given twice; a hyperparameter is out of bounds; the
+                global step cannot be incremented. Nothing was changed.
+            KeyboardInterrupt, or another exception raised by a signal handler: if it interrupts an update, some
+                elements are updated and others are not. The step counts.
         """
         return self._apply(grads_and_vars, global_step, report=report)
 
@@ -232,7 +233,7 @@ class Optimizer:
         report: bool,
         loss: float | None = None,
     ) -> StepReport:
-        """Do what apply_gradients does, for a caller who may know the loss."""
+        """Implement apply_gradients; `loss` is the loss, if known."""
         gradients, variables = checked_pairs(grads_and_vars)
         update = self.update
         with update.lock.held if update.lock else _UNLOCKED:
@@ -242,7 +243,7 @@ class Optimizer:
             step.loss = loss
             try:
                 return self._hand_on(self.transformations, step)
-            finally:  # an update that was interrupted, or could not be reported, counts all the same
+            finally:  # an update counts even if it was interrupted or could not be reported
                 if step.applied:
                     update.steps += 1
                     for variable in variables:
@@ -251,7 +252,7 @@ class Optimizer:
                         global_step.value[...] = number
 
     def _hand_on(self, inside: tuple[Transformation, ...], step: Step) -> StepReport:
-        """Hand the step to the outermost of these transformations; to the update if there are none."""
+        """Pass the step to the outermost of these transformations, or to the update if there are none."""
         if step.skipped:
             report = step.report()
             for transformation in inside:

@@ -20,24 +20,24 @@ __all__ = ["FtrlOptimizer"]
 
 
 class FtrlOptimizer(Optimizer):
-    r"""Follow the regularized leader, which makes weights that are exactly 0. Slots: accum, linear.
+    r"""Follow the regularized leader, which can set weights to exactly 0. Slots: accum, linear.
 
     .. math::
         n = a + g^2, \quad z \leftarrow z + g + 2 \lambda_s v - (n^p - a^p) v / \eta, \quad
         q = n^p / \eta + 2 \lambda_2, \quad a \leftarrow n
 
-    and v becomes :math:`(\lambda_1 \operatorname{sign} z - z) / q` where :math:`|z| > \lambda_1`, else 0.
+    and v becomes :math:`(\lambda_1 \operatorname{sign} z - z) / q` if :math:`|z| > \lambda_1`, else 0.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments; positive.
         learning_rate_power: -p; at most 0.
-        initial_accumulator_value: what a starts at; at least 0.
+        initial_accumulator_value: the initial value of a; at least 0.
         l1_regularization_strength: λ₁; at least 0.
         l2_regularization_strength: λ₂; at least 0.
         use_locking: whether several threads may call apply_gradients at once.
         name: the optimizer's name.
-        accum_name: what the variables of slot accum are called, in the optimizer's name's place.
-        linear_name: likewise, of slot linear.
+        accum_name: the suffix of the names of slot accum's variables, instead of the optimizer's name.
+        linear_name: likewise, for slot linear.
         l2_shrinkage_regularization_strength: λₛ; at least 0.
 
     >>> from optim import Variable

@@ -1,4 +1,4 @@
-"""Gradients on their way in: checked against their variables, and rows of the same index summed."""
+"""Checks gradients against their variables, and sums rows of the same index."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
 def checked_pairs(
     grads_and_vars: Iterable[tuple[Any, Variable]],
 ) -> tuple[list[NDArray[Any] | IndexedSlices], list[Variable]]:
-    """The gradients that there are, as arrays, and their variables.
+    """Return the gradients that are not None, as arrays, and their variables.
 
     Raises:
-        TypeError: these are no pairs, a gradient is no array, or a variable no Variable.
-        ValueError: there is no gradient; one does not fit its variable; a variable is read-only, or given twice.
+        TypeError: an item is not a pair, a gradient is not an array, or a variable is not a Variable.
+        ValueError: there is no gradient; a gradient does not fit its variable; a variable is read-only, or given twice.
     """
     try:
         given = iter(grads_and_vars)
@@ -63,11 +63,11 @@ def checked_pairs(
 def _check_writeable(variable: Variable) -> None:
     try:
         writeable = variable.value.flags.writeable
-    except AttributeError:  # somebody has set it to something else
+    except AttributeError:  # the caller has set it to something else
         got = _brief(variable.value)
         raise TypeError(f"the value of variable {variable.name!r} must be a NumPy array, got {got}") from None
     if not writeable:
-        raise ValueError(f"variable {variable.name!r} must be one that can be written to, got a read-only array")
+        raise ValueError(f"variable {variable.name!r} must be writable, got a read-only array")
 
 
 def _brief(value: object) -> str:
@@ -75,15 +75,15 @@ def _brief(value: object) -> str:
 
 
 def _gradient_for(variable: Variable, gradient: Any) -> NDArray[Any] | IndexedSlices:
-    """The gradient, checked against its variable.
+    """Check a gradient against its variable, and return it as an array or IndexedSlices.
 
     Raises:
-        TypeError: it is no array or IndexedSlices.
-        ValueError: its shape or dtype is not the variable's; its indices are out of the variable's range; the variable
-            is not of floating dtype.
+        TypeError: the gradient is neither an array nor IndexedSlices.
+        ValueError: the shape or dtype is not the variable's; indices are out of range; the variable does not have a
+            floating dtype.
     """
     value = variable.value
-    if type(gradient) is np.ndarray and gradient.dtype in _KNOWN and gradient.dtype == value.dtype:  # nearly always so
+    if type(gradient) is np.ndarray and gradient.dtype in _KNOWN and gradient.dtype == value.dtype:  # the usual case
         array: NDArray[Any] | None = gradient
     else:
         array = _converted(variable, gradient)
@@ -96,7 +96,7 @@ def _gradient_for(variable: Variable, gradient: Any) -> NDArray[Any] | IndexedSl
 
 
 def _converted(variable: Variable, gradient: Any) -> NDArray[Any] | None:
-    """The gradient as an array of the variable's dtype; None where it is IndexedSlices, of that dtype."""
+    """The gradient as an array of the variable's dtype; None for IndexedSlices of that dtype."""
     what, value = f"gradient of {variable.name!r}", variable.value
     array = as_array(gradient.values if isinstance(gradient, IndexedSlices) else gradient, what)
     if array is None:
@@ -112,7 +112,7 @@ def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
     what = f"gradient of {variable.name!r}"
     shape, rows = variable.shape, gradient.values
     if not shape:
-        raise ValueError(f"{what} must be one number, as the variable is, got IndexedSlices")
+        raise ValueError(f"{what} must be one number, like the variable, got IndexedSlices")
     if rows.shape[1:] != shape[1:]:
         raise ValueError(f"{what} must have rows of the variable's shape {shape[1:]}, got {rows.shape[1:]}")
     if gradient.dense_shape is not None and tuple(gradient.dense_shape) != shape:
@@ -127,7 +127,7 @@ def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
 
 
 def unique_rows(gradient: IndexedSlices) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(indices, rows): each row once, in rising order, with those of the same index summed."""
+    """(indices, rows): unique indices in ascending order, with rows of the same index summed."""
     indices = gradient.indices.astype(np.intp, copy=False)
     found, where = np.unique(indices, return_inverse=True)
     if len(found) == len(indices):

@@ -25,7 +25,7 @@ class GradientDescentOptimizer(Optimizer):
         name: the optimizer's name.
 
     Raises:
-        ValueError: a number is out of its bounds, which its message says; so for all optimizers.
+        ValueError: a number is out of bounds, which the message states; the same holds for all optimizers.
 
     >>> from optim import Variable
     >>> w = Variable([1.0, 2.0], name="w")
@@ -45,14 +45,14 @@ class MomentumOptimizer(Optimizer):
 
     .. math:: a \leftarrow \mu a + g, \quad v \leftarrow v - \eta a
 
-    and with Nesterov's momentum :math:`v \leftarrow v - \eta (g + \mu a)`, of the new a.
+    and with Nesterov's momentum :math:`v \leftarrow v - \eta (g + \mu a)`, with the new a.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
         momentum: μ; likewise.
         use_locking: whether several threads may call apply_gradients at once.
         name: the optimizer's name.
-        use_nesterov: whether to look ahead.
+        use_nesterov: whether to use Nesterov's momentum.
 
     >>> from optim import Variable
     >>> w, g = Variable([1.0], name="w"), np.float32([1.0])

@@ -23,7 +23,7 @@ class LionOptimizer(Optimizer):
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments. A third to a tenth of Adam's.
-        beta1: β₁, how much of m the direction keeps; likewise.
+        beta1: β₁, the weight of m in the direction; likewise.
         beta2: β₂, how much of m is kept; likewise.
         weight_decay: λ; likewise.
         use_locking: whether several threads may call apply_gradients at once.

@@ -1,4 +1,4 @@
-"""RMSProp: gradients over the root of their mean square."""
+"""RMSProp: gradients divided by their root mean square."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["RMSPropOptimizer"]
 
 
 class RMSPropOptimizer(Optimizer):
-    r"""RMSProp: gradients over the root of their mean square. Slots: rms (starts at 1), momentum; mg where centered.
+    r"""RMSProp: gradients divided by their root mean square. Slots: rms (starts at 1), momentum; mg if centered.
 
     .. math::
         s \leftarrow s + (1 - \rho)(g^2 - s), \quad a \leftarrow \mu a + \eta g / \sqrt{s + \epsilon}, \quad
         v \leftarrow v - a
 
-    Where centered, :math:`\bar g \leftarrow \bar g + (1 - \rho)(g - \bar g)` and the root is of
+    If centered, :math:`\bar g \leftarrow \bar g + (1 - \rho)(g - \bar g)` and the root is of
     :math:`s - \bar g^2 + \epsilon`.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
         decay: ρ; likewise.
         momentum: μ; likewise.
-        epsilon: ε, inside of the root; likewise.
+        epsilon: ε, inside the root; likewise.
         use_locking: whether several threads may call apply_gradients at once.
-        centered: whether to divide by the variance in the mean square's place.
+        centered: whether to use the variance instead of the mean square.
         name: the optimizer's name.
 
     >>> from optim import Variable

@@ -1,4 +1,4 @@
-"""Skipping, around an optimizer, the steps whose gradients are not finite."""
+"""A wrapper that skips steps whose gradients are not finite."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ __all__ = ["skip_nonfinite_steps"]
 
 
 def skip_nonfinite_steps(optimizer: Optimizer, max_in_a_row: int = 10) -> Optimizer:
-    """An optimizer that skips steps whose gradients are not all finite.
+    """Wrap an optimizer to skip steps whose gradients are not all finite.
 
-    Such a step changes neither variables nor slots, nor the global step, as with TF1's LossScaleOptimizer. Its report
-    says `skipped`. The optimizer counts them, and so does every wrapper around it: `skipped_steps`, and
+    A skipped step does not change variables, slots or the global step, as with TF1's LossScaleOptimizer. Its report has
+    `skipped` set. The returned optimizer, and every wrapper around it, counts such steps in `skipped_steps` and
     `skipped_in_a_row`.
 
     Args:
         optimizer: makes the update.
-        max_in_a_row: this many of them one after another are an error.
+        max_in_a_row: this many consecutive skipped steps are an error.
 
     Raises:
         ValueError: `max_in_a_row` is not positive.
-        FloatingPointError: by apply_gradients: this many steps in a row had gradients that were not finite.
+        FloatingPointError: raised by apply_gradients after `max_in_a_row` consecutive steps whose gradients were not
+            finite.
 
     >>> from optim import GradientDescentOptimizer, Variable
     >>> w = Variable([0.0, 0.0], name="w")

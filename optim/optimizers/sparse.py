@@ -1,4 +1,4 @@
-"""A rule over the rows that an IndexedSlices names: a block of rows at a time."""
+"""Applies a rule to the rows that an IndexedSlices names, a block of rows at a time."""
 
 from __future__ import annotations
 
@@ -43,25 +43,24 @@ def update_rows(
     clip: Clip,
     stats: NDArray[Any] | None = None,
 ) -> None:
-    """Update the rows in place that the gradient names; all rows where the rule moves elements that are at rest.
+    """Update in place the rows that the gradient names; or all rows if the rule moves elements at rest.
 
-    Rows of the same index are summed first, as TF1 does. What is measured is of the whole arrays: the gradient is 0
-    where it names no row, and the weights' norm is what one expects to see. So a step that is measured reads all of
-    them once, where others need not.
+    Rows of the same index are summed first, as in TF1. Statistics are of the whole arrays: rows that the gradient does
+    not name count as 0, and the weights' norm includes all rows. So a measured step reads each array once in full.
 
     Args:
         rule: the formula.
         gradient: rows, of the targets' dtype; indices within range.
         targets: the variable and the slots.
-        hyperparameters: what the formula takes behind the slots, in its order.
-        clip: what is done to the gradient's rows first, before they are summed.
+        hyperparameters: the numbers that the formula takes after the slots, in its order.
+        clip: applied to the gradient's rows before they are summed.
         stats: float64[width], a row of a rule's `stats` to fill; or None.
     """
     wide = compute_dtype(gradient.dtype)
     if gradient.dtype != wide:  # rounded once, when variables and slots are stored
         gradient = IndexedSlices(gradient.values.astype(wide), gradient.indices, gradient.dense_shape)
     as_it_came = gradient
-    # Elements at rest are 0, also where the gradient is to be kept away from 0, or multiplied by NaN.
+    # Rows that are not named stay 0, even if the clip's bounds exclude 0 or its scale is NaN.
     if rule.is_linear or not clip.only_scales or not math.isfinite(clip.scale):
         rows = clip.applied(gradient.values)
         if rule.is_linear:
@@ -86,7 +85,7 @@ def update_rows(
 
 
 def _include_rows_at_rest(stats: NDArray[Any], named: int, targets: Sequence[NDArray[Any]]) -> None:
-    """Elements of the gradient that it does not name are 0; and the weights and slots there count as well."""
+    """Add the rows that the gradient does not name: the gradient is 0 there, and their weights and slots count."""
     measured = measure(targets)
     stats[WEIGHT_SQUARES] = measured[0, SQUARES]
     stats[ZEROS] += targets[0].size - named
@@ -95,7 +94,7 @@ def _include_rows_at_rest(stats: NDArray[Any], named: int, targets: Sequence[NDA
 
 
 def _measure_as_it_came(stats: NDArray[Any], size: int, gradient: IndexedSlices) -> None:
-    """What the kernels read was clipped already; the report is of what it was before."""
+    """Measure the gradient before clipping: the kernels saw only the clipped one."""
     rows = unique_rows(gradient)[1]
     stats[SQUARES] = sums_of_squares([rows])[0]
     stats[ZEROS] = size - np.count_nonzero(rows)
@@ -105,7 +104,7 @@ def _measure_as_it_came(stats: NDArray[Any], size: int, gradient: IndexedSlices)
 def _named_rows(
     indices: NDArray[Any], rows: NDArray[Any], targets: Sequence[NDArray[Any]]
 ) -> Iterator[tuple[NDArray[Any], list[NDArray[Any]]]]:
-    """Copies of the rows; what becomes of them is written back."""
+    """Yield copies of the named rows, and write them back after use."""
     step = _rows_in_block(targets[0])
     for start in range(0, len(indices), step):
         chosen = indices[start : start + step]
@@ -118,7 +117,7 @@ def _named_rows(
 def _all_rows(
     indices: NDArray[Any], rows: NDArray[Any], targets: Sequence[NDArray[Any]]
 ) -> Iterator[tuple[NDArray[Any], list[NDArray[Any]]]]:
-    """Every row, with a gradient of 0 where none is named."""
+    """Yield every row, with a gradient of 0 for rows that are not named."""
     step = _rows_in_block(targets[0])
     for start in range(0, len(targets[0]), step):
         block = [target[start : start + step] for target in targets]

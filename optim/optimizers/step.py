@@ -1,4 +1,4 @@
-"""Step: one step, on its way from the caller's gradients to the update."""
+"""Step: one step, between the caller's gradients and the update."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = ["Step"]
 
 
 class Step:
-    """One step, on its way from the caller's gradients to the update.
+    """One step, between the caller's gradients and the update.
 
     Attributes:
         number: the step's number, from 1.
-        gradients: arrays, each of its variable's shape and dtype, and IndexedSlices.
-        variables: what they are the gradients of.
-        hyperparameters: the numbers in force, by name; "learning_rate" among them.
-        clip: what the update does to the gradients first.
-        clip_norm: the bound that it keeps, or None.
+        gradients: arrays of their variables' shapes and dtypes, or IndexedSlices.
+        variables: their variables.
+        hyperparameters: the hyperparameters in force, by name; "learning_rate" is one of them.
+        clip: the clipping that the update applies to the gradients first.
+        clip_norm: the bound on the norm, or None.
         clipped: whether the norm was above a bound.
-        measured: whether the report is to have the norm, clipping or not.
-        detailed: whether it is to have each variable, too.
-        skipped: whether the step is to change nothing.
+        measured: whether the report includes the norm, even without clipping.
+        detailed: whether the report includes each variable, too.
+        skipped: whether the step changes nothing.
         applied: whether the variables have been updated.
-        loss: what the loss was before the update, where it is known.
+        loss: the loss before the update, if known.
     """
 
     def __init__(
@@ -63,48 +63,48 @@ class Step:
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
-        """The gradients' elements, as they came."""
+        """The gradients' elements, before clipping."""
         return [g.values if isinstance(g, IndexedSlices) else g for g in self.gradients]
 
     @property
     def global_norm(self) -> float:
-        """The gradients' L2 norm, before any clipping; computed when first asked for."""
+        """The gradients' L2 norm, before any clipping; computed on first access."""
         if self._global_norm is None:
             self._global_norm = measure.norm(self.arrays)
         return self._global_norm
 
     @property
     def norm_so_far(self) -> float:
-        """The L2 norm of the gradients as `clip` leaves them."""
+        """The L2 norm of the gradients after `clip`."""
         if self.clip.only_scales:
             return self.global_norm * self.clip.scale
         return math.hypot(*(measure.norm([self.clip.applied(array)]) for array in self.arrays))
 
     @property
     def nonfinite(self) -> int:
-        """How many elements of the gradients are NaN or infinite."""
+        """The number of elements of the gradients that are NaN or infinite."""
         return measure.count_nonfinite(self.arrays)
 
     @property
     def nonfinite_variables(self) -> list[Variable]:
-        """Those whose gradients have such elements."""
+        """The variables whose gradients have NaN or infinite elements."""
         pairs = zip(self.arrays, self.variables, strict=True)
         return [variable for array, variable in pairs if measure.count_nonfinite([array])]
 
     @property
     def knows_norm(self) -> bool:
-        """Whether the global norm was asked for, or measured on the way."""
+        """Whether the global norm has been computed."""
         return self._global_norm is not None
 
     def know_norm(self, norm: float) -> None:
-        """Somebody has measured the global norm on the way."""
+        """Set the global norm, which the update has measured."""
         self._global_norm = norm
 
     def keep_norm_within(self, bound: float) -> None:
-        """Clip the gradients, as `clip` leaves them so far, by their global norm.
+        """Clip the gradients, after `clip` so far, by their global norm.
 
         Args:
-            bound: the most that the norm may be; positive. Gradients whose norm is not finite become NaN.
+            bound: the largest norm allowed; positive. Gradients whose norm is not finite become NaN.
         """
         norm = self.norm_so_far
         self.measured = True
@@ -113,16 +113,16 @@ class Step:
         self.clipped |= norm > bound
 
     def report(self, variables: Sequence[VariableReport] = ()) -> StepReport:
-        """What is known of the step.
+        """Report what is known about the step.
 
         Args:
-            variables: what is known of each variable.
+            variables: a report of each variable.
         """
         rate = self.hyperparameters["learning_rate"]
         if not (self.measured or self.detailed or self.knows_norm):
             return StepReport(self.number, rate, skipped=self.skipped, variables=variables, loss=self.loss)
         norm = self.global_norm
-        # A finite norm has no element that is not.
+        # If the norm is finite, so are all elements.
         nonfinite = 0 if math.isfinite(norm) else self.nonfinite
         return StepReport(
             self.number, rate, norm, self.clip_norm, self.clipped, nonfinite, self.skipped, variables, self.loss

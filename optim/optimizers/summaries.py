@@ -1,4 +1,4 @@
-"""Logging, around an optimizer, what its steps did."""
+"""A wrapper that logs an optimizer's steps."""
 
 from __future__ import annotations
 
@@ -30,45 +30,46 @@ def with_summaries(
     clock: Callable[[], float] = time.monotonic,
     layout: bool = True,
 ) -> Optimizer:
-    """An optimizer that logs what its steps did: one Summary at each due step, and once a layout of custom scalars.
+    """Wrap an optimizer to log its steps: one Summary at each due step, and once a layout of custom scalars.
 
-    It may stand outside of the other wrappers or inside; the norm logged as `gradients/global_norm` is always the one
-    before any clipping. What is logged of each variable is measured in the pass that updates it; steps that are not due
-    are not measured. `gradients/clipped_fraction` and `gradients/nonfinite` cover all steps since the last write whose
-    norm is known: every one, where norms are clipped or non-finite steps skipped. A skipped step is not written.
+    It may be outside or inside the other wrappers; the norm logged as `gradients/global_norm` is always the one before
+    any clipping. Statistics of each variable are measured in the pass that updates it; steps that are not due are not
+    measured. `gradients/clipped_fraction` and `gradients/nonfinite` cover all steps since the last write whose norm is
+    known: every step, if norms are clipped or non-finite steps skipped. A skipped step is not written.
 
-    | tag | what it is |
+    | tag | value |
     |---|---|
     | `train/learning_rate`, `train/global_step_per_sec` | in force; since the last write |
-    | `train/loss` | before the update, where `minimize` computed it |
+    | `train/loss` | before the update, if `minimize` computed it |
     | `gradients/global_norm`, `gradients/clipped_global_norm` | before clipping; after |
-    | `gradients/clip_norm`, `gradients/clipped` | the bound; 1 where this step's norm was above it |
+    | `gradients/clip_norm`, `gradients/clipped` | the bound; 1 if this step's norm was above it |
     | `gradients/clipped_fraction`, `gradients/nonfinite` | share of steps; elements that are NaN or infinite |
     | `gradients/norm/<var>`, `gradients/zero_fraction/<var>` | before clipping; share of elements that are 0 |
-    | `weights/norm/<var>`, `updates/norm/<var>` | after the step; of what the step added |
+    | `weights/norm/<var>`, `updates/norm/<var>` | after the step; of the step's change |
     | `updates/ratio/<var>` | the update's norm over the weights' |
     | `slots/<slot>/<mean, norm, max>/<var>` | after the step |
     | `histograms/gradients/<var>`, `histograms/weights/<var>` | before clipping; after the step |
 
-    An IndexedSlices gradient counts as the whole array that it stands for: 0 where it names no row, and with rows of
-    the same index summed; but in the global norm each row counts for itself, as in TF1. Its histogram is of its rows.
+    An IndexedSlices gradient counts as the dense array that it represents: 0 in rows that it does not name, and with
+    rows of the same index summed; but in the global norm each row counts separately, as in TF1. Its histogram is of its
+    rows.
 
     Args:
         optimizer: makes the update.
-        writer: where to log; a SummaryWriter, where histograms are wanted. Two optimizers need two writers: their tags
-            are the same.
-        every_n_steps: write at global steps that this divides.
-        histograms_every_n_steps: log histograms of gradients and weights at global steps that this divides; None for
-            none.
-        variables: the Variables that have tags of their own, or their names; None for all.
-        clock: gives seconds, from any start, for `train/global_step_per_sec`.
-        layout: whether to log a layout of custom scalars; False where the run has one of its own, since TensorBoard
-            shows one a run.
+        writer: where to log; must be a SummaryWriter for histograms. Two optimizers need two writers, because they use
+            the same tags.
+        every_n_steps: write at global steps that are multiples of this.
+        histograms_every_n_steps: log histograms of gradients and weights at global steps that are multiples of this;
+            None for none.
+        variables: the Variables, or their names, to log separately; None for all.
+        clock: returns seconds since any fixed time, for `train/global_step_per_sec`.
+        layout: whether to log a layout of custom scalars; pass False if the run has its own, since TensorBoard shows
+            one per run.
 
     Raises:
-        TypeError: a number of steps is no integer; `variables` is no list of Variables and names; histograms are wanted
-            of a writer that is no SummaryWriter.
-        ValueError: a number of steps is not positive; the optimizer logs to this writer already.
+        TypeError: a number of steps is not an integer; `variables` is not a list of Variables and names; histograms are
+            requested from a writer that is not a SummaryWriter.
+        ValueError: a number of steps is not positive; the optimizer already logs to this writer.
 
     >>> import tempfile
     >>> from optim import GradientDescentOptimizer, Variable, clip_gradients_by_norm
@@ -95,7 +96,7 @@ def with_summaries(
     telemetry = Telemetry(writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout)
     logged = wrapped(optimizer, _Summaries, telemetry)
     if any(isinstance(inside, _Summaries) and inside.writer is writer for inside in optimizer.transformations):
-        raise ValueError(f"this optimizer logs to {writer.path} already: log to another writer")
+        raise ValueError(f"this optimizer already logs to {writer.path}: use another writer")
     return logged
 
 

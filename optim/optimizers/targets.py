@@ -1,4 +1,4 @@
-"""Targets: the arrays that steps over the same variables change, as long as they stay the same arrays."""
+"""Targets: the arrays that steps over the same variables change, as long as these are the same arrays."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _value = operator.attrgetter("value")
 
 
 def check_slots(variable: Variable, slots: dict[str, Variable]) -> None:
-    """Refuse slots that the variable has outgrown: a kernel would write past their end.
+    """Check that slots fit the variable: a kernel would write past the end of smaller ones.
 
     Raises:
-        ValueError: a slot's array has not the variable's shape and dtype, or cannot be written to.
+        ValueError: a slot's array does not have the variable's shape and dtype, or is read-only.
     """
     wanted = variable.value
     for name, slot in slots.items():
@@ -36,9 +36,9 @@ def check_slots(variable: Variable, slots: dict[str, Variable]) -> None:
         what = f"slot {name!r} of {variable.name!r}"
         if (array.shape, array.dtype) != (wanted.shape, wanted.dtype):
             right, got = (f"{found.dtype} of shape {found.shape}" for found in (wanted, array))
-            raise ValueError(f"{what} must be {right}, as the variable is, got {got}")
+            raise ValueError(f"{what} must be {right} to match the variable, got {got}")
         if not array.flags.writeable:
-            raise ValueError(f"{what} must be an array that can be written to, got a read-only one")
+            raise ValueError(f"{what} must be a writable array, got a read-only one")
 
 
 class Targets:
@@ -46,7 +46,7 @@ class Targets:
 
     Args:
         rule: the formula.
-        groups: for each variable itself and its slots.
+        groups: for each variable, the variable itself and its slots.
     """
 
     def __init__(self, rule: Rule, groups: Sequence[Sequence[Variable]]) -> None:
@@ -70,18 +70,18 @@ class Targets:
         self._ranges = _ranges(self._flat)
 
     def are_current(self) -> bool:
-        """Whether no Variable was given another array since."""
+        """Whether every Variable still has the same array."""
         return all(map(operator.is_, map(_value, self._holders), self._flat))
 
     def plan(self, chosen: Sequence[int]) -> Plan:
-        """The plan for these of the variables, which are of one dtype."""
+        """The plan for these of the variables, which must have the same dtype."""
         key = tuple(chosen)
         if key not in self._plans:
             self._plans[key] = Plan(self._rule, [self.arrays[i] for i in chosen])
         return self._plans[key]
 
     def apart(self, gradients: Sequence[NDArray[Any] | IndexedSlices]) -> Sequence[NDArray[Any] | IndexedSlices]:
-        """The gradients; copied, where they share memory with what the step changes."""
+        """The gradients; those that share memory with arrays that the step changes are copied."""
         known = self._owners
         suspects = [
             i
@@ -101,7 +101,7 @@ class Targets:
 
 
 def _owner(array: NDArray[Any]) -> int | None:
-    """Which NumPy array's own memory the elements are in, by its id; None where it is no NumPy array's."""
+    """The id of the NumPy array that owns the elements' memory; None if no NumPy array owns it."""
     while not array.flags.owndata:
         base = array.base
         if not isinstance(base, np.ndarray):
@@ -111,7 +111,7 @@ def _owner(array: NDArray[Any]) -> int | None:
 
 
 def _ranges(arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """int64[arrays, 2]: the addresses that each lies between."""
+    """int64[arrays, 2]: the start and end address of each array."""
     ranges = np.empty((len(arrays), 2), np.int64)
     ranges[:, 0] = engine().addresses(arrays)
     ranges[:, 1] = ranges[:, 0] + [array.nbytes for array in arrays]

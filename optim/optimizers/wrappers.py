@@ -1,7 +1,7 @@
-"""What a wrapper is: a Transformation of each step, around an optimizer or around other wrappers.
+"""Wrappers: a Transformation of each step, around an optimizer or around other wrappers.
 
-The outermost sees the gradients first. So `clip_gradients_by_norm(clip_gradients_by_value(optimizer, …), 1.0)` keeps
-the norm within 1, and then each element within its bounds.
+The outermost sees the gradients first. So `clip_gradients_by_norm(clip_gradients_by_value(optimizer, …), 1.0)` first
+clips the norm to 1, and then each element to its bounds.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _Arguments = ParamSpec("_Arguments")
 
 
 class Transformation:
-    """Does one thing to each step of an optimizer. Subclasses override what they need.
+    """Transforms each step of an optimizer. Subclasses override what they need.
 
     Attributes:
-        skipped_steps: how many steps it has skipped.
-        skipped_in_a_row: how many of the last steps, in a row.
+        skipped_steps: the number of steps it has skipped.
+        skipped_in_a_row: the number of consecutive skipped steps, up to the last one.
 
     >>> from optim import GradientDescentOptimizer, Variable
     >>> class Halved(Transformation):
@@ -45,21 +45,21 @@ class Transformation:
     skipped_in_a_row = 0
 
     def take(self, step: Step, onward: Callable[[Step], StepReport]) -> StepReport:
-        """Take part in a step.
+        """Process a step.
 
         Args:
-            step: says how the gradients are to be clipped, what is to be measured, and whether to skip the step; may be
-                changed. The variables and slots are still as they were before the step.
-            onward: has the step made by what is inside, or skipped where `step.skipped` is set; to be called once. When
-                it returns, the variables have been updated.
+            step: how to clip the gradients, what to measure, and whether to skip the step; may be changed. The
+                variables and slots have not changed yet.
+            onward: passes the step on to what is inside, or skips it if `step.skipped` is set; call it exactly once.
+                When it returns, the variables have been updated.
 
         Returns:
-            What `onward` returned.
+            The return value of `onward`.
         """
         return onward(step)
 
     def left_out(self, report: StepReport) -> None:
-        """Take note of a step that never came here, because a transformation outside skipped it."""
+        """Called instead of `take` for a step that a transformation outside skipped."""
 
     def state(self, name: str) -> Iterable[Entry]:
         """What a Saver saves or restores, under names that begin with the optimizer's name."""
@@ -72,13 +72,13 @@ def wrapped(
     *args: _Arguments.args,
     **kwargs: _Arguments.kwargs,
 ) -> Optimizer:
-    """The optimizer with one more transformation around it, which sees each step first.
+    """Return the optimizer with one more transformation around it, which sees each step first.
 
     Args:
         optimizer: makes the update.
         kind: the transformation's class.
-        args: what the class takes.
-        kwargs: likewise, by name.
+        args: positional arguments for the class.
+        kwargs: keyword arguments for the class.
 
     Raises:
         TypeError: `optimizer` is not an Optimizer.

@@ -97,7 +97,7 @@ class Telemetry:
             ValueError: the writer is closed.
         """
         if self.writer.closed:
-            raise ValueError(f"the writer of {self.writer.path} is closed; reopen() goes on in a new file")
+            raise ValueError(f"the writer of {self.writer.path} is closed; reopen() continues in a new file")
 
     def names_of(self, variables: Iterable[Variable]) -> tuple[str, ...]:
         """The variables' names in tags; if several share a name, the second is name_1, and so on."""

@@ -1,6 +1,6 @@
 """Converts gradients of other libraries (mappings, pytrees, torch modules) to NumPy arrays by name.
 
-Nothing here imports torch or JAX: their objects are recognised by their methods, or by modules that are already loaded.
+Nothing here imports torch or JAX: their objects are recognized by their methods, or by modules that are already loaded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,1 @@
-"""Execution: run one task for many items, somewhere else.
-
-Today in processes of this machine, any of which may die.
-"""
+"""Execution: runs one task for many items in other processes of this machine, any of which may die."""

@@ -1,4 +1,4 @@
-"""Builds Summary messages from what users log: one file for each kind. Pure (no I/O)."""
+"""Builds Summary messages from users' values: one module for each kind. Pure (no I/O)."""
 
 from summaries.kinds.audio import audio
 from summaries.kinds.custom_scalars import custom_scalars

@@ -42,7 +42,7 @@ def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
         raise ValueError(f"snd_tensor must be one channel of samples, got an array of shape {np.shape(snd_tensor)}")
     samples = samples.reshape(-1)
     if np.any(np.abs(samples) > 1):
-        warnings.warn(f"audio {tag!r} has samples beyond -1 to 1, which is full scale: they are clipped", stacklevel=2)
+        warnings.warn(f"audio {tag!r} has samples beyond -1 to 1 (full scale), which are clipped", stacklevel=2)
     pcm = (np.nan_to_num(samples, nan=0.0).clip(-1, 1) * _FULL_SCALE).astype("<i2")
     with io.BytesIO() as buffer:
         with wave.open(buffer, "wb") as file:

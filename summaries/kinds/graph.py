@@ -37,7 +37,7 @@ def graph_bytes(graph: Any) -> bytes:
     message = graph.as_graph_def() if hasattr(graph, "as_graph_def") else graph
     if callable(message):
         if not _tracers:
-            raise TypeError("graph is a callable: to have a loss traced, import optim")
+            raise TypeError("graph is a callable: import optim to trace a loss")
         message = _tracers[-1](message)
     data = serialized(message, "graph")
     try:
@@ -48,7 +48,7 @@ def graph_bytes(graph: Any) -> bytes:
 
 
 def is_torch_module(graph: Any) -> bool:
-    """Whether this is a torch module; recognised by class name, since torch may not be installed."""
+    """Whether this is a torch module; recognized by class name, since torch may not be installed."""
     return any(
         f"{base.__module__}.{base.__qualname__}" == "torch.nn.modules.module.Module" for base in type(graph).__mro__
     )

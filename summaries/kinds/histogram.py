@@ -58,7 +58,7 @@ def histogram(
     check_bins(bins, max_bins)
     array = as_array(values)
     if not array.size:
-        raise ValueError("values must have an element at least, got an empty array")
+        raise ValueError("values must have at least one element, got an empty array")
     return Summary(value=[Summary.Value(tag=tag, histo=make_histogram(array, bins, max_bins))])
 
 
@@ -93,7 +93,9 @@ def histogram_raw(
     if limits.ndim != 1 or counts.ndim != 1:
         raise ValueError(f"bucket_limits and bucket_counts must be lists, got shapes {limits.shape} and {counts.shape}")
     if limits.shape != counts.shape:
-        raise ValueError(f"bucket_limits and bucket_counts must be equally long, got {len(limits)} and {len(counts)}")
+        raise ValueError(
+            f"bucket_limits and bucket_counts must have the same length, got {len(limits)} and {len(counts)}"
+        )
     proto = HistogramProto(
         min=as_float(min, "min"),
         max=as_float(max, "max"),
@@ -128,7 +130,7 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
     elif isinstance(bins, (int, np.integer)):
         as_count(bins, "bins", most=_MOST_BINS)
     elif np.ndim(bins) != 1:
-        raise ValueError(f"bins must be one of the names, a number or a list of edges, got {bins!r}")
+        raise ValueError(f"bins must be a name, a number or a list of edges, got {bins!r}")
     else:
         edges = as_array(bins, "bins")
         if len(edges) < 2 or not np.isfinite(edges).all() or np.any(edges[1:] < edges[:-1]):  # noqa: PLR2004 - one bin

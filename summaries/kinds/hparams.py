@@ -55,7 +55,7 @@ def hparams(
     for argument, given in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
         for name in given:
             if not isinstance(name, str) or not name:
-                raise TypeError(f"the names in {argument} must be strings, not empty, got {name!r}")
+                raise TypeError(f"the names in {argument} must be non-empty strings, got {name!r}")
     domains = hparam_domain_discrete or {}
     check_mapping(domains, "hparam_domain_discrete")
     for name in domains:
@@ -110,8 +110,13 @@ def _info(name: str, value: Value, domain: Sequence[Any] | None) -> HParamInfo:
             raise TypeError(f"hparam_domain_discrete[{name!r}] must be a list of values, got {domain!r}")
         choices = [_value(name, choice) for choice in domain]
         if any(choice.WhichOneof("kind") != kind for choice in choices):
-            raise TypeError(f"hparam_domain_discrete[{name!r}] must hold values of one type, got {list(domain)!r}")
+            raise TypeError(
+                f"hparam_domain_discrete[{name!r}] must contain values of the same type as the hyperparameter,"
+                f" got {list(domain)!r}"
+            )
         if value not in choices:
-            raise ValueError(f"hparam_domain_discrete[{name!r}] must hold the value itself, got {list(domain)!r}")
+            raise ValueError(
+                f"hparam_domain_discrete[{name!r}] must contain the hyperparameter's value, got {list(domain)!r}"
+            )
         info.domain_discrete.CopyFrom(ListValue(values=choices))
     return info

@@ -80,7 +80,7 @@ def image_with_boxes(
         raise ValueError(f"box_tensor must have shape [n, 4], got {boxes.shape}")
     texts = [labels] if isinstance(labels, str) else None if labels is None else list(labels)
     if texts is not None and len(texts) != len(boxes):
-        raise ValueError(f"labels must be one for each of the {len(boxes)} boxes, got {len(texts)}")
+        raise ValueError(f"labels must contain one label for each of the {len(boxes)} boxes, got {len(texts)}")
     pixels = pictures.as_pixels(img_tensor, dataformats, "HWC")
     return _summary(tag, pictures.draw_boxes(pixels, boxes, texts), scale)
 
@@ -90,7 +90,7 @@ def figure(tag: str, figure: Any, close: bool = True) -> Summary:
 
     Args:
         tag: the tag.
-        figure: a matplotlib Figure, or a list of them, all of one size.
+        figure: a matplotlib Figure, or a list of them, all of the same size.
         close: whether to close the figures in pyplot.
 
     Raises:
@@ -101,7 +101,7 @@ def figure(tag: str, figure: Any, close: bool = True) -> Summary:
     several = figure if isinstance(figure, list) else [figure]
     drawn = [_drawn(one) for one in several]
     if len({one.shape for one in drawn}) != 1:
-        raise ValueError(f"figures must be of one size, got {[one.shape[:2] for one in drawn]} pixels")
+        raise ValueError(f"figures must be of the same size, got {[one.shape[:2] for one in drawn]} pixels")
     pixels = np.stack(drawn)
     if close:
         pyplot = needs("matplotlib.pyplot", "images")
@@ -128,7 +128,7 @@ def video(tag: str, vid_tensor: Any, fps: float = 4) -> Summary:
         raise ValueError(f"fps must be positive, got {fps:g}")
     videos = pictures.as_pixels(vid_tensor, "NTCHW", "NTCHW", "vid_tensor")
     if not videos.size:
-        raise ValueError(f"vid_tensor must have a frame at least, got shape {videos.shape}")
+        raise ValueError(f"vid_tensor must have at least one frame, got shape {videos.shape}")
     pixels = pictures.frames(videos)
     return _encoded(tag, pixels[0], pictures.encode_gif(pixels, fps), pixels.shape[3])
 
@@ -145,7 +145,7 @@ def _drawn(figure: Any) -> NDArray[np.uint8]:
 
 def _summary(tag: str, pixels: NDArray[np.uint8], scale: float = 1) -> Summary:
     if not pixels.size:
-        raise ValueError(f"a picture must have a pixel at least, got shape {pixels.shape}")
+        raise ValueError(f"a picture must have at least one pixel, got shape {pixels.shape}")
     encoded, channels = pictures.encode_png(pixels, scale)
     return _encoded(tag, pixels, encoded, channels)
 

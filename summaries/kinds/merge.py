@@ -32,5 +32,5 @@ def merge(summaries: Iterable[Summary | bytes]) -> Summary:
     tags = [value.tag for value in merged.value]
     repeated = sorted({tag for tag in tags if tags.count(tag) > 1}) if len(set(tags)) < len(tags) else []
     if repeated:
-        raise ValueError(f"each tag may stand once in merged summaries, got several of {repeated}")
+        raise ValueError(f"each tag may occur once in merged summaries, got duplicates of {repeated}")
     return merged

@@ -61,7 +61,7 @@ def mesh(
         config = json.dumps(dict(config_dict or {}), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError):
         can = "text, finite numbers, booleans, None, and lists and dicts of them"
-        raise TypeError(f"config_dict must hold {can}, got {config_dict!r}") from None
+        raise TypeError(f"config_dict must contain {can}, got {config_dict!r}") from None
     summary = Summary()
     for part, array in arrays.items():
         content = MeshPluginData(

@@ -47,9 +47,9 @@ def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
     scores = as_array(predictions, "predictions").reshape(-1)
     if truth.shape != scores.shape:
         shapes = np.shape(labels), np.shape(predictions)
-        raise ValueError(f"labels and predictions must have one shape, got {shapes[0]} and {shapes[1]}")
+        raise ValueError(f"labels and predictions must have the same shape, got {shapes[0]} and {shapes[1]}")
     if not np.all((truth >= 0) & (truth <= 1)):
-        raise ValueError(f"labels must be 0 or 1, or between, got {truth[~((truth >= 0) & (truth <= 1))][0]}")
+        raise ValueError(f"labels must be from 0 to 1, got {truth[~((truth >= 0) & (truth <= 1))][0]}")
     if not np.all((scores >= 0) & (scores <= 1)):
         raise ValueError(f"predictions must be from 0 to 1, got {scores[~((scores >= 0) & (scores <= 1))][0]}")
     weight = np.asarray(1.0) if weights is None else as_array(weights, "weights").astype(np.float64)
@@ -99,7 +99,7 @@ def pr_curve_raw(
     counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
     rows = [as_array(row).reshape(-1) for row in (*counts, precision, recall)]
     if len({len(row) for row in rows}) != 1:
-        raise ValueError(f"the six arrays must be equally long, got lengths {[len(row) for row in rows]}")
+        raise ValueError(f"the six arrays must have the same length, got lengths {[len(row) for row in rows]}")
     kept = as_count(num_thresholds, "num_thresholds")
     return _summary(tag, np.stack(rows), min(kept, len(rows[0])))
 

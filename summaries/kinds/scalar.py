@@ -118,7 +118,9 @@ class ScalarsTemplate:
         with np.errstate(over="ignore"):
             narrow = np.asarray(values).astype("<f4")
         if narrow.shape != self._places.shape:
-            raise ValueError(f"values must be one for each of {len(self._places)} tags, got shape {narrow.shape}")
+            raise ValueError(
+                f"values must contain one value for each of {len(self._places)} tags, got shape {narrow.shape}"
+            )
         data = bytearray(self._bytes)
         if len(narrow):
             # Every byte is the start of one overlapping item of four, which NumPy copies as a whole.

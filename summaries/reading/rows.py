@@ -91,7 +91,7 @@ class Rows:
         """Register the name of the next tag number."""
 
     def set_class(self, tag: int, tag_class: int) -> None:
-        """Set a tag's class, which its first metadata determines: one of `columns.CLASS_…`."""
+        """Set a tag's class, which its first metadata determines: one of `layout.CLASS_…`."""
 
     def flush_if_full(self) -> None:
         """Flush if there is enough to make sorting worthwhile."""

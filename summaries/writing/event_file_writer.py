@@ -240,7 +240,9 @@ class EventFileWriter:
         """flush() this writer's own file only."""
         if not self._forked:
             if not self._write_pending(fsync=self._fsync):
-                message = f"a flush of {self.path} interrupted another of the same thread: that one goes on after it"
+                message = (
+                    f"a flush of {self.path} interrupted another of the same thread: the first flush resumes afterwards"
+                )
                 warnings.warn(message, RuntimeWarning, stacklevel=3)
             self._raise_error()
 
@@ -250,7 +252,7 @@ class EventFileWriter:
             return
         self._flush_file()
         if held_by_this_thread(self._disk_lock):
-            return  # a signal handler inside of a flush, which has warned: who goes on after it can close
+            return  # in a signal handler during a flush, which has warned: close() can be called again afterwards
         self._closed = True
         self._limit = _NEVER
         try:
@@ -261,9 +263,9 @@ class EventFileWriter:
         self._flusher.remove(self)
 
     def reopen(self) -> None:
-        """Go on in a new file in the same directory. What is open is closed first."""
+        """Close the file, and continue in a new one in the same directory."""
         if held_by_this_thread(self._disk_lock):
-            raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it after that")
+            raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it afterwards")
         with contextlib.suppress(OSError):  # the old file is gone or cannot grow: waiting events go to the new one
             self.close()
         self._open()
@@ -339,7 +341,7 @@ class EventFileWriter:
     def _look_closer(self) -> None:
         """Handle whatever is due: called when the buffer is longer than its limit."""
         if self._closed:
-            raise ValueError(f"the writer of {self.path} is closed; reopen() goes on in a new file")
+            raise ValueError(f"the writer of {self.path} is closed; reopen() continues in a new file")
         if self._forked:
             self._open_in_child()
         self._raise_error()

@@ -55,7 +55,7 @@ class LargeHistograms:
                 summary = kinds.histogram(tag, copy, bins, max_bins)
             except Exception as error:
                 error.add_note(
-                    f"histogram {tag!r} of step {step} was to be counted in the background: it is not logged"
+                    f"histogram {tag!r} of step {step} could not be counted in the background and is not logged"
                 )
                 raise
             return encode_summary_event(summary.SerializeToString(), step, wall_time)

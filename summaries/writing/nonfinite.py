@@ -32,5 +32,5 @@ class NonFiniteWarnings:
         """Warn, if this is the first time for the tag."""
         if tag not in self._warned:
             self._warned.add(tag)
-            message = f"tag {tag!r} got {got} at step {as_step(step)}: written as {written}; said once for a tag"
+            message = f"tag {tag!r} got {got} at step {as_step(step)}: written as {written}; warned once per tag"
             warnings.warn(message, NonFiniteWarning, stacklevel=stacklevel)

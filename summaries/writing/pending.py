@@ -68,7 +68,7 @@ class Pending:
         self._tags_lock = threading.RLock()
 
     def number_of(self, tag: str) -> int:
-        """The number of a tag, which may be new."""
+        """The number of a tag; a new tag is registered."""
         if held_by_this_thread(self._tags_lock):
             raise RuntimeError(
                 f"the tag {tag!r} is new, and this call interrupted the registration of another: log it again"

@@ -97,7 +97,7 @@ def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int)
         raise TypeError(f"metadata must be a list of labels, got {type(metadata).__name__}: {metadata!r}")
     metadata = list(metadata)
     if len(metadata) != count:
-        raise ValueError(f"metadata must be one label for each of the {count} points, got {len(metadata)}")
+        raise ValueError(f"metadata must contain one label for each of the {count} points, got {len(metadata)}")
     if header is None:
         return _tsv([label] for label in metadata)
     for label in metadata:
@@ -106,7 +106,7 @@ def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int)
     rows = [list(label) for label in metadata]
     wrong = [len(row) for row in rows if len(row) != len(header)]
     if wrong:
-        raise ValueError(f"each label must have the {len(header)} columns of metadata_header, got one of {wrong[0]}")
+        raise ValueError(f"each label must have the {len(header)} columns of metadata_header, got one with {wrong[0]}")
     return _tsv([header, *rows])
 
 
@@ -120,7 +120,7 @@ def _sprite(label_img: Any, count: int) -> tuple[bytes, tuple[int, int]]:
     """The PNG of all pictures in a square grid, and the (width, height) of one."""
     pixels = pictures.as_pixels(label_img, "NCHW", "NHWC", "label_img")
     if len(pixels) != count:
-        raise ValueError(f"label_img must be one picture for each of the {count} points, got {len(pixels)}")
+        raise ValueError(f"label_img must contain one picture for each of the {count} points, got {len(pixels)}")
     side = math.ceil(math.sqrt(count))
     height, width = pixels.shape[1:3]
     if side * max(height, width) > _MAX_SPRITE_PIXELS:

@@ -72,11 +72,11 @@ class SummaryWriter(EventFileWriter):
         fsync: bool = False,
     ) -> None:
         if logdir is not None and log_dir is not None:
-            raise TypeError("logdir and log_dir are one argument under two names, got both")
+            raise TypeError("logdir and log_dir are two names for one argument, got both")
         if isinstance(graph, str):
             if max_queue != _MAX_QUEUE:  # torch's third argument is purge_step
                 raise TypeError(
-                    "what follows the comment must be given by name (max_queue=, purge_step=), "
+                    "arguments after comment must be passed by name (max_queue=, purge_step=), "
                     f"got {graph!r}, {max_queue!r}"
                 )
             graph, comment = None, graph

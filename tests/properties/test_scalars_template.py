@@ -24,7 +24,7 @@ def test_filled(pairs):
 
 def test_refused():
     template = ScalarsTemplate(["a", "b"])
-    with pytest.raises(ValueError, match=r"^values must be one for each of 2 tags, got shape \(1,\)$"):
+    with pytest.raises(ValueError, match=r"^values must contain one value for each of 2 tags, got shape \(1,\)$"):
         template.filled([1.0])
     with pytest.raises(ValueError, match=r"^tag must not be empty, got ''$"):
         ScalarsTemplate(["a", ""])

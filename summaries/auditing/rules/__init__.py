@@ -1,4 +1,4 @@
-"""The rules, by code: a module for each family, what they share, and a page for each rule in `pages`.
+"""The rules, by code: a module for each family, shared helpers, and a page for each rule in `pages`.
 
 A rule is a function over the signals of a run; see `rule`.
 """

@@ -1,4 +1,4 @@
-"""Signals: which tag means what, and the series of a run by what they mean.
+"""Signals: the meaning of each tag, and the series of a run by meaning.
 
-Rules look at runs only through these.
+Rules see runs only through these.
 """

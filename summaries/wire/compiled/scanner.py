@@ -63,7 +63,7 @@ class Scanner:
         scan.enter_again(self._count, self._tags)
 
     def set_class(self, number: int, tag_class: int) -> None:
-        """Set a tag's class, which its first metadata determines: one of `columns.CLASS_…`."""
+        """Set a tag's class, which its first metadata determines: one of `layout.CLASS_…`."""
         self._tags.entries[number, 3] = tag_class
 
     def scan(self, buffer: NDArray[np.uint8], end: int, base: int, file: int, found: scan.Found) -> int:

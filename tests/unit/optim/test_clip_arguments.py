@@ -67,7 +67,7 @@ def test_values_of_integers_stay_integers():
 def test_tensors_are_of_real_numbers(clip, tensor):
     with pytest.raises(TypeError) as raised:
         clip(tensor)
-    assert str(raised.value) == f"tensors must be of real numbers, got {tensor.dtype}"
+    assert str(raised.value) == f"tensors must be real numbers, got {tensor.dtype}"
 
 
 def test_bounds_of_norms_fit_the_norms():
@@ -121,7 +121,7 @@ WRONG = {
     "clip_norm must be a number, got NoneType: None": lambda: optim.clip_by_norm(np.ones(2), None),
     "clip_norm must be a number, got bytes: b'1'": lambda: optim.clip_by_norm(np.ones(2), b"1"),
     "use_norm must be a number, got str: 'a'": lambda: optim.clip_by_global_norm([np.ones(2)], 1.0, "a"),
-    "bounds must be of real numbers, got None": lambda: optim.clip_by_value(np.ones(2), None, 2.0),
+    "bounds must be real numbers, got None": lambda: optim.clip_by_value(np.ones(2), None, 2.0),
     "t_list must be a list of tensors, got dict": lambda: optim.global_norm({"a": np.ones(2)}),
     "tensors must be arrays, got list of parts of different shapes": lambda: optim.global_norm(
         [[np.ones(2), np.ones(3)]]
@@ -132,7 +132,7 @@ WRONG = {
     "initial_accumulator_value must be a number, got str: '1'": lambda: optim.AdagradOptimizer(0.1, "1"),
     "dense_shape must be a tuple of integers, got 2": lambda: optim.IndexedSlices(np.ones(2), [0, 1], 2),
     "the number of threads must be an integer, got '2'": lambda: optim.set_num_threads("2"),
-    "which must be rules, as optimizer.rule is, got GradientDescentOptimizer": lambda: optim.compile_kernels([SGD]),
+    "which must be rules, such as optimizer.rule, got GradientDescentOptimizer": lambda: optim.compile_kernels([SGD]),
     "the value of variable 'w' must be a NumPy array, got list: [1.0]": lambda: SGD.apply_gradients(
         [(np.ones(1), with_value([1.0]))]
     ),

@@ -108,8 +108,8 @@ def test_indexed_slices():
 
 NO_SLICES = [
     ([[1.0]], [0.0], TypeError, "indices must be integers, got float64"),
-    ([[1.0]], [0, 1], ValueError, "indices must be one for each row of (1, 1), got (2,)"),
-    (1.0, 0, ValueError, "indices must be one for each row of (), got ()"),
+    ([[1.0]], [0, 1], ValueError, "indices must contain one index for each row of (1, 1), got (2,)"),
+    (1.0, 0, ValueError, "indices must contain one index for each row of (), got ()"),
 ]
 
 

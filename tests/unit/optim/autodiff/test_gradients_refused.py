@@ -167,7 +167,7 @@ def test_refused(make, error, text, w):
 def test_weights_that_do_not_fit(w):
     with pytest.raises(ValueError, match=r"^grad_ys must have the shape \(3,\) of its y, got \(2,\)$"):
         gradients(lambda: w * 2, w, grad_ys=np.ones(2))
-    with pytest.raises(ValueError, match=r"^grad_ys must be one for each of 1 ys, got 2$"):
+    with pytest.raises(ValueError, match=r"^grad_ys must contain one array for each of 1 ys, got 2$"):
         gradients(lambda: w * 2, w, grad_ys=[None, None])
 
 

@@ -1,4 +1,4 @@
-"""Kernels are kept on disk, where nobody else may write, and made again where they are damaged."""
+"""Kernels are cached on disk, where no other user may write, and compiled again if they are damaged."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ def test_a_directory_that_others_may_write_to_is_not_used(tmp_path, monkeypatch,
     assert os.path.isdir(used)
     cache._remove(used, os.getpid())
     assert not os.path.exists(used)
-    assert f"kernels cannot be kept in {open_to_all}" in caplog.text
+    assert f"kernels cannot be cached in {open_to_all}" in caplog.text
 
 
 @needs_numba
@@ -44,7 +44,7 @@ def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, d
     with caplog.at_level(logging.WARNING, "optim"):
         assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
     assert caplog.messages[0].startswith(
-        f"the kernel gradient_descent_float32 kept in {kernel} cannot be used, it is made again: "
+        f"the kernel gradient_descent_float32 cached in {kernel} cannot be used and is compiled again: "
     )
     caplog.clear()
     compiled._made.clear()

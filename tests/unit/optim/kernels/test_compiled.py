@@ -68,7 +68,7 @@ def test_compiling_is_announced(tmp_path, monkeypatch, caplog):
     with caplog.at_level(logging.WARNING, "optim"):
         assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
     assert caplog.messages == [
-        "compiling the kernel gradient_descent_float32, once on this machine (optim.compile_kernels does it beforehand)"
+        "compiling the kernel gradient_descent_float32, once per machine (optim.compile_kernels does it ahead of time)"
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_formula_without_source_is_run_by_numpy(monkeypatch, caplog):
     with caplog.at_level(logging.WARNING, "optim"):
         plan.apply_rule(rule, (), w, np.ones(3))
     assert w.tolist() == [0, 0, 0]
-    assert "cannot be compiled, NumPy runs it" in caplog.text
+    assert "cannot be compiled, so NumPy runs it" in caplog.text
 
 
 def test_a_kernel_reads_each_array_once():
@@ -151,4 +151,4 @@ def test_what_the_environment_says_wrongly_is_told(monkeypatch, caplog):
     with caplog.at_level(logging.WARNING, "optim"):
         compiled.available()
         compiled.available()
-    assert caplog.messages == ["GRADLEDGER_KERNELS must be 'plain' or 'compiled', got 'foo': it is not used"]
+    assert caplog.messages == ["GRADLEDGER_KERNELS must be 'plain' or 'compiled', got 'foo', which is ignored"]

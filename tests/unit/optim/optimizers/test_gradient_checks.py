@@ -42,7 +42,7 @@ REFUSED = {
     "a read-only variable": (
         lambda: [(THREE, read_only())],
         ValueError,
-        "variable 'w' must be one that can be written to, got a read-only array",
+        "variable 'w' must be writable, got a read-only array",
     ),
     "another shape": (lambda: [(THREE[:2], variable())], ValueError, SHAPE + "(3,), got (2,)"),
     "another shape of as many": (lambda: [(THREE, variable((3, 1)))], ValueError, SHAPE + "(3, 1), got (3,)"),
@@ -69,7 +69,7 @@ REFUSED = {
     "rows for one number": (
         lambda: [(IndexedSlices(np.ones(1, np.float32), [0]), variable(()))],
         ValueError,
-        "gradient of 'w' must be one number, as the variable is, got IndexedSlices",
+        "gradient of 'w' must be one number, like the variable, got IndexedSlices",
     ),
     "rows of another length": (
         lambda: [(IndexedSlices(ROWS, [0]), variable((3, 4)))],

@@ -150,7 +150,7 @@ def test_variables_without_rows_refuse_slices():
     scalar, empty = Variable(1.0, name="scalar"), Variable(np.zeros((0, 2), np.float32), name="empty")
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the whole text is compared
         GradientDescentOptimizer(1.0).apply_gradients([(IndexedSlices(np.float32([1]), [0]), scalar)])
-    assert str(raised.value) == "gradient of 'scalar' must be one number, as the variable is, got IndexedSlices"
+    assert str(raised.value) == "gradient of 'scalar' must be one number, like the variable, got IndexedSlices"
     with pytest.raises(ValueError) as raised:  # noqa: PT011
         GradientDescentOptimizer(1.0).apply_gradients([(IndexedSlices(np.ones((1, 2), np.float32), [0]), empty)])
     assert str(raised.value) == "gradient of 'empty' must have no indices, since the variable has no rows, got 0"

@@ -233,4 +233,4 @@ def test_logging_twice_to_one_writer_is_refused_through_any_stack(writer):
     optimizer = clip(1.0)(with_summaries(GradientDescentOptimizer(1.0), writer))
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - the whole text is compared
         with_summaries(optimizer, writer)
-    assert str(raised.value) == f"this optimizer logs to {writer.path} already: log to another writer"
+    assert str(raised.value) == f"this optimizer already logs to {writer.path}: use another writer"

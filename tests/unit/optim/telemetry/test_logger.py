@@ -335,7 +335,7 @@ def test_a_writer_that_is_closed_refuses_the_step_before_it_is_made(writer):
     writer.close()
     optimizer.apply_gradients([(NORM5, w)])  # not due
     before = w.value.copy()
-    message = f"the writer of {writer.path} is closed; reopen() goes on in a new file"
+    message = f"the writer of {writer.path} is closed; reopen() continues in a new file"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         optimizer.apply_gradients([(NORM5, w)])
     np.testing.assert_array_equal(w.value, before)
@@ -383,7 +383,7 @@ def test_a_path_is_no_writer():
 
 def test_the_same_writer_twice_is_refused(writer):
     optimizer = clip_gradients_by_norm(with_summaries(GradientDescentOptimizer(0.5), writer), 1.0)
-    message = f"this optimizer logs to {writer.path} already: log to another writer"
+    message = f"this optimizer already logs to {writer.path}: use another writer"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         with_summaries(optimizer, writer, 10)
 

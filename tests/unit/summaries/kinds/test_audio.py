@@ -45,7 +45,7 @@ def test_what_the_error_says(build, args, kind, text):
 
 
 def test_samples_beyond_full_scale_are_clipped_with_a_warning():
-    with pytest.warns(UserWarning, match="audio 'a' has samples beyond -1 to 1, which is full scale: they are clipped"):
+    with pytest.warns(UserWarning, match=r"^audio 'a' has samples beyond -1 to 1 \(full scale\), which are clipped$"):
         sound = summaries.audio("a", [[0.0, 2.0, -2.0, np.nan]], 8000).value[0].audio
     with wave.open(io.BytesIO(sound.encoded_audio_string)) as file:
         assert file.getparams()[:4] == (1, 2, 8000, 4)

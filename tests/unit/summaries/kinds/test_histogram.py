@@ -17,7 +17,7 @@ REFUSED = {
         summaries.histogram,
         ("a", []),
         ValueError,
-        "values must have an element at least, got an empty array",
+        "values must have at least one element, got an empty array",
     ),
     "no rule for bins": (
         summaries.histogram,
@@ -46,7 +46,7 @@ REFUSED = {
         summaries.histogram_raw,
         ("a", 0, 1, 2, 1, 1, [1, 2], [1]),
         ValueError,
-        "bucket_limits and bucket_counts must be equally long, got 2 and 1",
+        "bucket_limits and bucket_counts must have the same length, got 2 and 1",
     ),
     "a number of bins that is none": (
         summaries.histogram,
@@ -70,7 +70,7 @@ REFUSED = {
         summaries.histogram,
         ("a", np.ma.masked_array([1.0, 2.0], [False, True])),
         TypeError,
-        "values must not be masked: compressed() leaves out what is, filled() puts a number there",
+        "values must not be masked: compressed() drops masked elements, filled() replaces them",
     ),
     "limits that are no list": (
         summaries.histogram_raw,

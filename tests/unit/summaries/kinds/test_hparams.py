@@ -22,7 +22,7 @@ REFUSED = {
         summaries.hparams,
         ({"lr": 0.1}, {}, {"lr": ["a"]}),
         TypeError,
-        "hparam_domain_discrete['lr'] must hold values of one type, got ['a']",
+        "hparam_domain_discrete['lr'] must contain values of the same type as the hyperparameter, got ['a']",
     ),
     "a domain of nothing": (
         summaries.hparams,
@@ -34,7 +34,7 @@ REFUSED = {
         summaries.hparams,
         ({1: 2}, {}),
         TypeError,
-        "the names in hparam_dict must be strings, not empty, got 1",
+        "the names in hparam_dict must be non-empty strings, got 1",
     ),
     "a metric that is none": (
         summaries.hparams,
@@ -52,7 +52,7 @@ REFUSED = {
         summaries.hparams,
         ({"lr": 1.0}, {}, {"lr": [2.0, 3.0]}),
         ValueError,
-        "hparam_domain_discrete['lr'] must hold the value itself, got [2.0, 3.0]",
+        "hparam_domain_discrete['lr'] must contain the hyperparameter's value, got [2.0, 3.0]",
     ),
 }
 

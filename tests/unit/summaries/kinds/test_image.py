@@ -38,7 +38,7 @@ REFUSED = {
         summaries.image,
         ("a", np.zeros((3, 0, 5))),
         ValueError,
-        "a picture must have a pixel at least, got shape (0, 5, 3)",
+        "a picture must have at least one pixel, got shape (0, 5, 3)",
     ),
     "boxes of three": (
         summaries.image_with_boxes,
@@ -50,7 +50,7 @@ REFUSED = {
         summaries.image_with_boxes,
         ("a", PICTURE, np.zeros((2, 4)), 1, "CHW", ["x"]),
         ValueError,
-        "labels must be one for each of the 2 boxes, got 1",
+        "labels must contain one label for each of the 2 boxes, got 1",
     ),
     "no figure": (
         summaries.figure,
@@ -74,7 +74,7 @@ REFUSED = {
         summaries.video,
         ("a", np.zeros((1, 0, 3, 4, 5))),
         ValueError,
-        "vid_tensor must have a frame at least, got shape (1, 0, 3, 4, 5)",
+        "vid_tensor must have at least one frame, got shape (1, 0, 3, 4, 5)",
     ),
     "complex values": (
         summaries.image,

@@ -9,7 +9,7 @@ REFUSED = {
         summaries.merge,
         ([summaries.scalar("a", 1), summaries.scalar("a", 2)],),
         ValueError,
-        "each tag may stand once in merged summaries, got several of ['a']",
+        "each tag may occur once in merged summaries, got duplicates of ['a']",
     ),
     "nothing to merge": (
         summaries.merge,

@@ -29,7 +29,7 @@ REFUSED = {
         summaries.mesh,
         ("a", CUBE, None, None, {"size": float("nan")}),
         TypeError,
-        "config_dict must hold text, finite numbers, booleans, None, and lists and dicts of them, got {'size': nan}",
+        "config_dict must contain text, finite numbers, booleans, None, and lists and dicts of them, got {'size': nan}",
     ),
 }
 

@@ -11,7 +11,7 @@ REFUSED = {
         summaries.pr_curve,
         ("a", [1], HALF),
         ValueError,
-        "labels and predictions must have one shape, got (1,) and (2,)",
+        "labels and predictions must have the same shape, got (1,) and (2,)",
     ),
     "predictions beyond 1": (
         summaries.pr_curve,
@@ -41,13 +41,13 @@ REFUSED = {
         summaries.pr_curve_raw,
         ("a", [1], [1], [1], [1], [1], HALF),
         ValueError,
-        "the six arrays must be equally long, got lengths [1, 1, 1, 1, 1, 2]",
+        "the six arrays must have the same length, got lengths [1, 1, 1, 1, 1, 2]",
     ),
     "labels that are classes": (
         summaries.pr_curve,
         ("a", [0, 2], HALF),
         ValueError,
-        "labels must be 0 or 1, or between, got 2.0",
+        "labels must be from 0 to 1, got 2.0",
     ),
     "a broken number of thresholds": (
         summaries.pr_curve,

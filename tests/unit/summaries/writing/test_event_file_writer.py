@@ -177,7 +177,7 @@ def test_what_float32_cannot_hold_is_warned_of_once_a_tag(writer, value, step, w
         writer.add_scalar("loss", value, step)
     writer.add_scalar("loss", value, step)  # a second warning would be an error
     (warning,) = caught
-    text = f"tag 'loss' got {what} at step {told}: written as {stored}; said once for a tag"
+    text = f"tag 'loss' got {what} at step {told}: written as {stored}; warned once per tag"
     assert str(warning.message) == text
     assert warning.filename == __file__
     values = [value for _, _, value in logged(writer)][known:]
@@ -351,7 +351,7 @@ def test_after_close(writer, log):
     writer.close()
     with pytest.raises(ValueError, match="is closed") as raised:
         log(writer)
-    assert str(raised.value) == f"the writer of {writer.path} is closed; reopen() goes on in a new file"
+    assert str(raised.value) == f"the writer of {writer.path} is closed; reopen() continues in a new file"
     writer.flush()
     writer.close()
     assert scalars(writer.path) == [(1, "loss", 0.5)]

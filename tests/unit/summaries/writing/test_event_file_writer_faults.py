@@ -195,7 +195,7 @@ def test_a_file_that_was_cut_short(logdir, disk):
     disk.room = None
     whole = content(writer)
     os.truncate(writer.path, 5)
-    with pytest.raises(OSError, match="cut short") as raised:
+    with pytest.raises(OSError, match="truncated the file") as raised:
         writer.flush()
     assert str(raised.value) == f"[Errno 5] another process truncated the file: {writer.path!r}"
     assert content(writer) == whole[:5]

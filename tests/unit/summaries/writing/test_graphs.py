@@ -29,4 +29,4 @@ def test_by_tensorflow_there_and_back(name, as_text, tmp_path):
 def test_a_callable_needs_optim():
     program = "from summaries import write_graph; write_graph(lambda: 0, '.', 'graph')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert "TypeError: graph is a callable: to have a loss traced, import optim" in done.stderr
+    assert "TypeError: graph is a callable: import optim to trace a loss" in done.stderr

@@ -61,4 +61,6 @@ def test_an_error_while_counting_says_which_histogram_is_missing():
     deferred, _ = LargeHistograms(1).deferred("h", VALUES.astype(object), "tensorflow", None, 7, 1.0)
     with pytest.raises(TypeError, match="must be an array of numbers") as raised:
         deferred.record()
-    assert raised.value.__notes__ == ["histogram 'h' of step 7 was to be counted in the background: it is not logged"]
+    assert raised.value.__notes__ == [
+        "histogram 'h' of step 7 could not be counted in the background and is not logged"
+    ]

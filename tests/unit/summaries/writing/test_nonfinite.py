@@ -26,10 +26,10 @@ def test_check(got, double, text):
         for _ in range(2):
             warned.check("loss", got, 7, double_precision=double)
         warned.check("other", got, 7, double_precision=double)
-    want = [f"tag {tag!r} {text}; said once for a tag" for tag in ("loss", "other")] if text else []
+    want = [f"tag {tag!r} {text}; warned once per tag" for tag in ("loss", "other")] if text else []
     assert [str(one.message) for one in caught] == want
 
 
 def test_no_step_is_step_0():
-    with pytest.warns(NonFiniteWarning, match=r"^tag 'loss' got nan at step 0: written as nan; said once for a tag$"):
+    with pytest.warns(NonFiniteWarning, match=r"^tag 'loss' got nan at step 0: written as nan; warned once per tag$"):
         NonFiniteWarnings().warn("loss", math.nan, None, math.nan)

@@ -13,12 +13,12 @@ from summaries import SummaryWriter
     ("change", "text"),
     [
         ({"mat": np.zeros(3)}, "mat must have shape [n, d], a row for each point, got (3,)"),
-        ({"metadata": ["a"]}, "metadata must be one label for each of the 2 points, got 1"),
+        ({"metadata": ["a"]}, "metadata must contain one label for each of the 2 points, got 1"),
         (
             {"metadata": [["a"], ["b"]], "metadata_header": ["x", "y"]},
-            "each label must have the 2 columns of metadata_header, got one of 1",
+            "each label must have the 2 columns of metadata_header, got one with 1",
         ),
-        ({"label_img": np.zeros((3, 3, 4, 4))}, "label_img must be one picture for each of the 2 points, got 3"),
+        ({"label_img": np.zeros((3, 3, 4, 4))}, "label_img must contain one picture for each of the 2 points, got 3"),
         (
             {"label_img": np.zeros((2, 1, 1, 9000))},
             "label_img must fit into 8192 x 8192 pixels, got 2 x 2 pictures of 9000 x 1",

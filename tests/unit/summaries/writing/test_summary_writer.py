@@ -41,7 +41,7 @@ def test_torchs_name_for_the_directory(logdir):
     with SummaryWriter(log_dir=logdir, max_queue=10, flush_secs=120, filename_suffix=".end") as writer:
         assert (writer.log_dir, writer.get_logdir()) == (str(logdir), str(logdir))
         assert writer.path.endswith(".end")
-    with pytest.raises(TypeError, match="logdir and log_dir are one argument under two names, got both"):
+    with pytest.raises(TypeError, match="logdir and log_dir are two names for one argument, got both"):
         SummaryWriter(logdir, log_dir=logdir)
 
 
@@ -127,7 +127,7 @@ def test_close_flush_and_reopen_reach_the_runs_below(logdir):
     writer.flush()
     assert scalars(*event_files(logdir / "curves_b")) == [(1, "curves", 2.0)]
     writer.close()
-    with pytest.raises(ValueError, match=r"the writer of .* is closed; reopen\(\) goes on in a new file"):
+    with pytest.raises(ValueError, match=r"the writer of .* is closed; reopen\(\) continues in a new file"):
         writer.add_scalars("curves", {"a": 3.0}, 2)
     writer.reopen()
     writer.add_scalars("curves", {"a": 3.0}, 2)
@@ -175,7 +175,7 @@ def test_a_large_histogram_is_counted_in_the_background_and_in_its_place(logdir)
 def test_values_that_are_not_finite_are_warned_of_once_a_tag(logdir):
     text = "tag 'h' got values that are not finite at step 0: written as counts in the outermost bins, NaN in none"
     with SummaryWriter(logdir) as writer:
-        with pytest.warns(NonFiniteWarning, match=f"^{text}; said once for a tag$"):
+        with pytest.warns(NonFiniteWarning, match=f"^{text}; warned once per tag$"):
             writer.add_histogram("h", [1.0, np.nan], 0)
         writer.add_histogram("h", [1.0, np.nan], 1)
 
@@ -202,7 +202,7 @@ def test_sixteen_threads_with_every_kind(logdir):
 
 def test_torchs_arguments_by_position(logdir):
     """Its third is purge_step, ours max_queue: nobody guesses."""
-    with pytest.raises(TypeError, match=r"^what follows the comment must be given by name .*, got 'x', 100$"):
+    with pytest.raises(TypeError, match=r"^arguments after comment must be passed by name .*, got 'x', 100$"):
         SummaryWriter(logdir, "x", 100)
     with pytest.raises(TypeError, match=r"^comment must be a string, got int: 3$"):
         SummaryWriter(comment=3)
