@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 MODULES = (
-    *(f"summaries/wire/{name}" for name in ("records", "batches", "scalars", "events", "tensors", "protobuf")),
-    *(f"summaries/reading/{name}" for name in ("series", "run", "follow", "event_reader")),
+    *(f"summaries/{name}" for name in ("wire/*", "storage/*", "reading/*")),
     *(
         f"summaries/writing/{name}"
         for name in ("event_file_writer", "pending", "flusher", "deferred", "large_histograms")
@@ -45,16 +44,18 @@ MODULES = (
     *(f"summaries/auditing/{name}" for name in ("config", "engine", "curves", "signals/signals", "statistics/*")),
     *(f"summaries/auditing/rules/{name}" for name in ("timeline", "losses", "warm_restarts", "rates", "clipping")),
     *(f"optim/{name}" for name in ("clip", "variable", "moving_average", "autodiff/backward")),
-    *(f"optim/kernels/{name}" for name in ("plan", "plain")),
+    *(f"optim/optimizers/{name}" for name in ("driver", "base", "wrappers", "clipping", "skipping")),
     *(f"optim/optimizers/{name}" for name in ("sparse", "targets", "gradient_checks", "adam")),
-    *(f"optim/{name}" for name in ("schedules/*", "checkpoints/*")),
+    *(f"optim/{name}" for name in ("kernels/*", "schedules/*", "checkpoints/*")),
 )
 AREAS = {
     "summaries/wire": (
         "tests/unit/summaries/reading",
         "tests/properties/test_records.py",
         "tests/properties/test_s*.py",
+        "tests/properties/test_mutated_messages.py",
     ),
+    "summaries/storage": ("tests/unit/summaries/reading", "tests/unit/summaries/tools"),
     "summaries/reading": ("tests/properties/test_reader_runs.py", "tests/unit/summaries/tools"),
     "summaries/writing": ("tests/unit/optim/telemetry",),
     "summaries/kinds": ("tests/properties/test_histograms.py", "tests/unit/summaries/writing"),
