@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summaries.reading.series import Series, Standing, standing
+from summaries.reading.series import Items, Series, Standing, standing
 
 HIGHEST = np.iinfo(np.int64).max
 
@@ -38,3 +38,15 @@ def test_latest():
 
 def test_nothing_stands_of_nothing():
     assert standing(np.zeros(0, np.int64), [(0, 5)]).tolist() == []
+
+
+def test_points_are_compared_by_identity_and_can_be_kept_in_sets():
+    """Equality of arrays would be an array, which has no truth value."""
+    step, wall_time = np.arange(2), np.arange(2.0)
+    for one, other in [
+        (Series("loss", step, wall_time, wall_time), Series("loss", step, wall_time, wall_time)),
+        (Items("image", step, wall_time, step, [], 0), Items("image", step, wall_time, step, [], 0)),
+    ]:
+        assert one == one  # noqa: PLR0124
+        assert one != other
+        assert len({one, other}) == 2
