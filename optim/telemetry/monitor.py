@@ -197,6 +197,6 @@ def _number(name: str, value: Any) -> float:
     """A number, or an array of one element on any device."""
     value = whole(value, name)
     try:
-        return float(value.item() if hasattr(value, "item") else value + 0)  # a string is no number
+        return float(value.item() if hasattr(value, "item") else value + 0)  # a string is not a number
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None

@@ -1,6 +1,7 @@
 """The configuration: what it changes, and what it refuses, word for word."""
 
 import math
+from dataclasses import FrozenInstanceError
 
 import pytest
 
@@ -155,6 +156,13 @@ def test_fail_on(fail_on, failing):
     config = Config(fail_on=fail_on)
     assert {severity.name for severity in Severity if config.fails(severity)} == failing
     assert not config.fails(None)
+
+
+def test_a_config_cannot_be_changed_once_it_was_checked():
+    config = Config()
+    with pytest.raises(FrozenInstanceError):
+        config.select = ("GL999",)
+    assert config == Config()
 
 
 def test_the_nearest_pyproject_that_has_a_table(tmp_path, monkeypatch):

@@ -119,6 +119,14 @@ def test_missing_steps(tmp_path, every):
     assert finding.steps == (50 * every, 69 * every)
 
 
+def test_of_a_single_step_nothing_is_missing(tmp_path):
+    values = iter(range(12))
+    log(tmp_path, [7] * 12, value=lambda _: next(values))
+    found = found_in(tmp_path)
+    assert "GL202" in found, "the run could be audited"
+    assert "GL205" not in found
+
+
 def test_a_change_of_the_logging_interval_misses_nothing(tmp_path):
     log(tmp_path, [*range(50), *range(50, 1000, 10)])
     assert found_in(tmp_path) == {}

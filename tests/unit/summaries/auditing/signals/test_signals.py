@@ -32,6 +32,8 @@ CASES = {
     "a session start at the step before it": ([1, 2, 3], [(2, 2)], [0, 2], [0, 2]),
     "the last at the highest step": ([1, 0, TOP], [], [1, 2], [1, 2]),
     "the highest step twice": ([1, 0, TOP, TOP], [], [1, 3], [1, 2, 3]),
+    "one step again and again": ([5, 5, 5], [], [2], [0, 1, 2]),
+    "falling": ([3, 2, 1], [], [2], [2]),
     "no points": ([], [], [], []),
 }
 

@@ -46,6 +46,18 @@ def test_a_stretch_that_stands_out(n, width, seed):
     assert found.unreturned is None
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("at", [350, 420])
+def test_a_peak_is_measured_by_the_noise_around_it(at, seed):
+    """The noise is twenty times as large from the middle on, which says nothing about a peak before it."""
+    noise_there = np.where(np.arange(1000) < 500, 0.01, 0.2)
+    values = 1 + noise_there * np.random.default_rng(seed).standard_normal(1000)
+    values[at] += 5
+    (peak,) = Excursions.of(values, 8.0, 0.1).returned
+    assert (peak.first, peak.last) == (at, at)
+    assert peak.sigmas == pytest.approx(5 / 0.01, rel=0.6)
+
+
 @pytest.mark.parametrize("width", [1, 2, 3])
 @pytest.mark.parametrize("n", [300, 1000])
 def test_the_stretch_at_the_end_has_not_returned(n, width):
