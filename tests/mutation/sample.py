@@ -119,7 +119,9 @@ def main() -> int:
             survivors += outcome == "SURVIVED"
             print(f"{number:3} {outcome:9} {mutant.path}:{mutant.line} {mutant.operator}")
             print(f"      - {mutant.before}\n      + {mutant.after}", flush=True)
-    print(f"seed {arguments.seed}: {len(mutants)} mutants, {len(mutants) - survivors} killed, {survivors} survived")
+    print(
+        f"seed {arguments.seed}: {len(mutants)} mutants, {len(mutants) - survivors} killed or timed out, {survivors} survived"
+    )
     return int(survivors > 0)
 
 
