@@ -119,9 +119,8 @@ def main() -> int:
             survivors += outcome == "SURVIVED"
             print(f"{number:3} {outcome:9} {mutant.path}:{mutant.line} {mutant.operator}")
             print(f"      - {mutant.before}\n      + {mutant.after}", flush=True)
-    print(
-        f"seed {arguments.seed}: {len(mutants)} mutants, {len(mutants) - survivors} killed or timed out, {survivors} survived"
-    )
+    caught = len(mutants) - survivors
+    print(f"seed {arguments.seed}: {len(mutants)} mutants, {caught} killed or timed out, {survivors} survived")
     return int(survivors > 0)
 
 
