@@ -78,6 +78,7 @@ class ScannedRows(Rows):
     def _read(self, window: _Window, file: int, take: Take) -> tuple[int, int]:
         cursor = self._cursor
         cursor[0] = cursor[4] = 0
+        window.refill(0)
         while True:
             self._settle_lists()
             status = self._scanner.scan(window.buffer, window.have, window.base, file, self._found)
@@ -88,8 +89,11 @@ class ScannedRows(Rows):
             if status == scan.UNUSUAL:
                 self._hand_over_record(window, take)
             elif status == scan.MORE:
-                status = scan.MORE if window.refill(int(cursor[0])) else scan.ODD
+                more = window.refill(int(cursor[0]))
                 cursor[0] = 0
+                if not window.have:  # the file ends with a whole record
+                    return window.base, int(cursor[4])
+                status = scan.MORE if more else scan.ODD
             if status == scan.ODD:
                 offset, ended = self._read_plainly(window.file, window.base + int(cursor[0]), take)
                 if ended:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Scanner", "sorted_rows"]
 
+# A copy takes a quarter of the time that np.full takes, which counts when thousands of small runs are read.
+_NO_SLOTS = np.full(64, -1, np.int32)
+_NO_FOLLOWING = np.full(16, -1, np.int32)
+
 
 class Scanner:
     """Scans buffers of one run's bytes, file by file. Tags are numbered 0, 1, 2, … as they are added.
@@ -33,10 +37,10 @@ class Scanner:
         self._count = 0
         self._pool_used = 0
         self._tags = scan.TagTable(
-            slots=np.full(64, -1, np.int32),
+            slots=_NO_SLOTS.copy(),
             entries=np.zeros((16, 4), np.int64),
             pool=np.zeros(1 << 10, np.uint8),
-            following=np.full(16, -1, np.int32),
+            following=_NO_FOLLOWING.copy(),
         )
 
     def add(self, tag: bytes) -> None:
@@ -77,5 +81,5 @@ def sorted_rows(rows: NDArray[np.void], tags: int, out: Block) -> tuple[Block, N
     """The same as `columns.sorted_rows`, compiled; writes the points to `out`, which must have room for them."""
     counts = np.empty(tags, np.int64)
     scan.group(rows, counts, np.empty(tags, np.int64), out)
-    present = np.flatnonzero(counts)
+    (present,) = counts.nonzero()
     return out, present, counts[present]
