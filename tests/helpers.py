@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from summaries.reading.event_reader import summary_iterator
+from summaries.reading.event_iterator import summary_iterator
 from summaries.wire.records import RecordParser
 
 ROOT = Path(__file__).parents[1]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault
-from summaries.reading.event_reader import empty_file, no_event_file
+from summaries.reading.event_iterator import empty_file, no_event_file
 from summaries.reading.rows import Rows
 from summaries.wire.events import decode_event, value_spans
 from summaries.wire.layout import (

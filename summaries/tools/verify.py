@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from summaries.errors import FaultKind
-from summaries.reading.event_reader import read_events
+from summaries.reading.event_iterator import read_events
 
 if TYPE_CHECKING:
     from summaries.errors import Fault
