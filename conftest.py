@@ -1,5 +1,6 @@
 """What every test and every docstring's example may count on."""
 
+import signal
 from importlib.util import find_spec
 
 import numpy as np
@@ -13,6 +14,12 @@ if find_spec("numba") is None:  # an extra
     collect_ignore += [f"summaries/wire/compiled/{name}.py" for name in ("fields", "primitives", "scan", "scanner")]
 if find_spec("safetensors") is None:  # likewise
     collect_ignore += ["optim/checkpoints/files.py", "optim/checkpoints/saver.py"]
+
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell's job in the background; programs that we start inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
