@@ -136,6 +136,10 @@ def test_the_norm(engine, sizes, seed, exponent, dtype, shuffle):
     assert got == pytest.approx(wanted, rel=1e-6)
 
 
+# Blocks of 4,096 squares in four partial sums: the fewest that a BLAS kernel keeps, as OpenBLAS's for Prescott does.
+ALIKE = 4096 / 4 * 2**-24 / 2
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=20, deadline=None)
 @given(
@@ -148,14 +152,14 @@ def test_elements_that_are_alike_are_summed_as_well(engine, value, size, step):
     array = np.full(size * abs(step), value, np.float32)[::step]
     compiled.use(engine)
     try:
-        assert norm([array]) == pytest.approx(math.sqrt(size) * value, rel=2e-6)
+        assert norm([array]) == pytest.approx(math.sqrt(size) * value, rel=ALIKE)
         plan = Plan(rules.GRADIENT_DESCENT, [(np.zeros(size, np.float32),)])
         assert math.sqrt(plan.run([array], (0.1,), report=True)[0, SQUARES]) == pytest.approx(
-            math.sqrt(size) * value, rel=2e-6
+            math.sqrt(size) * value, rel=ALIKE
         )
         bound = 0.5 * math.sqrt(size) * value
         (clipped,), _ = optim.clip_by_global_norm([array], bound)
-        assert norm([clipped]) <= bound * (1 + 2e-6)
+        assert norm([clipped]) <= bound * (1 + ALIKE)
     finally:
         compiled.use(None)
 
