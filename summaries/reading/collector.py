@@ -109,7 +109,7 @@ class Collector:
             OSError: the file cannot be read.
         """
         self.files.append(file)
-        self.file_marks.append(self.rows.mark())
+        self.file_marks.append(self.rows.points.mark())
         self.versions.append("")
         before = len(self.faults)
         with file.open() as opened:

@@ -14,7 +14,7 @@ import numpy as np
 from summaries.wire.layout import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,7 +71,8 @@ class Epochs:
 
     def ends(self) -> Iterator[tuple[int, int | None]]:
         """For each epoch: the number of points up to its end, and the next epoch, or None after the last."""
-        yield from zip(self.firsts[1:], self.numbers[1:], strict=True)
+        if len(self.numbers) > 1:
+            yield from zip(self.firsts[1:], self.numbers[1:], strict=True)
         yield self.length, None
 
 
@@ -136,16 +137,20 @@ class _Columns:
 
     def __init__(self) -> None:
         self._arrays: list[NDArray[Any]] = _NO_ARRAYS
-        self._maps: list[mmap.mmap] = []
+        self._maps: Sequence[mmap.mmap] = ()
         self._room = 0
         self.epochs = Epochs()
 
     def extend(self, block: Block, first: int, last: int, epoch: int) -> None:
         start, stop = self.epochs.length, self.epochs.length + last - first
-        if stop > self._room:
-            self._grow(max(stop, 2 * self._room, _MIN_ROWS))
-        for own, column in zip(self._arrays, block, strict=True):
-            own[start:stop] = column[first:last]
+        if not start and stop < _MAP_ROWS:  # most tags of small runs: all of their points come at once
+            self._arrays = [column[first:last].copy() for column in block]
+            self._room = stop
+        else:
+            if stop > self._room:
+                self._grow(max(stop, 2 * self._room, _MIN_ROWS))
+            for own, column in zip(self._arrays, block, strict=True):
+                own[start:stop] = column[first:last]
         self.epochs.add(epoch, last - first)
 
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:

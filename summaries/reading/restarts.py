@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from enum import IntEnum
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 
 __all__ = ["SessionStarts", "Standing", "standing"]
+
+
+_MAX_STEP = np.iinfo(np.int64).max
 
 
 class Standing(IntEnum):
@@ -41,14 +45,14 @@ def standing(
         keep_repeats: whether points with the same step all stand if no later one has a lower step; else only the last
             one does.
     """
-    codes = np.full(len(step), np.uint8(Standing.STANDS))
+    codes = np.zeros(len(step), np.uint8)  # Standing.STANDS
     if len(step) > 1:
         lowest_later = np.minimum.accumulate(step[:0:-1])[::-1]
         superseded = lowest_later < step[:-1] if keep_repeats else lowest_later <= step[:-1]
         codes[:-1][superseded] = Standing.WRITTEN_AGAIN
     last = max((before for before, _ in restarts), default=0)
     if last:
-        come_back_to = np.full(last, np.iinfo(np.int64).max)
+        come_back_to = np.full(last, _MAX_STEP)
         for before, start in restarts:
             if before:
                 come_back_to[before - 1] = min(come_back_to[before - 1], start)
@@ -67,27 +71,22 @@ class SessionStarts:
         starts: (mark, step) of each: the number of its mark in the run's points, and the step the run returned to.
     """
 
-    def __init__(self, starts: Iterable[tuple[int, int]]) -> None:
-        self._marks: list[int] = []
-        self._steps: list[int] = []
-        for mark, step in starts:
-            self._marks.append(mark)
-            self._steps.append(step)
-        self._lowest = self._steps.copy()  # of a start's step and all later ones
-        for i in range(len(self._steps) - 2, -1, -1):
-            self._lowest[i] = min(self._lowest[i], self._lowest[i + 1])
+    def __init__(self, starts: Sequence[tuple[int, int]]) -> None:
+        self._marks = tuple(mark for mark, _ in starts)
+        self._steps = tuple(step for _, step in starts)
+        self._lowest = tuple(accumulate(reversed(self._steps), min))[::-1]  # of a start's step and all later ones
 
     def __len__(self) -> int:
         return len(self._marks)
 
-    def restarts(self, epochs: Epochs) -> list[tuple[int, int]]:
+    def restarts(self, epochs: Epochs) -> Sequence[tuple[int, int]]:
         """(the number of the tag's points before the start, the step that the run returned to), in order.
 
         Starts before the first point are omitted. Several starts between the same two points are reduced to the lowest
         step that they or later ones returned to, followed by the last start.
         """
         if not self._marks:
-            return []
+            return ()
         found: list[tuple[int, int]] = []
         first = bisect_left(self._marks, epochs.numbers[0])
         for before, mark in epochs.ends():

@@ -69,6 +69,7 @@ class Run:
     """
 
     def __init__(self, collector: Collector) -> None:
+        # Tuples: the garbage collector does not look at empty ones, which counts when thousands of runs are kept.
         self.files: tuple[str, ...] = tuple(file.path for file in collector.files)
         self._stored = tuple(collector.files)
         self.faults: tuple[Fault, ...] = tuple(collector.faults)
@@ -77,13 +78,13 @@ class Run:
             tag.name: tag.metadata for tag in collector.tags.values() if tag.metadata is not None
         }
         self.session_logs: tuple[tuple[int, float, SessionLog], ...] = tuple(collector.session_logs)
-        self._non_summary_events = collector.non_summary_events
+        self._non_summary_events = tuple(collector.non_summary_events)
         self._starts = SessionStarts(collector.starts)
-        self._file_marks = collector.file_marks
+        self._file_marks = tuple(collector.file_marks)
         self.versions: tuple[str, ...] = tuple(collector.versions)
         self.records: tuple[int, ...] = tuple(collector.records)
         self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
-        self._places = collector.rows.settled_places
+        self._places = tuple(collector.rows.settled_places)
         self._points = collector.rows.points
         self.scalars: dict[str, Series] = {
             tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
@@ -144,14 +145,17 @@ class Run:
         places = np.concatenate(self._places)
         keys = places["tag"].astype(np.int64) << 8 | places["kind"]
         order = np.argsort(keys, kind="stable")
-        self._places = [places := places[order]]
+        self._places = ((places := places[order]),)
         steps, wall_times = places["step"].copy(), places["wall_time"].copy()
         firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-        for first, last in pairwise([*firsts.tolist(), len(places)]):
+        numbers, kinds = places["tag"][firsts].tolist(), places["kind"][firsts].tolist()
+        bounds = pairwise([*firsts.tolist(), len(places)])
+        restarted = len(self._starts) > 0
+        for number, kind, (first, last) in zip(numbers, kinds, bounds, strict=True):
             own = places[first:last]
-            tag = self.tags[own[0]["tag"]]
-            bucket, decoder = self._bucket(tag, int(own[0]["kind"]))
-            restarts = self._starts.restarts(Epochs.of(own["epoch"])) if len(self._starts) else []
+            tag = self.tags[number]
+            bucket, decoder = self._bucket(tag, kind)
+            restarts = self._starts.restarts(Epochs.of(own["epoch"])) if restarted else ()
             found[bucket][tag] = Items(
                 tag, steps[first:last], wall_times[first:last], own, self._stored, decoder, restarts
             )

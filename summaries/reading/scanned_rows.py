@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from summaries.reading.columns import sorted_rows
 from summaries.reading.rows import FEW_ROWS, Rows
-from summaries.wire.batches import Batch, BatchParser
+from summaries.wire.batches import Batch, BatchParser, whole_records
 from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
 from summaries.wire.layout import CAPACITY, PLACE_CAPACITY
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ScannedRows"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
+_MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
 
 
 class ScannedRows(Rows):
@@ -42,6 +43,7 @@ class ScannedRows(Rows):
         self._found = scan.Found(workspace.rows, workspace.places)
         self._cursor = self._scanner.cursor
         self._tags = 0
+        self._unusual = range(0)  # the offsets of the records that were last handed over, without a gap
 
     def read(self, opened: ReadableFile, file: int, take: Take) -> tuple[int, int]:
         """Read one file to its current end; see `Rows.read`."""
@@ -78,6 +80,7 @@ class ScannedRows(Rows):
     def _read(self, window: _Window, file: int, take: Take) -> tuple[int, int]:
         cursor = self._cursor
         cursor[0] = cursor[4] = 0
+        self._unusual = range(0)
         window.refill(0)
         while True:
             self._settle_lists()
@@ -87,7 +90,7 @@ class ScannedRows(Rows):
                 self.flush()
                 status = scan.UNUSUAL if stuck else status
             if status == scan.UNUSUAL:
-                self._hand_over_record(window, take)
+                self._hand_over(window, take)
             elif status == scan.MORE:
                 more = window.refill(int(cursor[0]))
                 cursor[0] = 0
@@ -118,15 +121,18 @@ class ScannedRows(Rows):
             self.places.clear()
         self._cursor[1:3] = more_rows, more_places
 
-    def _hand_over_record(self, window: _Window, take: Take) -> None:
-        """Pass the whole record at the cursor to the caller."""
+    def _hand_over(self, window: _Window, take: Take) -> None:
+        """Pass the whole record at the cursor to the caller; after a long row of them, as many bytes again at once."""
         pos, _, _, _, number = self._cursor.tolist()
-        view = window.buffer.data
-        start = pos + HEADER_BYTES
-        stop = start + int.from_bytes(view[pos : pos + 8], "little")
-        take(Batch(number, [window.base + pos], [bytes(view[start:stop])]))
-        self._cursor[0] = stop + FOOTER_BYTES
-        self._cursor[4] = number + 1
+        start = window.base + pos
+        if start != self._unusual.stop:
+            self._unusual = range(start, start)
+        offsets, data = window.records(pos, len(self._unusual) if len(self._unusual) >= _MANY_BYTES else 0)
+        take(Batch(number, [start + offset for offset in offsets], data))
+        stop = pos + offsets[-1] + HEADER_BYTES + len(data[-1]) + FOOTER_BYTES
+        self._unusual = range(self._unusual.start, window.base + stop)
+        self._cursor[0] = stop
+        self._cursor[4] = number + len(data)
 
     def _read_plainly(self, file: ReadableFile, offset: int, take: Take) -> tuple[int, bool]:
         """Read in pure Python until no fault has occurred for a while.
@@ -176,6 +182,16 @@ class _Window:
         got = self.file.read_into(self.base + rest, self.buffer.data[rest:])
         self.have = rest + got
         return got > 0
+
+    def records(self, pos: int, size: int) -> tuple[list[int], list[bytes]]:
+        """The record at `pos`, which is whole, and whole ones after it in the next `size` bytes: offsets from `pos`."""
+        view = self.buffer.data
+        offsets, data = whole_records(bytes(view[pos : min(pos + size, self.have)]))
+        if offsets:
+            return offsets, data
+        start = pos + HEADER_BYTES
+        stop = start + int.from_bytes(view[pos : pos + 8], "little")
+        return [0], [bytes(view[start:stop])]
 
     def start_at(self, offset: int) -> None:
         """Drop everything, and continue reading at `offset`."""

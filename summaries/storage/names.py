@@ -76,6 +76,9 @@ def relative(directory: str, root: str) -> str:
     >>> relative("s3://bucket/runs/a/b", "s3://bucket/runs/"), relative("runs", "./runs")
     ('a/b', '.')
     """
+    below = directory.removeprefix(root.rstrip("/"))
     if is_remote(root):
-        return directory.removeprefix(root.rstrip("/")).strip("/") or "."
+        return below.strip("/") or "."
+    if below != directory and below[:1] in {"/", os.sep}:  # as `discover` returns them; relpath is much slower
+        return below.strip("/" + os.sep).replace(os.sep, "/")
     return os.path.relpath(directory, root).replace(os.sep, "/")

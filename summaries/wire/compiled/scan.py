@@ -108,12 +108,22 @@ def _hash(buffer: Any, start: Any, stop: Any) -> Any:
 
 
 @compiled
-def enter(number: Any, start: Any, stop: Any, tags: Any) -> Any:
-    """Enter the tag at [start, stop) of the pool into the table under its number; its class is unchanged."""
+def enter(number: Any, start: Any, lengths: Any, tags: Any) -> Any:
+    """Enter tags into the table, with numbers from `number` on. Their classes are unchanged.
+
+    Args:
+        number: the first tag's number.
+        start: where it starts in the pool; the others follow without gaps.
+        lengths: int64[n], the length of each tag in bytes.
+        tags: the table.
+    """
     entries = tags.entries
-    digest = _hash(tags.pool, start, stop)
-    entries[number, 0], entries[number, 1], entries[number, 2] = start, stop - start, np.int64(digest)
-    _occupy(number, digest, tags.slots)
+    for length in lengths:
+        digest = _hash(tags.pool, start, start + length)
+        entries[number, 0], entries[number, 1], entries[number, 2] = start, length, np.int64(digest)
+        _occupy(number, digest, tags.slots)
+        number += 1
+        start += length
 
 
 @compiled

@@ -34,6 +34,8 @@ class Scanner:
     def __init__(self) -> None:
         self.cursor = np.zeros(5, np.int64)
         self._scratch = scan.Scratch(np.zeros(6, np.int64), np.zeros((2, 8), np.int64))
+        self._new: list[bytes] = []
+        self._new_classes: dict[int, int] = {}
         self._count = 0
         self._pool_used = 0
         self._tags = scan.TagTable(
@@ -45,16 +47,32 @@ class Scanner:
 
     def add(self, tag: bytes) -> None:
         """Add the next tag."""
-        if self._count == len(self._tags.entries):
+        self._new.append(tag)
+
+    def set_class(self, number: int, tag_class: int) -> None:
+        """Set a tag's class, which its first metadata determines: one of `layout.CLASS_…`."""
+        if number < self._count:
+            self._tags.entries[number, 3] = tag_class
+        else:
+            self._new_classes[number] = tag_class
+
+    def _enter_new(self) -> None:
+        """Enter the tags that were added since the last scan into the table, all at once."""
+        names = b"".join(self._new)
+        first, count = self._count, self._count + len(self._new)
+        start, stop = self._pool_used, self._pool_used + len(names)
+        while count > len(self._tags.entries):
             self._grow()
-        start, stop = self._pool_used, self._pool_used + len(tag)
         if stop > len(self._tags.pool):
             pool = np.concatenate((self._tags.pool, np.zeros(stop, np.uint8)))
             self._tags = self._tags._replace(pool=pool)
-        self._tags.pool[start:stop] = np.frombuffer(tag, np.uint8)
-        self._pool_used = stop
-        scan.enter(self._count, start, stop, self._tags)
-        self._count += 1
+        self._tags.pool[start:stop] = np.frombuffer(names, np.uint8)
+        scan.enter(first, start, np.array([len(tag) for tag in self._new], np.int64), self._tags)
+        self._count, self._pool_used = count, stop
+        self._new.clear()
+        for number, tag_class in self._new_classes.items():
+            self._tags.entries[number, 3] = tag_class
+        self._new_classes.clear()
 
     def _grow(self) -> None:
         """Double the capacity for tags."""
@@ -66,12 +84,10 @@ class Scanner:
         )
         scan.enter_again(self._count, self._tags)
 
-    def set_class(self, number: int, tag_class: int) -> None:
-        """Set a tag's class, which its first metadata determines: one of `layout.CLASS_…`."""
-        self._tags.entries[number, 3] = tag_class
-
     def scan(self, buffer: NDArray[np.uint8], end: int, base: int, file: int, found: scan.Found) -> int:
         """Continue in buffer[:end] from the cursor; arguments and result as in `scan.scan`."""
+        if self._new:
+            self._enter_new()
         crcs = short_length_crcs()
         status: int = scan.scan(buffer, end, base, file, self.cursor, crcs, self._tags, found, self._scratch)
         return status

@@ -15,7 +15,7 @@ def epochs_of(numbers):
 
 
 def test_no_starts():
-    assert SessionStarts([]).restarts(epochs_of([0, 0, 3])) == []
+    assert SessionStarts([]).restarts(epochs_of([0, 0, 3])) == ()
 
 
 def test_a_start_before_the_first_point_is_left_out():

@@ -10,11 +10,14 @@ import pytest
 pytest.importorskip("numba", reason="an extra")
 
 from summaries import Event, Summary, read_run
+from summaries.reading.rows import Workspace
 from summaries.wire.compiled import primitives
+from summaries.wire.compiled.scan import MORE, Found
 from summaries.wire.compiled.scanner import Scanner
 from summaries.wire.crc32c import masked_crc32c
 from summaries.wire.records import frame, length_crc
 from summaries.wire.resync import short_length_crcs
+from summaries.wire.scalars import encode_scalar
 
 
 @pytest.mark.parametrize("checksum", [primitives.checksum, primitives.sliced_crc], ids=["this machine's", "tables"])
@@ -77,15 +80,24 @@ def test_a_record_larger_than_the_buffer(tmp_path):
 
 
 def test_the_scanner_knows_a_tag_by_all_its_bytes():
+    tags = ["", "a", "ab", *("b" * n + "c" for n in range(1, 30)), "b" * 300, "b" * 299 + "c", "c" * 2000]
     scanner = Scanner()
-    for tag in (b"", b"a", b"ab", b"b" * 300, b"c" * 2000):
-        scanner.add(tag)
-    assert scanner._count == 5
+    for tag in tags:
+        scanner.add(tag.encode())
+    numbers = [3, 2, 1, 0, *reversed(range(len(tags)))]
+    data = b"".join(encode_scalar(tags[number], 1, 1.0, 1.0) for number in numbers)
+    space = Workspace()
+    found = Found(space.rows, space.places)
+    assert scanner.scan(np.frombuffer(data, np.uint8), len(data), 0, 0, found) == MORE
+    assert space.rows["tag"][: len(numbers)].tolist() == numbers
+    assert scanner.cursor.tolist()[:3] == [len(data), len(numbers), 0]
 
 
 CHECKED = """
 import numpy as np
+from summaries.reading.rows import Workspace
 from summaries.wire.compiled import primitives
+from summaries.wire.compiled.scan import MORE, Found
 loads = ((primitives.load_u8, 1), (primitives.load_u32, 4), (primitives.load_u64, 8), (primitives.load_f32, 4),
          (primitives.load_f64, 8))
 for load, size in loads:
