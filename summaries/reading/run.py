@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
 
 _FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
+_THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 _HINT_BYTES = 64 << 20
 _logger = logging.getLogger("summaries")
 _BUCKETS = {KIND_HISTOGRAM: decoders.HISTOGRAMS, KIND_IMAGE: decoders.IMAGES, KIND_AUDIO: decoders.AUDIO}
@@ -265,7 +266,7 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, jobs:
         path: the directory.
         fast: as in `read_run`.
         jobs: the number of runs to read at a time, each in a thread; None means one per core if the compiled scanner is
-            used and there is enough to read, else 1.
+            used and the runs are large (1 MB on average), else 1.
 
     Returns:
         {name: Run}, sorted; a run's name is its directory's path relative to `path`, with slashes, or ".".
@@ -281,7 +282,7 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, jobs:
     runs = run_directories(path)
     total = sum(file.size for files in runs.values() for file in files)
     fast = use_fast(total, fast)
-    workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _FAST_BYTES else 1), len(runs))
+    workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(runs) else 1), len(runs))
     if workers <= 1:
         return Runs({name: _read(files, fast) for name, files in runs.items()})
     with ThreadPoolExecutor(workers) as pool:
