@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import socket
 from typing import Any
 
 __all__ = ["checked_suffix", "directory_of", "event_file_name", "is_event_file", "is_remote", "join", "relative"]
@@ -20,6 +19,8 @@ def event_file_name(secs: float, suffix: str = "") -> str:
             same second sort by the counter.
         suffix: appended unchanged.
     """
+    import socket  # noqa: PLC0415 - importing it takes a millisecond
+
     host = socket.gethostname().replace(os.sep, "_")
     return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(counter):06d}{suffix}"
 

@@ -12,7 +12,6 @@ import math
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import numpy as np
 
@@ -56,6 +55,8 @@ class Projector:
         Raises:
             ValueError: a shape is wrong, or the number of labels or pictures is not that of the points.
         """
+        from urllib.parse import quote  # noqa: PLC0415 - importing it takes two milliseconds
+
         points = as_array(mat, "mat")
         if points.ndim != 2:  # noqa: PLR2004
             raise ValueError(f"mat must have shape [n, d], a row for each point, got {points.shape}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -491,4 +490,6 @@ class SummaryWriter(EventFileWriter):
 
 
 def _default_logdir(comment: str) -> str:
+    import socket  # noqa: PLC0415 - importing it takes a millisecond
+
     return os.path.join("runs", f"{time.strftime('%b%d_%H-%M-%S')}_{socket.gethostname()}{comment}")
