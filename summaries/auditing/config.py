@@ -30,6 +30,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +102,7 @@ class Config:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def selected(self) -> list[str]:
         """The codes of the selected rules."""
         return [code for code in RULES if _specificity(code, self.select) > _specificity(code, self.ignore)]
