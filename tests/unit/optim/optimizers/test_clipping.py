@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from clipped import NORM5, clip
 
 import optim
 from optim import (
@@ -15,25 +16,6 @@ from optim import (
 )
 
 NAN = math.nan
-
-
-@pytest.fixture
-def w():
-    return Variable([0.0, 0.0], name="w")
-
-
-NORM5 = np.float32([3.0, 4.0])
-
-
-def clip(*bounds):
-    """Wraps in a clipping of each bound, the last one outermost."""
-
-    def wrap(optimizer):
-        for bound in bounds:
-            optimizer = clip_gradients_by_norm(optimizer, bound)
-        return optimizer
-
-    return wrap
 
 
 CLIPPED = [

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from clipped import NORM5, clip
 from helpers import scalars
 
 import optim
@@ -27,25 +28,6 @@ from summaries import EventFileWriter
 def writer(logdir):
     with EventFileWriter(logdir) as writer:
         yield writer
-
-
-@pytest.fixture
-def w():
-    return Variable([0.0, 0.0], name="w")
-
-
-NORM5 = np.float32([3.0, 4.0])
-
-
-def clip(*bounds):
-    """Wraps in a clipping of each bound, the last one outermost."""
-
-    def wrap(optimizer):
-        for bound in bounds:
-            optimizer = clip_gradients_by_norm(optimizer, bound)
-        return optimizer
-
-    return wrap
 
 
 UNREPEATABLE = {"custom_scalars__config__", "train/global_step_per_sec"}
