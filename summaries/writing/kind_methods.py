@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from summaries import kinds
-from summaries.values import as_array, as_float, as_step, check_tag
+from summaries.values import as_array, as_float, check_tag
 from summaries.writing import projector
 from summaries.writing.event_file_writer import EventFileWriter
 from summaries.writing.large_histograms import LARGE, LargeHistograms
@@ -41,7 +41,7 @@ class KindMethods(EventFileWriter):
             self.add_summary(kinds.histogram(tag, array, bins, max_bins), global_step, walltime)
         else:
             now = self._clock() if walltime is None else as_float(walltime, "walltime")
-            self._add_deferred(*self._large.deferred(tag, array, bins, max_bins, as_step(global_step), now))
+            self._add_deferred(*self._large.deferred(tag, array, bins, max_bins, self._step(global_step), now))
         if array.dtype.kind == "f" and not kinds.all_finite(array):
             written = "counts in the outermost bins, NaN in none"
             self._nonfinite.warn(tag, "values that are not finite", global_step, written)
@@ -216,9 +216,7 @@ class KindMethods(EventFileWriter):
             ValueError: a shape is wrong, or the number of labels or pictures is not that of the points.
             ImportError: there are pictures, and Pillow is not installed.
         """
-        if self._closed:
-            self._look_closer()  # raises
         check_tag(tag)
         if self._projector is None:
             self._projector = projector.Projector(self._directory)
-        self._projector.add(mat, metadata, label_img, as_step(global_step), tag, metadata_header)
+        self._projector.add(mat, metadata, label_img, self._step(global_step), tag, metadata_header)
