@@ -29,6 +29,7 @@ import warnings
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from summaries.kinds.metadata import MetadataOnce
 from summaries.kinds.scalar import scalar
 from summaries.storage.files import create_event_file
 from summaries.storage.names import checked_suffix, is_remote
@@ -115,6 +116,8 @@ class EventFileWriter:
         self._tags = self._pending.tags
         self._limit = _NEVER  # bytes that the buffer may hold before a call looks closer
         self._nonfinite = NonFiniteWarnings()
+        self._metadata = MetadataOnce()
+        self._default_step = 0  # of calls that give none
         self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
         self._closed = False
         self._forked = False
@@ -154,8 +157,10 @@ class EventFileWriter:
                 stored as float32; values beyond its range are written as NaN or infinity, with a warning.
             global_step: the step, an integer of at most 64 bits; None means 0.
             walltime: seconds since the epoch; now if None.
-            new_style: store a rank-0 tensor instead of a simple_value.
-            double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
+            new_style: store a rank-0 tensor instead of a simple_value. A string is taken as `display_name`, which
+                tensorboardX has here, and the next argument then as `summary_description`.
+            double_precision: with `new_style`, store it as float64. TensorBoard's fast loader does not show these: a
+                warning says so once a tag. Without `new_style`, it is ignored, as torch does.
             display_name: shown instead of the tag.
             summary_description: Markdown, shown next to the chart.
 
@@ -169,16 +174,21 @@ class EventFileWriter:
             NonFiniteWarning: once for each tag.
         """
         if new_style or double_precision or display_name or summary_description:
+            if isinstance(new_style, str) or isinstance(double_precision, str):
+                display_name, new_style = display_name or new_style or "", False
+                summary_description, double_precision = summary_description or double_precision or "", False
+            number = as_float(scalar_value)  # once: a tensor on another device waits for it
+            double_precision = new_style and double_precision
             summary = scalar(
                 tag,
-                scalar_value,
+                number,
                 new_style=new_style,
                 double_precision=double_precision,
                 display_name=display_name,
                 summary_description=summary_description,
             )
             self.add_summary(summary, global_step, walltime)
-            self._nonfinite.check(tag, as_float(scalar_value), global_step, double_precision=double_precision)
+            self._nonfinite.check(tag, number, global_step, double_precision=double_precision)
             return
         rows = self._rows
         if len(rows) > self._limit:
@@ -188,7 +198,7 @@ class EventFileWriter:
         try:
             rows += pack_row(
                 self._tags[tag],
-                0 if global_step is None else global_step,
+                self._default_step if global_step is None else global_step,
                 self._clock() if walltime is None else walltime,
                 scalar_value,
             )
@@ -213,10 +223,11 @@ class EventFileWriter:
             ValueError: the bytes do not parse as a Summary, the step is too large, or the writer is closed.
             OSError: earlier events could not be written; this one was not logged.
         """
-        data = message_bytes(summary, Summary, "summary")
+        data, metadata = self._metadata.without_written(message_bytes(summary, Summary, "summary"))
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        record = encode_summary_event(data, as_step(global_step), now)
+        record = encode_summary_event(data, self._step(global_step), now)
         self._add_record(record, len(record))
+        self._metadata.note(metadata)
 
     def add_event(self, event: Any) -> None:
         """Log a whole Event with its own time and step: a message or its bytes. Raises as `add_summary` does."""
@@ -302,6 +313,7 @@ class EventFileWriter:
     def after_fork_in_child(self) -> None:
         """Leave waiting events to the parent; the child's own events go to a new file."""
         self._pending.clear()
+        self._metadata.begin_file()
         self._errors.clear()
         self._limit = _NEVER
         self._forked = not self._closed
@@ -332,6 +344,7 @@ class EventFileWriter:
             self._file = file
             self._purge_step = None  # only the first file purges; later ones continue it
             self._pending.begin_file()
+            self._metadata.begin_file()
         self._write_pending()
         self._flusher.add(self)
         look_after(self)
@@ -382,11 +395,15 @@ class EventFileWriter:
     def _careful_row(self, tag: str, value: float, global_step: Any, walltime: Any) -> bytes:
         """The row, if fast packing failed: for a new tag, a step or time of another type, or a huge value."""
         check_tag(tag)
-        step = as_step(global_step)
+        step = self._step(global_step)
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
         number = self._pending.number_of(tag)
         self._let_calls_pass()  # fewer of them, if this is the longest tag so far
         return pack_row(number, step, now, as_float32(value))
+
+    def _step(self, global_step: Any) -> int:
+        """A call's step: a method may have set another than 0 for calls that give none."""
+        return as_step(self._default_step if global_step is None else global_step)
 
     def _add_record(self, record: bytes | Deferred, size: int) -> None:
         """Log a whole record, deferred or not; `size` is the memory that it takes until it is encoded."""

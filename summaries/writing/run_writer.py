@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from summaries import kinds
 from summaries.storage.names import join
-from summaries.values import as_float, as_step, check_mapping, check_tag
+from summaries.values import as_float, check_mapping, check_tag
 from summaries.writing.event_file_writer import EventFileWriter
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class RunWriter(EventFileWriter):
         check_tag(main_tag)
         check_mapping(tag_scalar_dict, "tag_scalar_dict")
         now = self._clock() if walltime is None else walltime
-        step = as_step(global_step)
+        step = self._step(global_step)
         values = {name: as_float(value, f"tag_scalar_dict[{name!r}]") for name, value in tag_scalar_dict.items()}
         for name, value in values.items():
             child = self._child(f"{main_tag.replace('/', '_')}_{name}")

@@ -26,7 +26,8 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
     Args:
         logdir: the run's directory; created if missing. An address with a scheme, such as `s3://bucket/run`, goes to
             fsspec. If None, `runs/<date>_<host><comment>`.
-        graph: a graph to log, as in `add_graph`; a string is taken as torch's second argument, `comment`.
+        graph: a graph to log, as in `add_graph`; of TensorFlow's own, the MetaGraphDef too, as TF1 does. A string is
+            taken as torch's second argument, `comment`.
         max_queue: the number of scalars after which a call encodes them; a few thousand is fastest.
         flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. If None, 2,
             or 60 if the directory is remote.
@@ -37,6 +38,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         log_dir: torch's name for `logdir`.
         max_pending_bytes: roughly the memory that waiting events may take; a call that finds it used up writes them.
         fsync: flush() and close() return only when the bytes are on the disk.
+        session: accepted for TF1's sake. TensorFlow's own summary operations write a file of their own beside this one.
 
     Raises:
         TypeError: both `logdir` and `log_dir` are given.
@@ -63,6 +65,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         log_dir: str | os.PathLike[str] | None = None,
         max_pending_bytes: int = 64 << 20,
         fsync: bool = False,
+        session: Any = None,
     ) -> None:
         if logdir is not None and log_dir is not None:
             raise TypeError("logdir and log_dir are two names for one argument, got both")
@@ -90,7 +93,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         super().__init__(directory, max_queue, **self._options)
         self._large = LargeHistograms(self._max_pending_bytes // 4)
         if graph is not None or graph_def is not None:
-            self.add_graph(graph, graph_def=graph_def)
+            self._add_first_graph(graph, graph_def)
 
     @property
     def log_dir(self) -> str:
