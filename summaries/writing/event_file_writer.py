@@ -177,18 +177,18 @@ class EventFileWriter:
             if isinstance(new_style, str) or isinstance(double_precision, str):
                 display_name, new_style = display_name or new_style or "", False
                 summary_description, double_precision = summary_description or double_precision or "", False
-            number = as_float(scalar_value)  # once: a tensor on another device waits for it
+            scalar_value = as_float(scalar_value)  # once: a tensor on another device has to be waited for
             double_precision = new_style and double_precision
             summary = scalar(
                 tag,
-                number,
+                scalar_value,
                 new_style=new_style,
                 double_precision=double_precision,
                 display_name=display_name,
                 summary_description=summary_description,
             )
             self.add_summary(summary, global_step, walltime)
-            self._nonfinite.check(tag, number, global_step, double_precision=double_precision)
+            self._nonfinite.check(tag, scalar_value, global_step, double_precision=double_precision)
             return
         rows = self._rows
         if len(rows) > self._limit:

@@ -38,7 +38,6 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         log_dir: torch's name for `logdir`.
         max_pending_bytes: roughly the memory that waiting events may take; a call that finds it used up writes them.
         fsync: flush() and close() return only when the bytes are on the disk.
-        session: accepted for TF1's sake. TensorFlow's own summary operations write a file of their own beside this one.
 
     Raises:
         TypeError: both `logdir` and `log_dir` are given.
@@ -65,7 +64,6 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         log_dir: str | os.PathLike[str] | None = None,
         max_pending_bytes: int = 64 << 20,
         fsync: bool = False,
-        session: Any = None,
     ) -> None:
         if logdir is not None and log_dir is not None:
             raise TypeError("logdir and log_dir are two names for one argument, got both")
