@@ -55,7 +55,7 @@ class MetadataOnce:
         Metadata that differs from the tag's first is kept; so is that of a value with nothing else, as hparams have.
         """
         new: dict[str, bytes] = {}
-        if _METADATA_KEY not in data or isinstance(data, OurBytes):  # of scalars, without metadata
+        if isinstance(data, OurBytes) or _METADATA_KEY not in data:  # OurBytes are scalars, without metadata
             return data, new
         summary, repeated = Summary.FromString(data), False
         for value in summary.value:
