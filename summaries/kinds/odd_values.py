@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
+from summaries.values import warn
 
 __all__ = ["warn_odd"]
 
@@ -27,12 +26,4 @@ def warn_odd(kind: str, tag: str, problem: str, written: str, example: object = 
     _warned.add((kind, tag, problem))
     such = "" if example == "" else f", such as {example}"
     message = f"{kind} {tag!r} {problem}{such}: {written}; warned once per tag"
-    warnings.warn(message, stacklevel=_levels_inside())
-
-
-def _levels_inside() -> int:
-    """The stack level of the first caller outside of this package, for the function that asks."""
-    frame, level = sys._getframe(1), 1  # noqa: SLF001 - as the warnings module finds it
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "summaries":
-        frame, level = frame.f_back, level + 1
-    return level
+    warn(message)

@@ -68,7 +68,8 @@ class GraphMethods(EventFileWriter):
         Args:
             graph: a GraphDef from any library, its bytes, an object with `as_graph_def()` such as a TensorFlow graph,
                 a torch module or, if `optim` is imported, a loss, which is called once and traced without its arrays.
-                The nodes of a TensorFlow graph keep the shapes of their outputs.
+                The nodes of a TensorFlow graph keep the shapes of their outputs. A pair of GraphDef and RunMetadata is
+                what torch's `file_writer` takes.
             global_step: as in `add_scalar`; for a torch module, as in torch: the inputs to trace it with.
             graph_def: another name for `graph`; for a torch module, as in torch: `verbose`.
             use_strict_trace: for a torch module.
@@ -82,12 +83,12 @@ class GraphMethods(EventFileWriter):
                 GraphDef.
         """
         given = model if graph is None else graph
+        if isinstance(given, tuple):
+            self._add_costed_graph(*given)
+            return
         if given is not None and graphs.is_torch_module(given):
             inputs = global_step if input_to_model is None else input_to_model
-            definition, metadata = graphs.trace_torch(given, inputs, verbose or bool(graph_def), use_strict_trace)
-            self.add_event(Event(wall_time=self._clock(), graph_def=definition))
-            if "step1" not in self._run_metadata_tags:
-                self.add_run_metadata(metadata, "step1")
+            self._add_costed_graph(*graphs.trace_torch(given, inputs, verbose or bool(graph_def), use_strict_trace))
             return
         if input_to_model is not None:
             raise TypeError(f"input_to_model is for torch modules, got it with {type(given).__name__}")
@@ -98,6 +99,11 @@ class GraphMethods(EventFileWriter):
             raise ValueError("add_graph needs a graph or a graph_def, got neither")
         data = graphs.graph_bytes(given, add_shapes=True)
         self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), graph_def=data))
+
+    def _add_costed_graph(self, graph: Any, run_metadata: Any) -> None:
+        self.add_event(Event(wall_time=self._clock(), graph_def=graphs.graph_bytes(graph)))
+        if "step1" not in self._run_metadata_tags:
+            self.add_run_metadata(run_metadata, "step1")
 
     def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
         """Log a MetaGraphDef: a graph with TensorFlow's collections, from which `import_meta_graph` restores it.

@@ -247,8 +247,6 @@ class KindMethods(EventFileWriter):
             ValueError: a shape is wrong, or the number of labels or pictures is not that of the points.
             ImportError: there are pictures, and Pillow is not installed.
         """
-        if self._closed:
-            self._look_closer()  # raises
         check_tag(tag)
         if self._projector is None:
             self._projector = projector.Projector(self._directory)

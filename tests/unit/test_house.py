@@ -31,9 +31,7 @@ NOT_NAMED_AFTER_A_MODULE = {
 MOST_LINES = 400
 AT_MOST = 450
 LONG = {
-    "summaries/writing/event_file_writer.py": "locks, signals and forks have to be read together",
     "tests/browser/test_audit_page.py": "one page, one browser session",
-    "tests/unit/summaries/writing/test_event_file_writer.py": "the writer's contract",
 }
 """Files of over 400 lines, and why."""
 LONGER = {"tests/browser/test_audit_page.py"}

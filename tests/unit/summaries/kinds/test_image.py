@@ -78,9 +78,9 @@ REFUSED = {
     ),
     "no frames a second": (
         summaries.video,
-        ("a", np.zeros((1, 2, 3, 4, 5)), "4"),
+        ("a", np.zeros((1, 2, 3, 4, 5)), "fast"),
         TypeError,
-        "fps must be a number, got '4'",
+        "fps must be a number, got 'fast'",
     ),
     "no scale": (
         summaries.image_with_boxes,

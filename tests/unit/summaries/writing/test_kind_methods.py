@@ -144,8 +144,7 @@ def test_each_file_has_its_own_metadata(logdir):
     for step in range(2):
         writer.add_text("note", "x", step)
     writer.close()
-    writer.reopen()
-    writer.add_text("note", "x", 2)
+    writer.add_text("note", "x", 2)  # goes on in a new file
     writer.close()
     described = [
         [value.HasField("metadata") for event in list(summary_iterator(path))[1:] for value in event.summary.value]
