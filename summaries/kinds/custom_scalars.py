@@ -56,7 +56,7 @@ def _chart(title: str, content: Sequence[Any]) -> Chart:
         raise ValueError(f"chart {title!r} must be ['Multiline', tags] or ['Margin', tags], got {content!r}")
     kind, given = content[:2]
     tags = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
-    if not all(isinstance(tag, str) for tag in tags):
+    if not all(isinstance(tag, (str, bytes)) for tag in tags):
         raise TypeError(f"the tags of chart {title!r} must be a list of strings, got {given!r}")
     if kind != "Margin":
         if kind != "Multiline":

@@ -78,16 +78,22 @@ def under_a_supervisor(tf, directory):
             supervisor.summary_computed(session, session.run(summary))
 
 
+def nodes(graph):
+    """What stays the same when TensorFlow builds the model again: it numbers functions, and protobuf orders maps freely."""
+    return [(node.name, node.op, node.device, "_output_shapes" in node.attr) for node in graph.node]
+
+
 def logged(tf, directory):
-    """Each event: its step and what it says; graphs are parsed, since protobuf orders a map as it likes."""
+    """Each event: its step and what it says."""
     for path in event_files(directory):
         for event in list(summary_iterator(path))[1:]:
             what = event.WhichOneof("what")
             said = getattr(event, what)
             if what == "graph_def":
-                said = tf.GraphDef.FromString(said)
+                said = nodes(tf.GraphDef.FromString(said))
             elif what == "meta_graph_def":
-                said = tf.MetaGraphDef.FromString(said)
+                meta = tf.MetaGraphDef.FromString(said)
+                said = nodes(meta.graph_def), sorted(meta.collection_def), meta.meta_info_def.tensorflow_version
             yield event.step, what, str(said)
 
 

@@ -59,7 +59,7 @@ def chart(content, title="b"):
 
 
 @pytest.mark.parametrize(
-    "tags", [["x"], ("x",), {"x"}, np.array(["x"]), "x"], ids=["list", "tuple", "set", "array", "str"]
+    "tags", [["x"], ("x",), {"x"}, np.array(["x"]), "x", [b"x"]], ids=["list", "tuple", "set", "array", "str", "bytes"]
 )
 def test_tags_in_any_collection(tags):
     assert list(chart(["Multiline", tags]).multiline.tag) == ["x"]
