@@ -71,7 +71,6 @@ EMBEDDINGS = {
         "metadata": ["ab", "cd", "ef"],
         "metadata_header": ["x", "y"],
     },
-    "metadata_header names the columns of metadata, got ['x'] without any": {"metadata_header": ["x"]},
 }
 
 
