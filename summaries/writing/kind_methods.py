@@ -23,6 +23,7 @@ class KindMethods(EventFileWriter):
 
     _large: LargeHistograms
     _projector: projector.Projector | None
+    _default_bins: Any = None
 
     @contextmanager
     def use_metadata(self, *, global_step: Any = None, walltime: float | None = None) -> Iterator[Self]:
@@ -47,6 +48,15 @@ class KindMethods(EventFileWriter):
         finally:
             self._default_step, self._clock = before
 
+    @property
+    def default_bins(self) -> Any:
+        """What `add_histogram` takes for bins="tensorflow": the list of TensorFlow's edges, or what is set instead."""
+        return kinds.tensorflow_edges().tolist() if self._default_bins is None else self._default_bins
+
+    @default_bins.setter
+    def default_bins(self, bins: str | int | list[float]) -> None:
+        self._default_bins = bins
+
     def add_histogram(
         self,
         tag: str,
@@ -61,6 +71,8 @@ class KindMethods(EventFileWriter):
         A large array is copied, and counted in the background.
         """
         check_tag(tag)
+        if self._default_bins is not None and isinstance(bins, str) and bins == "tensorflow":
+            bins = self._default_bins
         array = as_array(values)
         if array.size <= LARGE:
             self.add_summary(kinds.histogram(tag, array, bins, max_bins), global_step, walltime)

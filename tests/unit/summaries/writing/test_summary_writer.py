@@ -334,3 +334,18 @@ def test_a_graph_and_its_cost(logdir):
     run = read_run(logdir)
     assert list(run.run_metadata) == ["step1"]
     assert run.graph == GRAPH
+
+
+def test_default_bins(logdir):
+    """Programs for torch's writer read them, and set them."""
+    with SummaryWriter(logdir) as writer:
+        edges = writer.default_bins
+        assert (len(edges), edges[0], edges[len(edges) // 2]) == (1549, -edges[-1], 0.0)
+        writer.add_histogram("h", [0.0, 1.0], 0)
+        writer.add_histogram("h", [0.0, 1.0], 0, bins=edges)
+        writer.default_bins = 4
+        writer.add_histogram("h", [0.0, 1.0], 0)
+        assert writer.default_bins == 4
+    plain, same, set_to_four = read_run(logdir).histograms["h"]
+    np.testing.assert_array_equal(plain, same)
+    assert set_to_four[:, 2].tolist() == [1, 0, 0, 1]
