@@ -2,7 +2,7 @@
 
 from summaries.kinds.audio import audio
 from summaries.kinds.custom_scalars import custom_scalars
-from summaries.kinds.histogram import all_finite, check_bins, histogram, histogram_raw
+from summaries.kinds.histogram import all_finite, check_bins, histogram, histogram_raw, tensorflow_edges
 from summaries.kinds.hparams import hparams
 from summaries.kinds.image import figure, image, image_with_boxes, images, video
 from summaries.kinds.merge import merge
@@ -31,6 +31,7 @@ __all__ = [
     "pr_curve_raw",
     "scalar",
     "tensor",
+    "tensorflow_edges",
     "text",
     "video",
     "zero_fraction",

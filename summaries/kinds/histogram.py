@@ -185,7 +185,7 @@ def _tallied(values: NDArray[np.float32], edges: NDArray[np.float64]) -> tuple[N
     """The counts in TensorFlow's bins, as far as `edges` reach; the sum, and the sum of squares."""
     from summaries.kinds.tally import tally  # noqa: PLC0415 - needs numba
 
-    inner = _tensorflow_edges()
+    inner = tensorflow_edges()
     counts, total, squares = tally(values, inner)
     first, last = np.searchsorted(edges, (inner[0], inner[-1]))
     counts[-2] += 0 if last + 1 < len(edges) else counts[-1]  # the last bin includes its upper edge
@@ -208,7 +208,7 @@ _RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")  #
 
 
 @cache
-def _tensorflow_edges() -> NDArray[np.float64]:
+def tensorflow_edges() -> NDArray[np.float64]:
     """The default edges, computed by repeated multiplication as in TensorFlow."""
     positive = []
     edge = 1e-12
@@ -224,7 +224,7 @@ def _edges(values: NDArray[Any], bins: Any, lowest: float, highest: float) -> ND
         bins = _number_of_bins(values, bins, lowest, highest)
     if isinstance(bins, (int, np.integer)):
         return _even_edges(lowest, highest, int(bins))
-    edges = _tensorflow_edges() if isinstance(bins, str) else np.asarray(bins, np.float64)
+    edges = tensorflow_edges() if isinstance(bins, str) else np.asarray(bins, np.float64)
     below = [lowest] if lowest < edges[0] else []
     above = [highest] if highest > edges[-1] else []
     return np.concatenate((below, edges, above))

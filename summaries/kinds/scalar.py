@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds.metadata import plugin_metadata
-from summaries.values import as_array, as_float, check_tag
+from summaries.kinds.odd_values import warn_odd
+from summaries.values import as_array, as_float, as_tag, check_tag
 from summaries.wire.pb import Summary
 from summaries.wire.protobuf import OurBytes
 from summaries.wire.scalars import scalar_summary
@@ -37,7 +38,8 @@ def scalar(
         tag: the tag.
         scalar_value: one number of any type.
         new_style: store a rank-0 tensor instead of a simple_value.
-        double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
+        double_precision: with `new_style`, store it as float64. TensorBoard's fast loader does not show these: a
+            warning says so once a tag. Without `new_style`, it is ignored, as torch does.
         display_name: shown instead of the tag.
         summary_description: Markdown, shown next to the chart.
 
@@ -51,9 +53,12 @@ def scalar(
     check_tag(tag)
     value = Summary.Value(tag=tag)
     number = as_float(scalar_value)
-    if new_style or double_precision:
+    if new_style:
         with np.errstate(over="ignore"):
             array = np.asarray(number, np.float64 if double_precision else np.float32)
+        if double_precision:
+            hidden = "TensorBoard shows it only with --load_fast=false"
+            warn_odd("scalar", tag, "is stored with double precision", hidden)
         value.tensor.CopyFrom(numeric_tensor(array))
     else:
         value.simple_value = number
@@ -99,10 +104,7 @@ class ScalarsTemplate:
     """
 
     def __init__(self, tags: Iterable[str]) -> None:
-        values = []
-        for tag in tags:
-            check_tag(tag)
-            values.append(scalar_summary(tag.encode(), 0.0))
+        values = [scalar_summary(as_tag(tag).encode(), 0.0) for tag in tags]
         self._bytes = b"".join(values)
         self._places = np.fromiter(accumulate(map(len, values)), np.int64, len(values)) - _VALUE_BYTES
 

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 pytest.importorskip("numba", reason="the compiled counter needs the extra `fast`")
 module = importlib.import_module("summaries.kinds.histogram")  # the package has a function of this name
-EDGES = module._tensorflow_edges().astype(np.float32)
+EDGES = module.tensorflow_edges().astype(np.float32)
 NEAR_EDGES = np.concatenate((EDGES, np.nextafter(EDGES, np.float32(np.inf)), np.nextafter(EDGES, np.float32(-np.inf))))
 
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -26,5 +26,5 @@ def test_refused():
     template = ScalarsTemplate(["a", "b"])
     with pytest.raises(ValueError, match=r"^values must contain one value for each of 2 tags, got shape \(1,\)$"):
         template.filled([1.0])
-    with pytest.raises(ValueError, match=r"^tag must not be empty, got ''$"):
-        ScalarsTemplate(["a", ""])
+    with pytest.raises(TypeError, match=r"^tag must be a string, got int: 5$"):
+        ScalarsTemplate(["a", 5])

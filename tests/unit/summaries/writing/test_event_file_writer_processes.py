@@ -154,7 +154,7 @@ def test_a_forked_child_whose_file_cannot_be_made(tmp_path, logdir):
 writer.flush()
 child = os.fork()
 if child == 0:
-    from summaries.writing import event_file_writer as module
+    from summaries.writing import beginning as module
     create = module.create_event_file
     def full(*arguments):
         raise OSError(28, "No space left on device")
@@ -173,6 +173,27 @@ writer.add_scalar("loss", 3.0, 3)
     run_script(tmp_path, HEAD + program, logdir)
     files = sorted(scalars(path) for path in event_files(logdir))
     assert files == [[(2, "child", 2.0)], [(3, "loss", 3.0)]]
+
+
+@needs_fork
+def test_a_fork_while_the_writer_is_being_closed(tmp_path, logdir):
+    """The child does not wait for the thread that was closing it, and does not write to its parent's file."""
+    program = """
+seal = writer._pending.seal
+def fork_first():
+    writer._pending.seal = seal
+    child = os.fork()
+    if child == 0:
+        writer.add_scalar("child", 1.0, 1)
+        writer.close()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    return seal()
+writer._pending.seal = fork_first
+writer.close()
+"""
+    run_script(tmp_path, HEAD + program, logdir)
+    assert sorted(scalars(path) for path in event_files(logdir)) == [[], [(1, "child", 1.0)]]
 
 
 @pytest.mark.parametrize("method", [pytest.param("fork", marks=needs_fork), "spawn"])
