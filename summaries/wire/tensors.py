@@ -106,7 +106,7 @@ def _typed(values: Any, kind: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return wide.astype(dtype)
 
 
-def _halves(bits: NDArray[np.int64], kind: int) -> NDArray[np.uint16]:
+def _halves(bits: NDArray[Any], kind: int) -> NDArray[np.uint16]:
     """The bits of 16-bit floats in a `half_val`, where torch's writer puts those of the same numbers as float32.
 
     These are told apart: as float32, none but 0 of these numbers has its upper half zero.
