@@ -101,7 +101,23 @@ def _typed(values: Any, kind: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype.kind in "fc" and kind != pb.DT_HALF:
         return np.array(values, dtype)
     wide = np.array(values, np.uint64 if kind == pb.DT_UINT64 else np.int64)
-    return wide.astype(np.uint16).view(dtype) if kind == pb.DT_HALF else wide.astype(dtype)
+    if kind in (pb.DT_HALF, pb.DT_BFLOAT16):
+        return _halves(wide, kind).view(dtype)
+    return wide.astype(dtype)
+
+
+def _halves(bits: NDArray[Any], kind: int) -> NDArray[np.uint16]:
+    """The bits of 16-bit floats in a `half_val`, where torch's writer puts those of the same numbers as float32.
+
+    These are told apart: as float32, none but 0 of these numbers has its upper half zero.
+    """
+    if np.all(bits >> 16 == 0):
+        return bits.astype(np.uint16)
+    wide = bits.astype(np.uint32)
+    if kind == pb.DT_BFLOAT16:
+        return (wide >> np.uint32(16)).astype(np.uint16)
+    with np.errstate(over="ignore"):
+        return wide.view(np.float32).astype(np.float16).view(np.uint16)
 
 
 def _filled(flat: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
