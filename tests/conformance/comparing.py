@@ -25,11 +25,13 @@ def differences(ours: Any, original: Any, where: str = "") -> list[str]:
 
 
 def _of_dicts(ours: dict[Any, Any], original: dict[Any, Any], where: str) -> list[str]:
-    found = [f"{where}[{key!r}]: only ours, {ours[key]!r:.200}" for key in ours if key not in original]
-    found += [f"{where}[{key!r}]: only the original's, {original[key]!r:.200}" for key in original if key not in ours]
-    for key in ours:
+    found = [f"{where}[{key!r}]: only ours, {value!r:.200}" for key, value in ours.items() if key not in original]
+    found += [
+        f"{where}[{key!r}]: only the original's, {value!r:.200}" for key, value in original.items() if key not in ours
+    ]
+    for key, value in ours.items():
         if key in original:
-            found += differences(ours[key], original[key], f"{where}[{key!r}]")
+            found += differences(value, original[key], f"{where}[{key!r}]")
     return found
 
 
@@ -56,5 +58,7 @@ def _of_arrays(ours: np.ndarray, original: np.ndarray, where: str) -> list[str]:
 
 def _alike(ours: Any, original: Any) -> bool:
     if isinstance(ours, float) and isinstance(original, float):
-        return math.isclose(ours, original, rel_tol=RELATIVE, abs_tol=ABSOLUTE) or (ours != ours and original != original)
+        return math.isclose(ours, original, rel_tol=RELATIVE, abs_tol=ABSOLUTE) or (
+            math.isnan(ours) and math.isnan(original)
+        )
     return type(ours) is type(original) and bool(ours == original)

@@ -11,7 +11,6 @@ import re
 import socket
 import time
 import wave
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from tensorboard.util.tensor_util import make_ndarray
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from conformance.rows import Row
 
@@ -232,9 +232,15 @@ def _accumulated(directory: str) -> dict[str, Any]:
     tags = reader.Tags()
     read = {"scalars": reader.Scalars, "histograms": reader.Histograms, "images": reader.Images, "audio": reader.Audio}
     read["tensors"] = reader.Tensors
-    seen: dict[str, Any] = {kind: {tag: [_point(p) for p in get(tag)] for tag in tags[kind]} for kind, get in read.items()}
+    seen: dict[str, Any] = {
+        kind: {tag: [_point(p) for p in get(tag)] for tag in tags[kind]} for kind, get in read.items()
+    }
     seen["plugins"] = {tag: data.plugin_data.plugin_name for tag, data in reader.summary_metadata.items()}
-    return seen | {"graph": tags["graph"], "meta_graph": tags["meta_graph"], "run_metadata": sorted(tags["run_metadata"])}
+    return seen | {
+        "graph": tags["graph"],
+        "meta_graph": tags["meta_graph"],
+        "run_metadata": sorted(tags["run_metadata"]),
+    }
 
 
 def _point(point: Any) -> Any:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["SAME", "Row", "Verdict", "accepted", "different", "refused", "row", "tf1"]
+__all__ = ["SAME", "Row", "Verdict", "accepted", "calls", "different", "refused", "row", "tf1"]
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,24 @@ def row(
     make: Callable[[Any, str], Any] = _plainly,
     view: Callable[[Path], Any] | None = None,
     torch: Verdict | None = SAME,
-    tensorboardX: Verdict | None = SAME,  # noqa: N803 - the library's own name
+    tensorboardX: Verdict | None = SAME,
 ) -> Row:
     """A row about the two libraries whose methods have the same names."""
     verdicts = {"torch": torch, "tensorboardX": tensorboardX}
     return Row(method, what, use, make, view, {name: verdict for name, verdict in verdicts.items() if verdict})
+
+
+def calls(method: str, *first: Any, **usual: Any) -> Callable[..., Row]:
+    """A function that makes rows of one method: from what is special about the call, and its further arguments.
+
+    `torch`, `tensorboardX` and `view` are those of `row`; `usual` holds what they are if a row does not say.
+    """
+
+    def with_arguments(what: str, *arguments: Any, **options: Any) -> Row:
+        chosen = usual | {name: options.pop(name) for name in ("torch", "tensorboardX", "view") if name in options}
+        return row(method, what, lambda writer: getattr(writer, method)(*first, *arguments, **options), **chosen)
+
+    return with_arguments
 
 
 def tf1(

@@ -10,7 +10,10 @@ __all__ = ["differences_of", "public_methods"]
 
 def public_methods(writer_class: type) -> list[str]:
     """The names of a class's public methods, and `__init__`."""
-    return ["__init__", *(name for name in dir(writer_class) if not name.startswith("_") and callable(getattr(writer_class, name)))]
+    return [
+        "__init__",
+        *(name for name in dir(writer_class) if not name.startswith("_") and callable(getattr(writer_class, name))),
+    ]
 
 
 def differences_of(ours: type, original: type, method: str) -> list[str]:
@@ -37,4 +40,6 @@ def _of_one(name: str, original: inspect.Parameter, ours: dict[str, Any]) -> str
     if original.default is not original.empty and mine is ours[name].empty:
         return f"{name}: required, the original's default is {original.default!r}"
     alike = mine == original.default and type(mine) is type(original.default)
-    return "" if original.default is original.empty or alike else f"{name}={mine!r}, the original's {original.default!r}"
+    return (
+        "" if original.default is original.empty or alike else f"{name}={mine!r}, the original's {original.default!r}"
+    )

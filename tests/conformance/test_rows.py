@@ -10,11 +10,13 @@ from conformance.tables import ROWS
 
 from summaries import SummaryWriter
 
-CASES = [pytest.param(row, library, id=f"{library}-{row.method}-{row.what}") for row in ROWS for library in row.verdicts]
+CASES = [
+    pytest.param(row, library, id=f"{library}-{row.method}-{row.what}") for row in ROWS for library in row.verdicts
+]
 
 
 @pytest.mark.parametrize(("row", "library"), CASES)
-def test_the_row_is_as_the_table_says(row, library, tmp_path):
+def test_the_row_is_as_the_table_says(row, library, tmp_path, record_property):
     seen = {}
     for name, writer_class in {"ours": SummaryWriter, "original": originals.WRITERS[library]}.items():
         root = tmp_path / name
@@ -25,6 +27,7 @@ def test_the_row_is_as_the_table_says(row, library, tmp_path):
     want = row.verdicts[library]
     if word != want.word:
         pytest.fail("\n".join([f"is {word}, not {want.word}: {'; '.join(found)[:300]}", *found]), pytrace=False)
+    record_property("row", (library, row.method, row.what, word))
 
 
 def verdict(ours, original):

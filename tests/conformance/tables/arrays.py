@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from conformance.rows import SAME, accepted, different, row
+from conformance.rows import SAME, accepted, calls, different, row
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(size=1000).astype(np.float32)
@@ -17,7 +17,9 @@ COUNTS = np.float64([[5, 4, 3], [4, 2, 0], [0, 2, 4], [0, 1, 2], [0.5, 0.6, 1.0]
 
 AT_MOST = different("at most max_bins bins are left; the originals' may be up to twice as many")
 OUTSIDE = different("what lies outside the bins is counted in the outermost ones; the originals leave it out")
-FINITE = different("moments are those of the finite values, and infinity counts in the outermost bins; the originals' are NaN")
+FINITE = different(
+    "moments are those of the finite values, and infinity counts in the outermost bins; the originals' are NaN"
+)
 UNREADABLE = different("TensorBoard cannot read what torch writes")
 THRESHOLDS = different("as many thresholds as asked for; the originals stop at 127")
 COLUMNS = different("the metadata say how many thresholds there are; the originals say 127")
@@ -27,34 +29,19 @@ ONCE = different("points are listed once in the projector's configuration")
 COMPONENTS = different("the mesh's metadata say which parts there are, as in torch; tensorboardX leaves that out")
 
 
-def histogram(what, *arguments, torch=SAME, tensorboardX=SAME, **options):
-    use = lambda w: w.add_histogram("t", *arguments, **options)  # noqa: E731
-    return row("add_histogram", what, use, torch=torch, tensorboardX=tensorboardX)
-
-
-def tensor(what, *arguments, torch=SAME, **options):
-    return row("add_tensor", what, lambda w: w.add_tensor("t", *arguments, **options), torch=torch, tensorboardX=None)
-
-
-def curve(what, *arguments, torch=SAME, tensorboardX=SAME, **options):
-    use = lambda w: w.add_pr_curve("t", *arguments, **options)  # noqa: E731
-    return row("add_pr_curve", what, use, torch=torch, tensorboardX=tensorboardX)
-
-
-def mesh(what, *arguments, torch=SAME, tensorboardX=COMPONENTS, **options):
-    use = lambda w: w.add_mesh("t", *arguments, **options)  # noqa: E731
-    return row("add_mesh", what, use, torch=torch, tensorboardX=tensorboardX)
-
-
-def embedding(what, *arguments, torch=SAME, tensorboardX=SAME, **options):
-    use = lambda w: w.add_embedding(*arguments, **options)  # noqa: E731
-    return row("add_embedding", what, use, torch=torch, tensorboardX=tensorboardX)
+histogram = calls("add_histogram", "t")
+tensor = calls("add_tensor", "t", tensorboardX=None)
+curve = calls("add_pr_curve", "t")
+mesh = calls("add_mesh", "t", tensorboardX=COMPONENTS)
+embedding = calls("add_embedding")
 
 
 def raw(what, torch=SAME, tensorboardX=SAME, **changed):
     given = {"min": 0.0, "max": 3.0, "num": 6, "sum": 8.0, "sum_squares": 12.0}
     given |= {"bucket_limits": [1.0, 2.0, 3.0], "bucket_counts": [1, 2, 3], "global_step": 1} | changed
-    return row("add_histogram_raw", what, lambda w: w.add_histogram_raw("t", **given), torch=torch, tensorboardX=tensorboardX)
+    return row(
+        "add_histogram_raw", what, lambda w: w.add_histogram_raw("t", **given), torch=torch, tensorboardX=tensorboardX
+    )
 
 
 RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")
@@ -91,7 +78,9 @@ HISTOGRAMS = [
     histogram("infinity", np.float32([1, np.inf, 2]), 1, torch=FINITE, tensorboardX=FINITE),
     histogram("beyond the bins", np.float64([1e30, 1.0]), 1, torch=OUTSIDE, tensorboardX=OUTSIDE),
     histogram("strings", np.array(["a"]), 1),
-    row("add_histogram", "by name", lambda w: w.add_histogram(tag="t", values=NORMAL, global_step=1, bins="tensorflow")),
+    row(
+        "add_histogram", "by name", lambda w: w.add_histogram(tag="t", values=NORMAL, global_step=1, bins="tensorflow")
+    ),
     row("add_histogram", "a large array", lambda w: w.add_histogram("t", np.tile(NORMAL, 2000), 1)),
     raw("as given"),
     raw("walltime", walltime=1.7e9),
@@ -120,7 +109,9 @@ TENSORS = [
     tensor("a NumPy array", np.float32([1, 2]), 1, torch=accepted("torch takes tensors only")),
     tensor("a list", [1.0, 2.0], 1, torch=accepted("torch takes tensors only")),
     tensor("that requires gradients", torch.tensor([1.5], requires_grad=True), 1),
-    row("add_tensor", "by name", lambda w: w.add_tensor(tag="t", tensor=torch.ones(2), global_step=1), tensorboardX=None),
+    row(
+        "add_tensor", "by name", lambda w: w.add_tensor(tag="t", tensor=torch.ones(2), global_step=1), tensorboardX=None
+    ),
     row("add_tensor", "tag: empty", lambda w: w.add_tensor("", torch.ones(2), 1), tensorboardX=None),
 ]
 
@@ -153,7 +144,13 @@ CURVES = [
     row("add_pr_curve_raw", "six arrays", lambda w: w.add_pr_curve_raw("t", *COUNTS, 1, 3)),
     row("add_pr_curve_raw", "tensors", lambda w: w.add_pr_curve_raw("t", *torch.from_numpy(COUNTS), 1, 3)),
     row("add_pr_curve_raw", "lists", lambda w: w.add_pr_curve_raw("t", *COUNTS.tolist(), 1, 3)),
-    row("add_pr_curve_raw", "num_thresholds left out", lambda w: w.add_pr_curve_raw("t", *COUNTS, 1), torch=COLUMNS, tensorboardX=COLUMNS),
+    row(
+        "add_pr_curve_raw",
+        "num_thresholds left out",
+        lambda w: w.add_pr_curve_raw("t", *COUNTS, 1),
+        torch=COLUMNS,
+        tensorboardX=COLUMNS,
+    ),
     row("add_pr_curve_raw", "by position", lambda w: w.add_pr_curve_raw("t", *COUNTS, 1, 3, None, 1.7e9)),
     row("add_pr_curve_raw", "lengths that differ", lambda w: w.add_pr_curve_raw("t", [1], *COUNTS[1:], 1, 3)),
 ]
@@ -188,17 +185,17 @@ EMBEDDINGS = [
     row(
         "add_embedding",
         "twice, under two tags",
-        lambda w: [w.add_embedding(POINTS, tag=tag) for tag in ("a", "b")] and None,
+        lambda w: [w.add_embedding(POINTS, tag=tag) for tag in ("a", "b")],
     ),
     row(
         "add_embedding",
         "twice, at two steps",
-        lambda w: [w.add_embedding(POINTS, global_step=step) for step in (1, 2)] and None,
+        lambda w: [w.add_embedding(POINTS, global_step=step) for step in (1, 2)],
     ),
     row(
         "add_embedding",
         "twice, the same",
-        lambda w: [w.add_embedding(POINTS) for _ in range(2)] and None,
+        lambda w: [w.add_embedding(POINTS) for _ in range(2)],
         torch=ONCE,
         tensorboardX=ONCE,
     ),

@@ -12,7 +12,7 @@ from conformance.observing import by_tensorboard, events, run_files
 from conformance.rows import SAME, accepted, different, refused, row
 from tensorboard.compat import proto as tensorboard
 from tensorboard.compat.proto import event_pb2, summary_pb2  # noqa: F401 - attributes of tensorboard
-from tensorboardX import proto as tensorboardX
+from tensorboardX import proto as of_tensorboardx
 
 TWO_STARTS = different("START is written twice: TensorBoard's Python reader ignores a run's first")
 WHOLE = accepted("any whole number is a step")
@@ -74,7 +74,7 @@ def in_a_block_that_fails(w):
     try:
         with w:
             w.add_scalar("inside", 1.0, 1)
-            raise LookupError
+            raise LookupError  # noqa: TRY301 - a user's error
     except LookupError:
         return "raised"
 
@@ -148,14 +148,34 @@ CONSTRUCTED = [
     made("purge_step after a crash", restart, use=go_on, view=by_tensorboard),
     made("purge_step=0", lambda W, d: restart(W, d, 0), use=go_on, view=by_tensorboard),
     made("purge_step=None", lambda W, d: restart(W, d, None), use=go_on, view=by_tensorboard),
-    made("purge_step: a float", lambda W, d: restart(W, d, 3.0), use=go_on, view=by_tensorboard, torch=WHOLE, tensorboardX=WHOLE),
-    made("max_queue=1", lambda W, d: W(d, max_queue=1), use=lambda w: [w.add_scalar("t", i, i) for i in range(30)] and None),
-    made("max_queue=0", lambda W, d: W(d, max_queue=0), use=lambda w: [w.add_scalar("t", i, i) for i in range(30)] and None),
+    made(
+        "purge_step: a float",
+        lambda W, d: restart(W, d, 3.0),
+        use=go_on,
+        view=by_tensorboard,
+        torch=WHOLE,
+        tensorboardX=WHOLE,
+    ),
+    made(
+        "max_queue=1",
+        lambda W, d: W(d, max_queue=1),
+        use=lambda w: [w.add_scalar("t", i, i) for i in range(30)],
+    ),
+    made(
+        "max_queue=0",
+        lambda W, d: W(d, max_queue=0),
+        use=lambda w: [w.add_scalar("t", i, i) for i in range(30)],
+    ),
     made("flush_secs=0", lambda W, d: W(d, flush_secs=0)),
     made("flush_secs=0.5", lambda W, d: W(d, flush_secs=0.5)),
     made("flush_secs: a large number", lambda W, d: W(d, flush_secs=10**6)),
     made("filename_suffix=", lambda W, d: W(d, filename_suffix=".end"), view=suffixes),
-    made("filename_suffix of further runs", lambda W, d: W(d, filename_suffix=".end"), use=lambda w: w.add_scalars("m", {"a": 1.0}), view=suffixes),
+    made(
+        "filename_suffix of further runs",
+        lambda W, d: W(d, filename_suffix=".end"),
+        use=lambda w: w.add_scalars("m", {"a": 1.0}),
+        view=suffixes,
+    ),
     made("an unknown argument", lambda W, d: W(d, colour="red")),
     made("write_to_disk=False", lambda W, d: W(d, write_to_disk=False), torch=None, **NOTHING),
     made("write_to_disk=False, by position", lambda W, d: W(d, "", None, 10, 120, "", False), torch=None, **NOTHING),
@@ -180,7 +200,7 @@ ATTRIBUTES = [
     row("attributes", "default_bins", lambda w: np.round(np.log10(np.abs(w.default_bins[:5])), 3).tolist()),
     *(
         row("file_writer", what, use, **verdicts)
-        for of, verdicts in ((tensorboard, {"tensorboardX": None}), (tensorboardX, {"torch": None}))
+        for of, verdicts in ((tensorboard, {"tensorboardX": None}), (of_tensorboardx, {"torch": None}))
         for what, use in file_writer_uses(of).items()
     ),
     row("file_writer", "get_logdir", lambda w: w.file_writer.get_logdir()),
@@ -199,7 +219,11 @@ ENDS = [
     row("close", "twice", lambda w: [w.close(), w.close()]),
     row("close", "nothing was logged", lambda w: None),
     row("close", "then add_scalar", after_close(lambda w: w.add_scalar("after", 2.0, 2))),
-    row("close", "then every few steps", lambda w: [[w.add_scalar("t", s, s), w.close(), begin_a_new_file(w)] for s in (1, 2)] and None),
+    row(
+        "close",
+        "then every few steps",
+        lambda w: [[w.add_scalar("t", s, s), w.close(), begin_a_new_file(w)] for s in (1, 2)],
+    ),
     row("close", "then add_text", after_close(lambda w: w.add_text("after", "text", 2))),
     row("close", "then add_histogram", after_close(lambda w: w.add_histogram("after", np.arange(5.0), 2))),
     row(
@@ -208,23 +232,29 @@ ENDS = [
         after_close(lambda w: w.add_scalars("after", {"a": 2.0}, 2)),
         tensorboardX=NESTED,
     ),
-    row("close", "then add_hparams", after_close(lambda w: w.add_hparams({"lr": 0.1}, {"m": 1.0})), view=lambda root: None, tensorboardX=accepted("tensorboardX fails")),
+    row(
+        "close",
+        "then add_hparams",
+        after_close(lambda w: w.add_hparams({"lr": 0.1}, {"m": 1.0})),
+        view=lambda root: None,
+        tensorboardX=accepted("tensorboardX fails"),
+    ),
     row("close", "then add_embedding", after_close(lambda w: w.add_embedding(np.eye(3, dtype=np.float32)))),
     row("close", "then get_logdir", after_close(lambda w: w.get_logdir()), tensorboardX=None),
     row("close", "file_writer is None", after_close(lambda w: w.file_writer is None)),
     row("with", "closes at the end", in_a_block),
     row("with", "an error inside", in_a_block_that_fails),
     row("with", "then add_scalar", lambda w: [in_a_block(w), begin_a_new_file(w), w.add_scalar("after", 2.0, 2)][2]),
-    row("pickle", "a writer", lambda w: pickle.dumps(w) and None),
-    row("pickle", "copy.copy", lambda w: copy.copy(w) and None, torch=A_COPY, tensorboardX=A_COPY),
-    row("pickle", "copy.deepcopy", lambda w: copy.deepcopy(w) and None),
+    row("pickle", "a writer", pickle.dumps),
+    row("pickle", "copy.copy", copy.copy, torch=A_COPY, tensorboardX=A_COPY),
+    row("pickle", "copy.deepcopy", copy.deepcopy),
 ]
 
 OF_TENSORBOARDX = [
     row("export_scalars_to_json", "two curves", exported, torch=None, view=lambda root: None),
     row("use_metadata", "a step", lambda w: with_metadata(w, global_step=3), torch=None, tensorboardX=NEVER),
     row("use_metadata", "a step and a time", lambda w: with_metadata(w, global_step=3, walltime=1.7e9), torch=None),
-    row("use_metadata", "neither", lambda w: with_metadata(w), torch=None),
+    row("use_metadata", "neither", with_metadata, torch=None),
 ]
 
 ROWS = [*CONSTRUCTED, *ATTRIBUTES, *ENDS, *OF_TENSORBOARDX]

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 from conformance.observing import events, frames
-from conformance.rows import SAME, accepted, different, refused, row
+from conformance.rows import accepted, calls, different, row
 
 RNG = np.random.default_rng(0)
 FLOATS = RNG.random((3, 6, 5)).astype(np.float32)
@@ -40,28 +40,13 @@ def pyplot_figure(w, close):
     import matplotlib as mpl
 
     mpl.use("agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
-    one = pyplot.figure(figsize=(2, 2))
+    one = plt.figure(figsize=(2, 2))
     w.add_figure("t", one, 1, close)
-    is_open = pyplot.fignum_exists(one.number)
-    pyplot.close("all")
+    is_open = plt.fignum_exists(one.number)
+    plt.close("all")
     return is_open
-
-
-def image(what, *arguments, torch=SAME, tensorboardX=SAME, **options):
-    use = lambda w: w.add_image("t", *arguments, **options)  # noqa: E731
-    return row("add_image", what, use, torch=torch, tensorboardX=tensorboardX)
-
-
-def images(what, *arguments, torch=SAME, tensorboardX=SAME, **options):
-    use = lambda w: w.add_images("t", *arguments, **options)  # noqa: E731
-    return row("add_images", what, use, torch=torch, tensorboardX=tensorboardX)
-
-
-def boxes(what, *arguments, torch=SAME, tensorboardX=SAME, **options):
-    use = lambda w: w.add_image_with_boxes("t", *arguments, **options)  # noqa: E731
-    return row("add_image_with_boxes", what, use, torch=torch, tensorboardX=tensorboardX)
 
 
 def heard(root):
@@ -70,15 +55,11 @@ def heard(root):
     return [{name: value for name, value in sound.items() if name != "samples"} for sound in sounds]
 
 
-def video(what, *arguments, torch=GIF, tensorboardX=SAME, **options):
-    use = lambda w: w.add_video("t", *arguments, **options)  # noqa: E731
-    return row("add_video", what, use, view=frames, torch=torch, tensorboardX=tensorboardX)
-
-
-def audio(what, *arguments, torch=SAME, tensorboardX=SAME, **options):
-    use = lambda w: w.add_audio("t", *arguments, **options)  # noqa: E731
-    return row("add_audio", what, use, view=heard, torch=torch, tensorboardX=tensorboardX)
-
+image = calls("add_image", "t")
+images = calls("add_images", "t")
+boxes = calls("add_image_with_boxes", "t")
+video = calls("add_video", "t", view=frames, torch=GIF)
+audio = calls("add_audio", "t", view=heard)
 
 ROWS = [
     image("CHW of float32", FLOATS, 1),

@@ -1,8 +1,9 @@
 """add_hparams, add_custom_scalars and its two charts, add_graph, add_onnx_graph."""
 
+import numpy as np
 import torch
 from conformance.observing import by_tensorboard, trials
-from conformance.rows import SAME, accepted, different, row
+from conformance.rows import accepted, calls, different, row
 
 RATES = {"lr": 0.1, "bs": 32, "opt": "adam"}
 METRICS = {"hparam/accuracy": 0.9, "hparam/loss": 0.5}
@@ -11,7 +12,9 @@ LAYOUT = {"group": {"lines": ["Multiline", ["loss", "accuracy"]], "band": ["Marg
 ITSELF = different("the first set goes to the run itself, not to a run below it; further sets go below")
 TRUTH = different("True is stored as a truth value; torch stores 1.0")
 ANY = accepted("values of other types are stored as text; torch raises an error")
-PLACEHOLDERS = different("inputs are placeholders, and outputs are nodes of their own; the originals call inputs variables")
+PLACEHOLDERS = different(
+    "inputs are placeholders, and outputs are nodes of their own; the originals call inputs variables"
+)
 PROFILER = different("the times are under the name step1, as torch has it; tensorboardX says profiler")
 
 
@@ -19,11 +22,6 @@ def five_trials(w):
     """The example of torch's documentation."""
     for i in range(5):
         w.add_hparams({"lr": 0.1 * i, "bsize": i}, {"hparam/accuracy": 10 * i, "hparam/loss": 10 * i})
-
-
-def hparams(what, *arguments, torch=SAME, tensorboardX=SAME, view=trials, **options):
-    use = lambda w: w.add_hparams(*arguments, **options)  # noqa: E731
-    return row("add_hparams", what, use, view=view, torch=torch, tensorboardX=tensorboardX)
 
 
 def module():
@@ -40,6 +38,8 @@ def onnx_model(w, name="prototxt"):
     w.add_onnx_graph(**{name: "model.onnx"})
 
 
+hparams = calls("add_hparams", view=trials)
+
 HPARAMS = [
     hparams("a trial", RATES, METRICS),
     hparams("in which run", RATES, METRICS, view=None, torch=ITSELF, tensorboardX=ITSELF),
@@ -48,7 +48,9 @@ HPARAMS = [
     hparams("run_name, by position", RATES, METRICS, None, "trial", 3, view=None, tensorboardX=None),
     hparams("name, by position", RATES, METRICS, "trial", 3, view=None, torch=None),
     hparams("global_step", RATES, METRICS, global_step=7),
-    hparams("global_step in a named run", RATES, METRICS, run_name="trial", global_step=7, view=None, tensorboardX=None),
+    hparams(
+        "global_step in a named run", RATES, METRICS, run_name="trial", global_step=7, view=None, tensorboardX=None
+    ),
     hparams("hparam_domain_discrete", RATES, METRICS, {"opt": ["adam", "sgd"], "bs": [16, 32]}, tensorboardX=None),
     hparams(
         "hparam_domain_discrete in a named run",
@@ -66,7 +68,7 @@ HPARAMS = [
     hparams("a tensor", {"lr": torch.tensor([0.1])}, METRICS, tensorboardX=None),
     hparams("a list", {"layers": [1, 2]}, METRICS, torch=ANY),
     hparams("a function", {"activation": abs}, METRICS, torch=ANY),
-    hparams("a NumPy number", {"lr": __import__("numpy").float64(0.1)}, METRICS),
+    hparams("a NumPy number", {"lr": np.float64(0.1)}, METRICS),
     hparams("no hyperparameters", {}, METRICS),
     hparams("no metrics", RATES, {}),
     hparams("metrics that are tensors", RATES, {"hparam/accuracy": torch.tensor(0.5)}),
@@ -78,13 +80,13 @@ HPARAMS = [
     row(
         "add_hparams",
         "twice, each with a run_name",
-        lambda w: [w.add_hparams(RATES | {"lr": lr}, METRICS, run_name=f"lr{lr}") for lr in (0.1, 0.2)] and None,
+        lambda w: [w.add_hparams(RATES | {"lr": lr}, METRICS, run_name=f"lr{lr}") for lr in (0.1, 0.2)],
         tensorboardX=None,
     ),
     row(
         "add_hparams",
         "twice with one run_name",
-        lambda w: [w.add_hparams(RATES, {"hparam/loss": loss}, run_name="trial", global_step=1) for loss in (2, 1)] and None,
+        lambda w: ([w.add_hparams(RATES, {"hparam/loss": loss}, run_name="trial", global_step=1) for loss in (2, 1)]),
         tensorboardX=None,
         view=by_tensorboard,
     ),
@@ -97,7 +99,7 @@ HPARAMS = [
     row(
         "add_hparams",
         "after scalars of the run",
-        lambda w: [w.add_scalar("loss", 1.0, 0), w.add_hparams(RATES, METRICS)] and None,
+        lambda w: [w.add_scalar("loss", 1.0, 0), w.add_hparams(RATES, METRICS)],
         view=lambda root: [hyperparameters for hyperparameters, _ in trials(root)],
     ),
 ]
@@ -106,8 +108,12 @@ LAYOUTS = [
     row("add_custom_scalars", "a layout", lambda w: w.add_custom_scalars(LAYOUT)),
     row("add_custom_scalars", "by name", lambda w: w.add_custom_scalars(layout=LAYOUT)),
     row("add_custom_scalars", "empty", lambda w: w.add_custom_scalars({})),
-    row("add_custom_scalars", "twice", lambda w: [w.add_custom_scalars(LAYOUT) for _ in range(2)] and None),
-    row("add_custom_scalars", "a margin of two tags", lambda w: w.add_custom_scalars({"g": {"b": ["Margin", ["a", "b"]]}})),
+    row("add_custom_scalars", "twice", lambda w: [w.add_custom_scalars(LAYOUT) for _ in range(2)]),
+    row(
+        "add_custom_scalars",
+        "a margin of two tags",
+        lambda w: w.add_custom_scalars({"g": {"b": ["Margin", ["a", "b"]]}}),
+    ),
     row("add_custom_scalars_multilinechart", "tags", lambda w: w.add_custom_scalars_multilinechart(["a", "b"])),
     row(
         "add_custom_scalars_multilinechart",
@@ -142,7 +148,13 @@ GRAPHS = [
     row("add_graph", "no inputs", lambda w: w.add_graph(module())),
     row("add_graph", "no module", lambda w: w.add_graph(5)),
     row("add_onnx_graph", "a file", onnx_model, torch=PLACEHOLDERS, tensorboardX=None),
-    row("add_onnx_graph", "a file, under tensorboardX's name", lambda w: onnx_model(w, "onnx_model_file"), torch=None, tensorboardX=PLACEHOLDERS),
+    row(
+        "add_onnx_graph",
+        "a file, under tensorboardX's name",
+        lambda w: onnx_model(w, "onnx_model_file"),
+        torch=None,
+        tensorboardX=PLACEHOLDERS,
+    ),
     row("add_onnx_graph", "no such file", lambda w: w.add_onnx_graph("absent.onnx")),
 ]
 

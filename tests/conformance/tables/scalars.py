@@ -6,7 +6,9 @@ import numpy as np
 import torch
 from conformance.rows import accepted, different, refused, row
 
-CLEAN = different("tensorboardX writes other characters of a tag than letters, digits, - / . and _ as _; the tag is kept")
+CLEAN = different(
+    "tensorboardX writes other characters of a tag than letters, digits, - / . and _ as _; the tag is kept"
+)
 ONE_DIRECTORY = different("the run is named <main_tag>_<name>, as torch does; tensorboardX nests <main_tag>/<name>")
 NAMED = accepted("any name is written as text")
 UNENCODABLE = accepted("what cannot be encoded is replaced by a question mark")
@@ -59,7 +61,12 @@ STEPS = {
 
 NO_STEPS = {"a word": "three", "a fraction in a string": "2.7", "NaN": math.nan, "infinity": math.inf, "a list": [1]}
 
-TAGS = {"plain": "loss", "with a slash": "train/loss", "with digits, dots and dashes": "a-1.b_2/c", "not ASCII": "größe/梯度"}
+TAGS = {
+    "plain": "loss",
+    "with a slash": "train/loss",
+    "with digits, dots and dashes": "a-1.b_2/c",
+    "not ASCII": "größe/梯度",
+}
 ODD_TAGS = {
     "with spaces": "train loss",
     "with punctuation": "a:b(c)[d]*?",
@@ -90,19 +97,29 @@ ROWS = [
         "value: a tensor that requires gradients",
         lambda w: w.add_scalar("t", torch.tensor(1.5, requires_grad=True) * 2, 1),
     ),
-    row("add_scalar", "value: a numeric string", lambda w: w.add_scalar("t", "0.5", 1), tensorboardX=accepted("tensorboardX fails on strings")),
+    row(
+        "add_scalar",
+        "value: a numeric string",
+        lambda w: w.add_scalar("t", "0.5", 1),
+        tensorboardX=accepted("tensorboardX fails on strings"),
+    ),
     row("add_scalar", "value: a word", lambda w: w.add_scalar("t", "much", 1)),
     row("add_scalar", "value: None", lambda w: w.add_scalar("t", None, 1)),
     row("add_scalar", "value: two elements", lambda w: w.add_scalar("t", np.zeros(2), 1)),
     row("add_scalar", "value: no element", lambda w: w.add_scalar("t", np.zeros(0), 1)),
-    row("add_scalar", "value: a list of one number", lambda w: w.add_scalar("t", [0.5], 1), torch=accepted("torch takes no lists")),
+    row(
+        "add_scalar",
+        "value: a list of one number",
+        lambda w: w.add_scalar("t", [0.5], 1),
+        torch=accepted("torch takes no lists"),
+    ),
     row("add_scalar", "value: a complex number", lambda w: w.add_scalar("t", 1 + 2j, 1)),
     row("add_scalar", "value: an object", lambda w: w.add_scalar("t", object(), 1)),
     *(row("add_scalar", f"step: {what}", lambda w, s=s: w.add_scalar("t", 0.5, s)) for what, s in STEPS.items()),
     *(row("add_scalar", f"step: {what}", lambda w, s=s: w.add_scalar("t", 0.5, s)) for what, s in NO_STEPS.items()),
     row("add_scalar", "step: 2**63", lambda w: w.add_scalar("t", 0.5, 2**63)),
     row("add_scalar", "step left out", lambda w: w.add_scalar("t", 0.5)),
-    row("add_scalar", "steps out of order", lambda w: [w.add_scalar("t", s, s) for s in (5, 3, 4, 3)] and None),
+    row("add_scalar", "steps out of order", lambda w: [w.add_scalar("t", s, s) for s in (5, 3, 4, 3)]),
     row("add_scalar", "walltime", lambda w: w.add_scalar("t", 0.5, 1, 1.7e9)),
     row("add_scalar", "walltime: an int", lambda w: w.add_scalar("t", 0.5, 1, walltime=1_700_000_000)),
     row("add_scalar", "walltime: 0", lambda w: w.add_scalar("t", 0.5, 1, walltime=0)),
@@ -120,7 +137,12 @@ ROWS = [
     row("add_scalar", "tag: 10 000 characters", lambda w: w.add_scalar("a" * 10_000, 0.5, 1)),
     row("add_scalar", "tag: an int", lambda w: w.add_scalar(5, 0.5, 1)),
     row("add_scalar", "tag: None", lambda w: w.add_scalar(None, 0.5, 1)),
-    row("add_scalar", "tag: a lone surrogate", lambda w: w.add_scalar("\ud800", 0.5, 1), tensorboardX=refused("no reader could read the tag; tensorboardX writes _")),
+    row(
+        "add_scalar",
+        "tag: a lone surrogate",
+        lambda w: w.add_scalar("\ud800", 0.5, 1),
+        tensorboardX=refused("no reader could read the tag; tensorboardX writes _"),
+    ),
     row("add_scalar", "new_style", lambda w: w.add_scalar("t", 0.1, 1, new_style=True), tensorboardX=None),
     row(
         "add_scalar",
@@ -158,7 +180,7 @@ ROWS = [
     row(
         "add_scalars",
         "at several steps",
-        lambda w: [w.add_scalars("m", {"a": s, "b": -s}, s) for s in range(3)] and None,
+        lambda w: [w.add_scalars("m", {"a": s, "b": -s}, s) for s in range(3)],
         tensorboardX=ONE_DIRECTORY,
     ),
     row("add_scalars", "walltime", lambda w: w.add_scalars("m", {"a": 1.0}, 3, 1.7e9), tensorboardX=ONE_DIRECTORY),
@@ -169,11 +191,21 @@ ROWS = [
         tensorboardX=ONE_DIRECTORY,
     ),
     row("add_scalars", "no curve", lambda w: w.add_scalars("m", {}, 3)),
-    row("add_scalars", "a tensor", lambda w: w.add_scalars("m", {"a": torch.tensor(1.5)}, 3), tensorboardX=ONE_DIRECTORY),
+    row(
+        "add_scalars", "a tensor", lambda w: w.add_scalars("m", {"a": torch.tensor(1.5)}, 3), tensorboardX=ONE_DIRECTORY
+    ),
     row("add_scalars", "step: a string", lambda w: w.add_scalars("m", {"a": 1.0}, "3"), tensorboardX=ONE_DIRECTORY),
     row("add_scalars", "step: a fraction", lambda w: w.add_scalars("m", {"a": 1.0}, 2.7), tensorboardX=ONE_DIRECTORY),
-    row("add_scalars", "a name with a slash", lambda w: w.add_scalars("m", {"a/b": 1.0}, 3), tensorboardX=ONE_DIRECTORY),
-    row("add_scalars", "a name that is no string", lambda w: w.add_scalars("m", {1: 1.0}, 3), torch=NAMED, tensorboardX=NAMED),
+    row(
+        "add_scalars", "a name with a slash", lambda w: w.add_scalars("m", {"a/b": 1.0}, 3), tensorboardX=ONE_DIRECTORY
+    ),
+    row(
+        "add_scalars",
+        "a name that is no string",
+        lambda w: w.add_scalars("m", {1: 1.0}, 3),
+        torch=NAMED,
+        tensorboardX=NAMED,
+    ),
     row("add_scalars", "no dictionary", lambda w: w.add_scalars("m", [("a", 1.0)], 3)),
     row("add_scalars", "main_tag: empty", lambda w: w.add_scalars("", {"a": 1.0}, 3), tensorboardX=ONE_DIRECTORY),
     row("add_text", "a text", lambda w: w.add_text("t", "some *text*", 1)),
@@ -190,5 +222,11 @@ ROWS = [
     row("add_text", "an int", lambda w: w.add_text("t", 5, 1)),
     row("add_text", "None", lambda w: w.add_text("t", None, 1)),
     row("add_text", "bytes", lambda w: w.add_text("t", b"text", 1)),
-    row("add_text", "a lone surrogate", lambda w: w.add_text("t", "\ud800", 1), torch=UNENCODABLE, tensorboardX=UNENCODABLE),
+    row(
+        "add_text",
+        "a lone surrogate",
+        lambda w: w.add_text("t", "\ud800", 1),
+        torch=UNENCODABLE,
+        tensorboardX=UNENCODABLE,
+    ),
 ]

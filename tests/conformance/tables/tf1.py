@@ -99,7 +99,9 @@ def in_a_block(w):
 
 
 def made(what, make, verdict=SAME, **options):
-    return tf1("FileWriter", what, options.pop("use", lambda w: w.add_summary(summary(), 1)), verdict, make=make, **options)
+    return tf1(
+        "FileWriter", what, options.pop("use", lambda w: w.add_summary(summary(), 1)), verdict, make=make, **options
+    )
 
 
 def call(*arguments, **options):
@@ -145,9 +147,17 @@ CONSTRUCTED = [
     made("max_queue and flush_secs, by position", lambda W, d: W(d, None, 5, 30)),
     made("max_queue=0", lambda W, d: W(d, max_queue=0)),
     made("flush_secs=0", lambda W, d: W(d, flush_secs=0)),
-    made("max_queue=1", lambda W, d: W(d, max_queue=1), use=lambda w: [w.add_summary(summary(), i) for i in range(20)] and None),
+    made(
+        "max_queue=1",
+        lambda W, d: W(d, max_queue=1),
+        use=lambda w: [w.add_summary(summary(), i) for i in range(20)],
+    ),
     made("all arguments by position", lambda W, d: W(d, None, 10, 120, None, ".end")),
-    made("filename_suffix=", lambda W, d: W(d, filename_suffix=".end"), use=lambda w: [path.suffix for path in Path("run").iterdir()]),
+    made(
+        "filename_suffix=",
+        lambda W, d: W(d, filename_suffix=".end"),
+        use=lambda w: [path.suffix for path in Path("run").iterdir()],
+    ),
     made("filename_suffix=None", lambda W, d: W(d, filename_suffix=None)),
     made("session=None", lambda W, d: W(d, session=None)),
     made("session=", lambda W, d: W(d, session=v1.Session())),
@@ -167,7 +177,7 @@ SUMMARIES = [
     adds("add_summary", "bytes of no message", lambda: call(b"\xff\xff", 3)),
     tf1("add_summary", "what a session made", merged),
     tf1("add_summary", "metadata are written once a tag", described_twice),
-    tf1("add_summary", "in order", lambda w: [w.add_summary(summary(), step) for step in (5, 3, 4)] and None),
+    tf1("add_summary", "in order", lambda w: [w.add_summary(summary(), step) for step in (5, 3, 4)]),
     *(adds("add_summary", f"step: {what}", lambda step=step: call(summary(), step)) for what, step in STEPS.items()),
     adds("add_event", "an Event", lambda: call(event(summary=summary()))),
     adds("add_event", "a log message", lambda: call(event(log_message=v1.LogMessage(message="text")))),
@@ -204,7 +214,7 @@ GRAPHS = [
 
 LIFETIMES = [
     tf1("get_logdir", "the directory", lambda w: w.get_logdir(), view=lambda root: None),
-    tf1("flush", "twice", lambda w: [w.add_summary(summary(), 1), w.flush(), w.flush()] and None),
+    tf1("flush", "twice", lambda w: [w.add_summary(summary(), 1), w.flush(), w.flush()]),
     tf1("flush", "after close", after_close(lambda w: w.flush())),
     tf1("close", "twice", after_close(lambda w: w.close())),
     tf1("close", "nothing was logged", lambda w: None, AT_ONCE),
