@@ -60,6 +60,7 @@ from summaries.tools.clip_advice import ClipAdvice, clip_advice
 from summaries.tools.verify import Verdict, verify
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
+from summaries.writing.global_writer import GlobalSummaryWriter
 from summaries.writing.graphs import write_graph
 from summaries.writing.summary_writer import SummaryWriter
 
@@ -81,6 +82,7 @@ __all__ = [
     "FaultKind",
     "Finding",
     "FormatError",
+    "GlobalSummaryWriter",
     "GraphDef",
     "Images",
     "Items",

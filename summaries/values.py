@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +26,10 @@ __all__ = [
     "as_count",
     "as_float",
     "as_step",
+    "as_tag",
     "check_mapping",
     "check_tag",
+    "warn",
 ]
 
 FLOAT32_MAX = 3.4028234663852886e38
@@ -117,33 +121,49 @@ def _unreadable(tensor: Any, name: str, error: Exception) -> TypeError:
     return TypeError(f"{name} must be a tensor whose elements NumPy can read, got {type(tensor).__name__}: {reason}")
 
 
-def check_tag(tag: Any) -> None:
-    """Check that a tag is valid.
+def as_tag(tag: Any) -> str:
+    """Convert a tag to a string, as protobuf does for other writers: None becomes "", and bytes become text.
 
     Raises:
-        TypeError: the tag is not a string.
-        ValueError: the tag is empty, or not Unicode text.
+        TypeError: the tag is none of these.
+        ValueError: the tag is not Unicode text.
+
+    Warns:
+        UserWarning: the tag is not a string, or is empty.
     """
-    if not isinstance(tag, str):
+    if tag is not None and not isinstance(tag, (str, bytes)):
         raise TypeError(f"tag must be a string, got {type(tag).__name__}: {tag!r}")
-    if not tag:
-        raise ValueError("tag must not be empty, got ''")
     try:
-        tag.encode()
-    except UnicodeEncodeError:
+        text = tag.decode() if isinstance(tag, bytes) else tag or ""
+        text.encode()
+    except UnicodeError:
         raise ValueError(f"tag must be Unicode text without lone surrogates, got {tag!r}") from None
+    if not isinstance(tag, str):
+        warn(f"tag should be a string, got {type(tag).__name__}: logged as {text!r}")
+    elif not tag:
+        warn("tag should not be empty, got '': TensorBoard shows it without a name")
+    return text
+
+
+def check_tag(tag: Any) -> None:
+    """Check that a tag can be logged. Raises and warns as `as_tag` does."""
+    as_tag(tag)
 
 
 def as_float(value: Any, name: str = "scalar_value") -> float:
     """Convert one number to a float.
 
     Args:
-        value: a Python or NumPy number, or an array or tensor of one element, of any library and on any device.
+        value: a Python or NumPy number, or an array or tensor of one element, of any library and on any device. A
+            string or bytes that Python's float() takes, and a list of one number, are converted with a warning.
         name: the argument's name in error messages.
 
     Raises:
         TypeError: the value is not a number, or is a DTensor sharded across ranks.
         ValueError: the value does not have exactly one element.
+
+    Warns:
+        UserWarning: the value is a string, bytes, or a list.
 
     >>> import numpy as np
     >>> as_float(np.float16(1.5)), as_float(np.array([[2]]))
@@ -158,8 +178,12 @@ def as_float(value: Any, name: str = "scalar_value") -> float:
     try:
         if not _is_time(value) and not np.ma.is_masked(value):  # their item() may be a number
             number = value.item() if hasattr(value, "item") else value
-            if not isinstance(number, (str, bytes, bytearray)):
-                return _float(number)
+            if isinstance(number, (list, tuple)) and len(number) == 1:
+                number = as_float(number[0], name)
+            converted = _float(number)
+            if isinstance(value, (list, tuple)) or isinstance(number, (str, bytes, bytearray)):
+                warn(f"{name} should be a number, got {type(value).__name__}: it is converted with float()")
+            return converted
     except (TypeError, ValueError, RuntimeError):
         pass
     what = repr(value) if isinstance(value, (str, bytes)) else f"{type(value).__name__}: {value!r}"
@@ -181,20 +205,34 @@ def as_step(step: Any, name: str = "global_step") -> int:
     """Convert a step to an int; None is step 0.
 
     Args:
-        step: None, an int, or another integer value: a NumPy integer, a tensor of one integer, 3.0.
+        step: None, an int, or another integer value: a NumPy integer, a tensor of one integer, 3.0. Anything else that
+            Python's int() takes is converted with a warning: 2.7 becomes 2, and "3" becomes 3.
         name: the argument's name in error messages.
 
     Raises:
-        TypeError: the step is not an integer.
+        TypeError: the step is not a number.
         ValueError: the step does not fit in a signed 64-bit integer.
+
+    Warns:
+        UserWarning: the step is not an integer.
     """
     if step is None:
         return 0
     number = _as_int(step)
     if number is None:
-        raise TypeError(f"{name} must be an integer or None, got {type(step).__name__}: {step!r}")
+        number = _truncated(step, name)
     if not MIN_STEP <= number <= MAX_STEP:
         raise ValueError(f"{name} must fit in a signed 64-bit integer, got {number}")
+    return number
+
+
+def _truncated(step: Any, name: str) -> int:
+    kind = type(step).__name__
+    try:
+        number = int(step)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise TypeError(f"{name} must be an integer or None, got {kind}: {step!r}") from None
+    warn(f"{name} should be an integer, got {kind}: it is converted with int()")
     return number
 
 
@@ -239,3 +277,15 @@ def check_mapping(given: Any, name: str) -> None:
     """
     if not hasattr(given, "items"):
         raise TypeError(f"{name} must be a dictionary, got {type(given).__name__}: {given!r}")
+
+
+def warn(message: str) -> None:
+    """Warn of an odd value that is logged nevertheless. Python shows it once for each line outside of this package."""
+    frame = sys._getframe(1)  # noqa: SLF001 - as logging finds its caller
+    level = 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
+_PACKAGE = os.path.dirname(__file__) + os.sep

@@ -10,7 +10,7 @@ from google.protobuf.struct_pb2 import ListValue, Value
 
 from summaries.kinds.metadata import plugin_metadata
 from summaries.kinds.scalar import scalar
-from summaries.values import as_float, check_mapping
+from summaries.values import as_float, check_mapping, warn
 from summaries.wire.pb import (
     Experiment,
     HParamInfo,
@@ -39,13 +39,18 @@ def hparams(
     """A Summary of a run's hyperparameters and of the metrics shown in its row of the table.
 
     Args:
-        hparam_dict: name → bool, number or string; bools stay bools. None is left out.
+        hparam_dict: name → bool, number or string; bools stay bools. None is left out. Anything else is stored as text:
+            a function or class as its name, a list as Python prints it.
         metric_dict: tag → number, each also stored as a scalar.
-        hparam_domain_discrete: name → every value that it can take, of the same type as its value.
+        hparam_domain_discrete: name → every value that it can take, of the same type as its value. Names that are not
+            hyperparameters are left out.
 
     Raises:
-        TypeError: an argument is not a mapping, a value has another type, or a domain's values differ in type from it.
-        ValueError: a domain is given for a name that is not a hyperparameter, or does not contain its value.
+        TypeError: an argument is not a mapping, a name is not a string, or a domain's values differ in type from the
+            hyperparameter.
+
+    Warns:
+        UserWarning: a value is stored as text, a domain is left out, or a domain does not contain the value.
 
     >>> [value.tag for value in hparams({"lr": 0.1, "nesterov": True}, {"accuracy": 0.9}).value]
     ['_hparams_/experiment', '_hparams_/session_start_info', '_hparams_/session_end_info', 'accuracy']
@@ -54,13 +59,13 @@ def hparams(
     check_mapping(metric_dict, "metric_dict")
     for argument, given in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
         for name in given:
-            if not isinstance(name, str) or not name:
-                raise TypeError(f"the names in {argument} must be non-empty strings, got {name!r}")
+            if not isinstance(name, str):
+                raise TypeError(f"the names in {argument} must be strings, got {name!r}")
     domains = hparam_domain_discrete or {}
     check_mapping(domains, "hparam_domain_discrete")
     for name in domains:
         if name not in hparam_dict:
-            raise ValueError(f"hparam_domain_discrete names {name!r}, which is not in hparam_dict: {list(hparam_dict)}")
+            warn(f"hparam_domain_discrete names {name!r}, which is not in hparam_dict: it is left out")
     values = {name: _value(name, given) for name, given in hparam_dict.items() if given is not None}
     experiment = Experiment(
         hparam_infos=[_info(name, value, domains.get(name)) for name, value in values.items()],
@@ -84,13 +89,13 @@ def _value(name: str, given: Any) -> Value:
         return Value(string_value=given)
     if isinstance(given, (bool, np.bool_)):  # before numbers: a bool is an int
         return Value(bool_value=bool(given))
-    try:
-        return Value(number_value=as_float(given))
-    except (TypeError, ValueError):
-        kind = type(given).__name__
-        raise TypeError(
-            f"hyperparameter {name!r} must be a bool, a number or a string, got {kind}: {given!r}"
-        ) from None
+    if not isinstance(given, (bytes, bytearray, list, tuple)):
+        try:
+            return Value(number_value=as_float(given))
+        except (TypeError, ValueError):
+            pass
+    warn(f"hyperparameter {name!r} should be a bool, a number or a string, got {type(given).__name__}: stored as text")
+    return Value(string_value=getattr(given, "__name__", None) or str(given))
 
 
 _TYPES = {
@@ -115,8 +120,6 @@ def _info(name: str, value: Value, domain: Sequence[Any] | None) -> HParamInfo:
                 f" got {list(domain)!r}"
             )
         if value not in choices:
-            raise ValueError(
-                f"hparam_domain_discrete[{name!r}] must contain the hyperparameter's value, got {list(domain)!r}"
-            )
+            warn(f"hparam_domain_discrete[{name!r}] should contain the hyperparameter's value, got {list(domain)!r}")
         info.domain_discrete.CopyFrom(ListValue(values=choices))
     return info

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds.metadata import plugin_metadata
-from summaries.values import as_array, as_float, check_tag
+from summaries.values import as_array, as_float, as_tag, check_tag
 from summaries.wire.pb import Summary
 from summaries.wire.protobuf import OurBytes
 from summaries.wire.scalars import scalar_summary
@@ -99,10 +99,7 @@ class ScalarsTemplate:
     """
 
     def __init__(self, tags: Iterable[str]) -> None:
-        values = []
-        for tag in tags:
-            check_tag(tag)
-            values.append(scalar_summary(tag.encode(), 0.0))
+        values = [scalar_summary(as_tag(tag).encode(), 0.0) for tag in tags]
         self._bytes = b"".join(values)
         self._places = np.fromiter(accumulate(map(len, values)), np.int64, len(values)) - _VALUE_BYTES
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import weakref
 from queue import Empty, SimpleQueue
@@ -11,6 +12,8 @@ from typing import Protocol
 from summaries.values import as_float
 
 __all__ = ["Flusher"]
+
+_IDLE_SECS = 2.0  # between two calls if the writers write by themselves: only what failed is left to do
 
 
 class _Writer(Protocol):
@@ -25,16 +28,20 @@ class Flusher:
     flusher, which its writers hold, is collected.
 
     Args:
-        flush_secs: the longest time between two calls, in seconds.
+        flush_secs: the longest time between two calls, in seconds; at 0, the writers write by themselves, at once.
+
+    Attributes:
+        flush_secs: the same, not negative.
 
     Raises:
-        ValueError: flush_secs is not positive.
+        ValueError: flush_secs is NaN.
     """
 
     def __init__(self, flush_secs: float) -> None:
-        if not as_float(flush_secs, "flush_secs") > 0:
-            raise ValueError(f"flush_secs must be positive, got {flush_secs}")
-        self._flush_secs = flush_secs
+        secs = as_float(flush_secs, "flush_secs")
+        if math.isnan(secs):
+            raise ValueError("flush_secs must be a number of seconds, got nan")
+        self.flush_secs = max(secs, 0.0)
         # A dict, because its changes and list(dict.values()) are atomic: with a lock, a finalizer could deadlock in
         # the thread that already holds it.
         self._writers: dict[int, weakref.ref[_Writer]] = {}
@@ -50,7 +57,7 @@ class Flusher:
                 weakref.finalize(self, self._wake.put, None).atexit = False
                 threading.Thread(
                     target=_run,
-                    args=(weakref.ref(self), self._wake, min(self._flush_secs, threading.TIMEOUT_MAX)),
+                    args=(weakref.ref(self), self._wake, min(self.flush_secs or _IDLE_SECS, threading.TIMEOUT_MAX)),
                     name="gradledger-flusher",
                     daemon=True,
                 ).start()

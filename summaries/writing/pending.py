@@ -50,11 +50,13 @@ class Pending:
     def __init__(self) -> None:
         self.rows = bytearray()
         self.tags: dict[str, int] = {}
+        self._seal: NDArray[Any] | None = None
         self.clear()
 
     def clear(self) -> None:
         """Forget everything, locks included: a parent may have forked half-way through a change."""
-        self.rows.clear()
+        if not self.sealed:
+            self.rows.clear()
         self.tags.clear()
         self.record_bytes = 0
         self.most_record_bytes = SCALAR_BYTES
@@ -81,12 +83,48 @@ class Pending:
                 self.tags[tag] = number
         return number
 
-    def add_record(self, record: bytes | Deferred, size: int) -> None:
-        """Append a record, which takes `size` bytes of memory until it is encoded."""
+    def add_row(self, row: bytes) -> bool:
+        """Append a row; return False if the buffer is sealed."""
+        try:
+            self.rows += row
+        except BufferError:
+            return False
+        return True
+
+    def add_record(self, record: bytes | Deferred, size: int) -> bool:
+        """Append a record, which takes `size` bytes until it is encoded; return False if the buffer is sealed."""
         number = next(self._record_numbers)
         self._records[number] = (record, size)
         self.record_bytes += size  # two threads at once may lose one of the additions: encode() counts afresh
-        self.rows += pack_row(_RECORD, number, 0.0, 0.0)
+        if self.add_row(pack_row(_RECORD, number, 0.0, 0.0)):
+            return True
+        del self._records[number]
+        return False
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the buffer refuses rows: no call can append one unnoticed."""
+        return self._seal is not None
+
+    def seal(self) -> bool:
+        """Let no more rows into the buffer, if it is empty; return whether it is sealed.
+
+        Python refuses to resize a bytearray while an array shares its memory: appending raises BufferError.
+        """
+        if self._seal is None:
+            try:
+                self._seal = _shared_if_empty(self.rows)
+            except ValueError:
+                return False
+        return True
+
+    def unseal(self) -> None:
+        """Let rows into the buffer again."""
+        self._seal = None
+
+    def encoding_here(self) -> bool:
+        """Whether this thread is encoding: then this call is a signal handler's or a finalizer's."""
+        return held_by_this_thread(self._encode_lock)
 
     def begin_file(self) -> None:
         """Send the waiting batches to a new file. The caller holds the writer's disk lock."""
@@ -160,6 +198,14 @@ class Pending:
                 first.start = file.size()
             file.append(first.data, first.start)
             del self._batches[0]
+
+
+def _shared_if_empty(buffer: bytearray) -> NDArray[Any]:
+    """An array of the buffer's memory; raises ValueError if the buffer is not empty.
+
+    It is one call of C functions only: no signal handler finds a buffer that is shared and not empty.
+    """
+    return next(map(np.ndarray.reshape, map(np.asarray, (buffer,)), (0,)))
 
 
 def held_by_this_thread(lock: Any) -> bool:

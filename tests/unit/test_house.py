@@ -31,13 +31,10 @@ NOT_NAMED_AFTER_A_MODULE = {
 MOST_LINES = 400
 AT_MOST = 450
 LONG = {
-    "summaries/writing/event_file_writer.py": "locks, signals and forks have to be read together",
-    "summaries/writing/summary_writer.py": "one class with all of TF1's and torch's methods",
     "tests/browser/test_audit_page.py": "one page, one browser session",
-    "tests/unit/summaries/writing/test_event_file_writer.py": "the writer's contract",
 }
 """Files of over 400 lines, and why."""
-LONGER = {"summaries/writing/summary_writer.py", "tests/browser/test_audit_page.py"}
+LONGER = {"tests/browser/test_audit_page.py"}
 """Those of over 450 lines."""
 
 

@@ -13,7 +13,8 @@ from helpers import run
 CLASSES = {
     "summaries": """
     Audio ClipAdvice Config ConfigError Curve DamagedLengthError DamagedPayloadError Event EventFileWriter
-    Failure Fault FaultKind Finding FormatError GraphDef Images Items NoEventFileError NonFiniteWarning Report
+    Failure Fault FaultKind Finding FormatError GlobalSummaryWriter GraphDef Images Items NoEventFileError
+    NonFiniteWarning Report
     Run RunMetadata RunReport Runs ScalarsTemplate Series SessionLog Severity Standing Summary SummaryWriter
     UndecodableError UndecodableTextError UnfinishedTailWarning Verdict ZeroFilledError
     """,
@@ -40,7 +41,7 @@ FUNCTIONS = {
     """,
 }
 NEW = {
-    "summaries": "Audio Config ConfigError Images Verdict verify",
+    "summaries": "Audio Config ConfigError GlobalSummaryWriter Images Verdict verify",
     "optim": "Rule Update",
 }
 """Names that version 0.1.0.dev0 did not have yet."""

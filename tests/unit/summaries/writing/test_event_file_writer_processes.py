@@ -154,7 +154,7 @@ def test_a_forked_child_whose_file_cannot_be_made(tmp_path, logdir):
 writer.flush()
 child = os.fork()
 if child == 0:
-    from summaries.writing import event_file_writer as module
+    from summaries.writing import beginning as module
     create = module.create_event_file
     def full(*arguments):
         raise OSError(28, "No space left on device")

@@ -16,12 +16,10 @@ def writer(logdir):
         yield writer
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_reopen(writer, closed):
+def test_reopen(writer):
     writer.add_scalar("loss", 0.5, 1)
     first = writer.path
-    if closed:
-        writer.close()
+    writer.close()
     writer.reopen()
     assert not writer.closed
     writer.add_scalar("loss", 0.25, 2)
@@ -32,12 +30,23 @@ def test_reopen(writer, closed):
     assert [str(path) for path in event_files(writer.get_logdir())] == sorted([first, writer.path])
 
 
+def test_reopen_of_an_open_writer_does_nothing(writer):
+    """As in TF1."""
+    writer.add_scalar("loss", 0.5, 1)
+    first = writer.path
+    writer.reopen()
+    writer.add_scalar("loss", 0.25, 2)
+    writer.close()
+    assert writer.path == first
+    assert scalars(first) == [(1, "loss", 0.5), (2, "loss", 0.25)]
+
+
 def test_only_the_first_file_has_the_session_start(logdir):
     """A second one would supersede what the first file has."""
     with EventFileWriter(logdir, flush_secs=NEVER, purge_step=5) as writer:
         first = writer.path
         writer.add_scalar("loss", 0.5, 5)
-        writer.reopen()
+        writer.close()
         writer.add_scalar("loss", 0.25, 6)
 
     def starts(path):

@@ -1,11 +1,14 @@
 """Signal handlers that log, flush and close, wherever in the writer's own work they come."""
 
 import signal
+import threading
 
 import pytest
 from helpers import run_script
 
 import summaries
+from summaries.writing import event_file_writer
+from summaries.writing.pending import Pending
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
 
@@ -110,6 +113,8 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
         with pytest.warns(RuntimeWarning, match="^a flush of .* interrupted another of the same thread"):
             writer.close()
         assert not writer.closed
+        writer.reopen()  # does nothing, but for a writer that is closed or cannot write
+        writer._failed = True
         with pytest.raises(RuntimeError, match=r"^reopen\(\) of .* interrupted a flush of the same thread"):
             writer.reopen()
         append(file, data, start)
@@ -120,12 +125,114 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
     assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 2.0]
 
 
-def test_a_call_that_close_overtakes(logdir):
-    """Another thread's call has found the writer open, and appends when close() is done: it is written at the end."""
+@pytest.mark.parametrize("log", ["add_scalar", "add_summary"])
+def test_a_call_that_close_overtakes(logdir, monkeypatch, log):
+    """It has found the writer open, and appends when close() is done: in a new file, which the next flush writes."""
     writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
     writer.add_scalar("loss", 1.0, 1)
-    row = bytes(writer._rows)
+    as_step = event_file_writer.as_step
+
+    def overtaken(step):
+        if not writer.closed:
+            writer.close()
+        writer._limit = 1 << 30  # as it was when the call looked
+        return as_step(step)
+
+    monkeypatch.setattr(event_file_writer, "as_step", overtaken)
+    if log == "add_scalar":
+        writer.add_scalar("new", 2.0, 2)
+    else:
+        writer.add_summary(summaries.scalar("new", 2.0), 2)
+    monkeypatch.undo()
+    writer.flush()
+    assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0]
+    assert summaries.read_run(logdir).scalars["new"].value.tolist() == [2.0]
+
+
+GOING_ON = """
+import random, signal, sys
+import numpy as np
+import summaries
+
+rng = random.Random(int(sys.argv[2]))
+writer = summaries.SummaryWriter(sys.argv[1], flush_secs=0.003, max_queue=rng.choice([16, 512, 8192]))
+large = np.linspace(-1, 1, 40_000, dtype=np.float32)
+handled = 0
+
+
+def handler(*_):
+    global handled
+    try:
+        writer.add_scalar("handler", handled, handled)
+        handled += 1
+    except RuntimeError:  # it interrupted the end of a close() or a reopen()
+        pass
     writer.close()
-    writer._rows.extend(row)
-    del writer
-    assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 1.0]
+    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, 2e-3))
+
+
+writer.add_scalar("handler", handled, handled)
+handled += 1
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+step = 0
+while handled < 200:
+    writer.add_scalar("main", step, step)
+    step += 1
+    if step % 100 == 0:
+        writer.add_histogram("large", large, step)
+signal.setitimer(signal.ITIMER_REAL, 0)
+writer.close()
+print(step, handled)
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("default")
+def test_handlers_that_log_and_close(tmp_path, logdir, seed):
+    """Wherever they come, nobody waits for himself, and all is there, over many files."""
+    steps, handled = map(int, run_script(tmp_path, GOING_ON, logdir, seed, timeout=60).split())
+    run = summaries.read_run(logdir)
+    assert run.faults == ()
+    assert run.scalars["main"].step.tolist() == list(range(steps))
+    assert run.scalars["handler"].step.tolist() == list(range(handled))
+    assert run.histograms["large"].step.tolist() == list(range(100, steps + 1, 100))
+
+
+def test_threads_that_log_while_another_closes(logdir):
+    """No event that a call accepted is lost, and each thread's come in order."""
+    writer = summaries.EventFileWriter(logdir, flush_secs=0.002, max_queue=64)
+    done = threading.Event()
+    counts = [0] * 4
+
+    def log(number):
+        while not done.is_set():
+            writer.add_scalar(f"thread/{number}", counts[number], counts[number])
+            counts[number] += 1
+
+    threads = [threading.Thread(target=log, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(50):
+        writer.close()
+    done.set()
+    for thread in threads:
+        thread.join()
+    writer.close()
+    run = summaries.read_run(logdir)
+    assert run.faults == ()
+    assert [run.scalars[f"thread/{number}"].step.tolist() for number in range(4)] == [list(range(n)) for n in counts]
+
+
+def test_a_sealed_buffer_takes_no_row():
+    """What Python promises of a bytearray whose memory an array shares."""
+    waiting = Pending()
+    assert waiting.add_row(b"row")
+    assert not waiting.seal()
+    assert waiting.add_row(b"row")
+    waiting.rows.clear()
+    assert waiting.seal()
+    assert not waiting.add_row(b"row")
+    waiting.unseal()
+    assert waiting.add_row(b"row")
+    assert bytes(waiting.rows) == b"row"

@@ -112,10 +112,17 @@ def test_a_forked_child_begins_without_a_thread(before):
     assert len(flusher_threads() - before) == 2
 
 
-@pytest.mark.parametrize("flush_secs", [0, -1.0, float("nan")])
-def test_flush_secs_must_be_positive(flush_secs):
-    with pytest.raises(ValueError, match=rf"^flush_secs must be positive, got {flush_secs}$"):
-        Flusher(flush_secs)
+def test_flush_secs_must_be_a_number():
+    with pytest.raises(ValueError, match=r"^flush_secs must be a number of seconds, got nan$"):
+        Flusher(float("nan"))
+
+
+@pytest.mark.parametrize("flush_secs", [0, -1.0])
+def test_a_flusher_of_writers_that_write_by_themselves(flush_secs):
+    writer, flusher = Writer(), Flusher(flush_secs)
+    assert flusher.flush_secs == 0
+    flusher.add(writer)
+    assert writer.was_asked()
 
 
 def test_flush_secs_may_be_infinite():

@@ -11,6 +11,7 @@ import pytest
 from helpers import event_files, run_script, scalars
 
 from summaries import (
+    Event,
     GraphDef,
     NonFiniteWarning,
     RunMetadata,
@@ -41,8 +42,9 @@ def test_torchs_name_for_the_directory(logdir):
     with SummaryWriter(log_dir=logdir, max_queue=10, flush_secs=120, filename_suffix=".end") as writer:
         assert (writer.log_dir, writer.get_logdir()) == (str(logdir), str(logdir))
         assert writer.path.endswith(".end")
-    with pytest.raises(TypeError, match="logdir and log_dir are two names for one argument, got both"):
-        SummaryWriter(logdir, log_dir=logdir)
+    text = r"^logdir and log_dir are two names for one argument: .* is used, not 'other'$"
+    with pytest.warns(UserWarning, match=text), SummaryWriter(logdir, log_dir="other") as writer:
+        assert writer.log_dir == str(logdir)
 
 
 @pytest.mark.parametrize("graph", [GRAPH, GRAPH.SerializeToString()], ids=["message", "bytes"])
@@ -127,20 +129,14 @@ def test_close_flush_and_reopen_reach_the_runs_below(logdir):
     writer.flush()
     assert scalars(*event_files(logdir / "curves_b")) == [(1, "curves", 2.0)]
     writer.close()
-    with pytest.raises(ValueError, match=r"the writer of .* is closed; reopen\(\) continues in a new file"):
-        writer.add_scalars("curves", {"a": 3.0}, 2)
-    writer.reopen()
     writer.add_scalars("curves", {"a": 3.0}, 2)
+    assert not writer.closed
     writer.close()
-    assert [scalars(path) for path in event_files(logdir / "curves_a")] == [[(1, "curves", 1.0)], [(2, "curves", 3.0)]]
-
-
-def test_hparams_stay_in_the_run_unless_asked_otherwise(logdir):
-    with SummaryWriter(logdir) as writer:
-        writer.add_hparams({"lr": 0.1}, {"accuracy": 0.9}, global_step=3)
-    assert [path.name for path in logdir.iterdir()] == [event_files(logdir)[0].name]
-    tags = [value.tag for event in events(logdir) for value in event.summary.value]
-    assert tags[-1] == "accuracy"
+    writer.reopen()
+    writer.add_scalars("curves", {"a": 4.0}, 3)
+    writer.close()
+    files = [scalars(path) for path in event_files(logdir / "curves_a")]
+    assert files == [[(1, "curves", 1.0)], [(2, "curves", 3.0)], [(3, "curves", 4.0)]]
 
 
 def test_thousands_of_curves_need_no_file_handles(tmp_path, logdir):
@@ -198,14 +194,6 @@ def test_sixteen_threads_with_every_kind(logdir):
         assert [step for tag, step in seen if tag == f"scalar/{number}"] == list(range(50))
         assert [step for tag, step in seen if tag == f"text/{number}/text_summary"] == list(range(50))
         assert len(scalars(*event_files(logdir / f"curves_{number}"))) == 50
-
-
-def test_torchs_arguments_by_position(logdir):
-    """Its third is purge_step, ours max_queue: nobody guesses."""
-    with pytest.raises(TypeError, match=r"^arguments after comment must be passed by name .*, got 'x', 100$"):
-        SummaryWriter(logdir, "x", 100)
-    with pytest.raises(TypeError, match=r"^comment must be a string, got int: 3$"):
-        SummaryWriter(comment=3)
 
 
 def test_what_is_no_dictionary(logdir):
@@ -299,12 +287,6 @@ def test_bins_as_an_array(logdir):
     assert [histogram[:, 2].sum() for histogram in read_run(logdir).histograms["h"]] == [10, 100_000]
 
 
-def test_what_lightning_asks_for(logdir):
-    with SummaryWriter(logdir, filename_suffix=None) as writer:
-        writer._get_file_writer().add_summary(kinds.scalar("hp_metric", 1.0), 0)
-    assert read_run(logdir).tags == ("hp_metric",)
-
-
 def test_a_single_sample_is_one_channel(logdir):
     with SummaryWriter(logdir) as writer:
         writer.add_audio("click", [0.5], 0)
@@ -324,3 +306,31 @@ def test_no_tag_leads_out_of_the_directory(logdir):
 def test_add_graph_with_torchs_argument_for_no_module(logdir):
     with SummaryWriter(logdir) as writer, pytest.raises(TypeError, match=r"^input_to_model is for torch modules, got "):
         writer.add_graph(GRAPH, input_to_model=1)
+
+
+def test_torchs_file_writer(logdir):
+    """Lightning, stable-baselines3, MONAI and Composer use it."""
+    writer = SummaryWriter(logdir)
+    for file_writer in (writer._get_file_writer(), writer.file_writer):
+        file_writer.add_summary(kinds.scalar("hp_metric", 1.0), 0)
+        file_writer.add_event(Event(file_version="x"), step=3, walltime=5.0)
+        file_writer.flush()
+        assert file_writer.get_logdir() == str(logdir)
+    assert writer.file_writer.event_writer._file_name == writer.path
+    assert writer.file_writer.event_writer._ev_writer._file_name == writer.path
+    writer.close()
+    assert writer.file_writer is None
+    writer._get_file_writer().add_summary(kinds.scalar("hp_metric", 2.0), 1)
+    assert writer.file_writer is not None
+    writer.close()
+    assert read_run(logdir).scalars["hp_metric"].value.tolist() == [1.0, 1.0, 2.0]
+
+
+def test_a_graph_and_its_cost(logdir):
+    """What torch's file_writer takes."""
+    with SummaryWriter(logdir) as writer:
+        for _ in range(2):
+            writer.file_writer.add_graph((GRAPH, RunMetadata(step_stats=StepStats())))
+    run = read_run(logdir)
+    assert list(run.run_metadata) == ["step1"]
+    assert run.graph == GRAPH

@@ -1,0 +1,110 @@
+"""GraphMethods: the methods of TF1's FileWriter besides add_summary: graphs, the cost of running them, sessions."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from summaries.kinds import graph as graphs
+from summaries.values import as_step, check_tag
+from summaries.wire.pb import Event, RunMetadata, SessionLog, TaggedRunMetadata
+from summaries.wire.protobuf import message_bytes
+from summaries.writing.event_file_writer import EventFileWriter
+
+__all__ = ["GraphMethods"]
+
+
+class GraphMethods(EventFileWriter):
+    """A part of SummaryWriter, which sets the attributes."""
+
+    _run_metadata_tags: set[str]
+
+    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
+        """Log a SessionLog: START supersedes earlier events at this step and later.
+
+        Args:
+            session_log: our SessionLog, any other with the same wire format, or its bytes.
+            global_step: as in `add_scalar`.
+        """
+        message = SessionLog.FromString(message_bytes(session_log, SessionLog, "session_log"))
+        self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), session_log=message))
+
+    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
+        """Log the cost of one step: TensorBoard's graph shows each node's time and memory.
+
+        Args:
+            run_metadata: our RunMetadata, any other with the same wire format, or its bytes.
+            tag: the name under which TensorBoard lists it.
+            global_step: as in `add_scalar`.
+
+        Raises:
+            ValueError: the tag was used before.
+        """
+        check_tag(tag)
+        if tag in self._run_metadata_tags:
+            raise ValueError(f"the tag {tag!r} was already used for run metadata: each may be used once")
+        data = message_bytes(run_metadata, RunMetadata, "run_metadata")
+        tagged = TaggedRunMetadata(tag=tag, run_metadata=data)
+        self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), tagged_run_metadata=tagged))
+        self._run_metadata_tags.add(tag)
+
+    def add_graph(
+        self,
+        graph: Any = None,
+        global_step: Any = None,
+        graph_def: Any = None,
+        use_strict_trace: bool = True,
+        *,
+        model: Any = None,
+        input_to_model: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        """Log a graph for TensorBoard's graph dashboard.
+
+        Args:
+            graph: a GraphDef from any library, its bytes, an object with `as_graph_def()` such as a TensorFlow graph,
+                a torch module or, if `optim` is imported, a loss, which is called once and traced without its arrays.
+                A pair of GraphDef and RunMetadata is what torch's `file_writer` takes.
+            global_step: as in `add_scalar`; for a torch module, as in torch: the inputs to trace it with.
+            graph_def: another name for `graph`; for a torch module, as in torch: `verbose`.
+            use_strict_trace: for a torch module.
+            model: torch's name for `graph`.
+            input_to_model: torch's name for the inputs.
+            verbose: for a torch module: whether to print the graph.
+
+        Raises:
+            TypeError: `graph` is none of these.
+            ValueError: there is no graph, or the bytes do not parse as a GraphDef.
+        """
+        given = model if graph is None else graph
+        if isinstance(given, tuple):
+            self._add_costed_graph(*given)
+            return
+        if given is not None and graphs.is_torch_module(given):
+            inputs = global_step if input_to_model is None else input_to_model
+            self._add_costed_graph(*graphs.trace_torch(given, inputs, verbose or bool(graph_def), use_strict_trace))
+            return
+        if input_to_model is not None:
+            raise TypeError(f"input_to_model is for torch modules, got it with {type(given).__name__}")
+        given = graph_def if given is None else given
+        if given is None:
+            raise ValueError("add_graph needs a graph or a graph_def, got neither")
+        data = graphs.graph_bytes(given)
+        self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), graph_def=data))
+
+    def _add_costed_graph(self, graph: Any, run_metadata: Any) -> None:
+        self.add_event(Event(wall_time=self._clock(), graph_def=graphs.graph_bytes(graph)))
+        if "step1" not in self._run_metadata_tags:
+            self.add_run_metadata(run_metadata, "step1")
+
+    def add_onnx_graph(self, prototxt: str | os.PathLike[str]) -> None:
+        """Log the graph of an ONNX model.
+
+        Args:
+            prototxt: the model's file, under torch's name.
+
+        Raises:
+            ImportError: onnx is not installed.
+            OSError: the file cannot be read.
+        """
+        self.add_graph(graphs.read_onnx(os.fspath(prototxt)))

@@ -1,0 +1,296 @@
+"""Lifecycle: opens, writes, closes and reopens a writer's file, whatever other threads, signal handlers and forks do.
+
+Locks. A thread that opens or closes files may wait for one that encodes or writes, never the other way round.
+
+A signal handler may come between any two calls, log, flush and close. It never waits for a thread that may wait for
+what the handler interrupted. A handler in the middle of its own thread's write to the disk cannot write: it warns, and
+what it logged comes behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import time
+import warnings
+from collections import deque
+from typing import TYPE_CHECKING
+
+from summaries.storage.names import checked_suffix, is_remote
+from summaries.values import as_count, as_step
+from summaries.writing.beginning import begun_file
+from summaries.writing.flusher import Flusher
+from summaries.writing.lifetime import close_at_last, look_after
+from summaries.writing.nonfinite import NonFiniteWarnings
+from summaries.writing.pending import ROW_BYTES, Pending, held_by_this_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn, Self
+
+__all__ = ["NEVER", "Lifecycle", "new_flusher"]
+
+_logger = logging.getLogger("summaries")
+
+_FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
+NEVER = -1
+"""A limit that every buffer exceeds."""
+
+
+def new_flusher(logdir: str, flush_secs: float | None) -> Flusher:
+    """A flusher for a directory. Each write to a remote one creates an object, so it writes less often there."""
+    usual = _REMOTE_FLUSH_SECS if is_remote(logdir) else _FLUSH_SECS
+    return Flusher(usual if flush_secs is None else flush_secs)
+
+
+class Lifecycle:
+    """What EventFileWriter is besides its methods for logging; there, its arguments are documented."""
+
+    def __init__(
+        self,
+        logdir: str | os.PathLike[str],
+        max_queue: int = 1 << 13,
+        flush_secs: float | None = None,
+        filename_suffix: str = "",
+        *,
+        max_pending_bytes: int = 64 << 20,
+        fsync: bool = False,
+        purge_step: int | None = None,
+        write_to_disk: bool = True,
+        flusher: Flusher | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self._logdir = os.fsdecode(logdir)
+        # The working directory may change while the writer writes.
+        self._directory = self._logdir if is_remote(self._logdir) else os.path.abspath(self._logdir)
+        self._suffix = checked_suffix(filename_suffix)
+        self._max_queue = max(as_step(max_queue, "max_queue"), 0)
+        self._max_pending_bytes = as_count(max_pending_bytes, "max_pending_bytes")
+        self._fsync = fsync
+        self._purge_step = None if purge_step is None else as_step(purge_step, "purge_step")
+        self._write_to_disk = write_to_disk
+        self._flusher = flusher or new_flusher(self._logdir, flush_secs)
+        self._clock = clock or time.time
+        self._at_once = not (self._max_queue and self._flusher.flush_secs)
+
+        self._pending = Pending()
+        self._rows = self._pending.rows  # both for add_scalar, which has no time to look twice
+        self._tags = {} if self._at_once else self._pending.tags  # a tag that is not in it is logged carefully
+        self._limit = NEVER  # bytes that the buffer may hold before a call looks closer
+        self._nonfinite = NonFiniteWarnings()
+        self._default_step = 0  # of calls that give none
+        self.paths: list[str] = []  # of every file so far
+        self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
+        self._closed = False  # or closing
+        self._failed = False  # to write
+        self._went_on = False  # after close()
+        self._forked = False
+        self._renew_locks()
+        self._open()
+
+    @property
+    def path(self) -> str:
+        """The file being written."""
+        return self._file.path
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called, and nothing was logged since."""
+        return self._closed
+
+    def get_logdir(self) -> str:
+        """The directory that the file is in."""
+        return self._logdir
+
+    def flush(self) -> None:
+        """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
+
+        Raises:
+            OSError: it could not be written. It is kept, and tried again.
+        """
+        self._flush_file()
+
+    def _flush_file(self) -> None:
+        """flush() this writer's own file only."""
+        if not self._forked:
+            if not self._write_pending(fsync=self._fsync):
+                message = (
+                    f"a flush of {self.path} interrupted another of the same thread: the first flush resumes afterwards"
+                )
+                warnings.warn(message, RuntimeWarning, stacklevel=3)
+            self._raise_error()
+
+    def close(self) -> None:
+        """Write everything. Closing again does nothing; logging again begins a new file in the same directory.
+
+        Raises:
+            OSError: it could not be written. The writer stays open.
+        """
+        if self._pending.sealed:
+            return
+        self._flush_file()
+        if held_by_this_thread(self._disk_lock):
+            return  # in a signal handler during a flush, which has warned: close() can be called again afterwards
+        if not self._take_open_lock():
+            return  # in a signal handler: another thread is closing the writer
+        try:
+            self._flusher.remove(self)
+            self._closed = True
+            self._limit = NEVER
+            while not self._pending.seal():  # events of other threads, and of handlers that interrupt this
+                if self._forked:
+                    self._open_in_child()
+                self._flush_file()
+            self._flush_file()  # what the background thread has taken and not written yet
+        except BaseException:
+            self._pending.unseal()
+            self._closed = False
+            self._flusher.add(self)
+            raise
+        finally:
+            self._open_lock.release()
+
+    def reopen(self) -> None:
+        """Continue in a new file, if the writer is closed or its file could not be written; else do nothing."""
+        if not (self._pending.sealed or self._failed):
+            return
+        if held_by_this_thread(self._disk_lock) or not self._take_open_lock():
+            raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it afterwards")
+        try:
+            with contextlib.suppress(OSError):  # if the old file cannot be written, waiting events go to the new one
+                self._flush_file()
+            if self._pending.sealed or self._failed:
+                self._open()
+        finally:
+            self._open_lock.release()
+
+    def _go_on(self) -> None:
+        """Let a call log after close(), in a new file; or amid close(), which then writes its event, too."""
+        if self._take_open_lock():
+            try:
+                if self._pending.sealed:
+                    closed = self.path
+                    self.reopen()
+                    if not self._went_on:
+                        _logger.info("something was logged after close() of %s: it goes to %s", closed, self.path)
+                    self._went_on = True
+            finally:
+                self._open_lock.release()
+        elif self._pending.sealed:
+            raise RuntimeError(f"this call interrupted the closing of {self.path}: log it again")
+
+    def _take_open_lock(self) -> bool:
+        """Whether this thread may open and close files; waits for another that does.
+
+        A signal handler does not wait for a thread that may wait for what the handler interrupted.
+        """
+        interrupts = held_by_this_thread(self._disk_lock) or self._pending.encoding_here()
+        return self._open_lock.acquire(blocking=not interrupts)
+
+    def _open(self) -> None:
+        """Begin a new file, and register with the background thread."""
+        with self._disk_lock:
+            directory = self._directory if self._write_to_disk else None
+            self._file = begun_file(directory, self._clock(), self._suffix, self._purge_step)
+            self.paths.append(self._file.path)
+            self._purge_step = None  # only the first file purges; later ones continue it
+            self._pending.begin_file()
+        self._closed = self._failed = self._forked = False
+        self._pending.unseal()
+        self._flusher.add(self)
+        look_after(self)
+        self._let_calls_pass()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a writer cannot be copied or sent to another process: make one there, for {self._logdir!r} too, and each "
+            "writes a file of its own"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if "_file" in self.__dict__:  # absent if __init__ failed
+            close_at_last(self)
+
+    # Called by the background thread, after a fork and at the end of the process.
+
+    def write_in_background(self) -> None:
+        """Write the waiting events; an error is kept for the next call."""
+        try:
+            self._pending.resolve()
+            self._write_pending()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next call raises it
+            self._errors.append(error)
+            self._limit = NEVER
+
+    def after_fork_in_child(self) -> None:
+        """Leave waiting events to the parent; the child's own events go to a new file."""
+        self._pending.clear()
+        self._errors.clear()
+        self._limit = NEVER
+        self._closed = self._pending.sealed  # the thread that was closing the writer is not in the child
+        self._forked = not self._closed
+        self._renew_locks()
+        self._flusher.forget_thread()
+
+    def _renew_locks(self) -> None:
+        # Held during disk writes; no call waits for it before `max_pending_bytes` are waiting.
+        self._disk_lock = threading.RLock()
+        self._open_lock = threading.RLock()  # one thread at a time opens or closes
+
+    def _open_in_child(self) -> None:
+        """Create a forked child's own file when it logs its first event."""
+        with self._open_lock:
+            if self._forked:
+                self._open()
+
+    # Writing what waits.
+
+    def _write_pending(self, *, fsync: bool = False) -> bool:
+        """Write everything logged so far. Events that cannot be written stay pending.
+
+        Returns:
+            False in a signal handler that interrupted this very function, else True.
+        """
+        self._pending.encode()
+        if held_by_this_thread(self._disk_lock):
+            return False
+        try:
+            with self._disk_lock:
+                self._pending.write(self._file)
+                if fsync:
+                    self._file.sync()
+        except OSError:
+            self._failed = True
+            raise
+        self._failed = False
+        if self._errors and isinstance(self._errors[0], OSError):
+            self._errors.clear()  # it concerned events that are now written
+        self._let_calls_pass()
+        return True
+
+    def _raise_error(self) -> None:
+        """Raise the background thread's error, if there is one, once."""
+        try:
+            error = self._errors.popleft()
+        except IndexError:
+            return
+        self._let_calls_pass()
+        raise error
+
+    def _let_calls_pass(self) -> None:
+        """Let calls append rows without looking closer, unless there is a reason to look.
+
+        Code that adds a reason sets the limit only afterwards, so one of the two always sees the other.
+        """
+        rows = self._max_pending_bytes // self._pending.most_record_bytes
+        self._limit = ROW_BYTES * min(self._max_queue, max(1, rows))
+        if self._closed or self._forked or self._errors:
+            self._limit = NEVER

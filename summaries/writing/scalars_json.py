@@ -1,0 +1,34 @@
+"""What add_scalars wrote, as JSON: for tensorboardX's export_scalars_to_json."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from summaries.storage.files import read_file
+from summaries.wire.pb import Event
+from summaries.wire.records import Record, RecordParser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+__all__ = ["scalars_json"]
+
+
+def scalars_json(files: Mapping[str, Iterable[str]]) -> str:
+    """Every scalar of some files: ``{directory: [[wall time, step, value], ...], ...}``.
+
+    Args:
+        files: directory → paths of the event files that were written there.
+    """
+    return json.dumps({directory: [*_points(paths)] for directory, paths in files.items()})
+
+
+def _points(paths: Iterable[str]) -> Iterator[tuple[float, int, float]]:
+    for path in paths:
+        parser = RecordParser()
+        parser.feed(read_file(path) or b"")
+        for item in parser.items():
+            if isinstance(item, Record):
+                event = Event.FromString(item.data)
+                yield from ((event.wall_time, event.step, value.simple_value) for value in event.summary.value)

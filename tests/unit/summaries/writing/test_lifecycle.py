@@ -1,0 +1,164 @@
+"""Lifecycle of a writer: what is written when, what close() and reopen() do, and what is left at the end."""
+
+import logging
+import os
+import warnings
+
+import pytest
+from helpers import event_files, polls, run_script, scalars
+
+from summaries import (
+    Event,
+    EventFileWriter,
+    Summary,
+    summary_iterator,
+)
+
+NEVER = 3600.0
+
+
+@pytest.fixture
+def writer(logdir):
+    """A writer whose background thread leaves it alone."""
+    with EventFileWriter(logdir, flush_secs=NEVER) as writer:
+        yield writer
+
+
+def point(tag, value):
+    return Summary(value=[Summary.Value(tag=tag, simple_value=value)])
+
+
+def test_a_file_is_whole_before_anything_is_logged(writer):
+    assert [event.file_version for event in summary_iterator(writer.path)] == ["brain.Event:2"]
+
+
+def test_flush_is_seen_by_another_process(writer, tmp_path):
+    writer.add_scalar("loss", 0.5, 1)
+    writer.flush()
+    text = "import sys, summaries; print(len(list(summaries.summary_iterator(sys.argv[1]))))"
+    assert run_script(tmp_path, text, writer.path) == "2\n"
+
+
+def test_nothing_is_written_before_it_is_due(writer):
+    writer.add_scalar("loss", 0.5, 1)
+    assert scalars(writer.path) == []
+
+
+@pytest.mark.parametrize("count", [1, 10_000])
+def test_what_is_logged_is_written_in_the_background(logdir, count):
+    with EventFileWriter(logdir, flush_secs=0.01) as writer:
+        for i in range(count):
+            writer.add_scalar("loss", i, i)
+        assert any(len(scalars_so_far(writer.path)) == count for _ in polls())
+
+
+def scalars_so_far(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an unfinished tail, where a write is going on
+        return scalars(path)
+
+
+LOGGING = {
+    "add_scalar": lambda writer: writer.add_scalar("loss", 0.5),
+    "add_scalar, new tag": lambda writer: writer.add_scalar("new", 0.5),
+    "add_summary": lambda writer: writer.add_summary(point("loss", 0.5)),
+    "add_event": lambda writer: writer.add_event(Event()),
+}
+
+
+@pytest.mark.parametrize("log", LOGGING.values(), ids=LOGGING)
+def test_what_is_logged_after_close_begins_a_new_file(writer, log, caplog):
+    """As in torch and tensorboardX: Lightning's test() after fit() uses the same writer."""
+    caplog.set_level(logging.INFO, "summaries")
+    writer.add_scalar("loss", 0.5, 1)
+    first = writer.path
+    for _ in range(2):
+        writer.close()
+        writer.close()
+        writer.flush()
+        assert writer.closed
+        log(writer)
+        assert not writer.closed
+    writer.close()
+    assert scalars(first) == [(1, "loss", 0.5)]
+    assert [len(list(summary_iterator(path))) for path in event_files(writer.get_logdir())] == [2, 2, 2]
+    second = str(event_files(writer.get_logdir())[1])
+    assert caplog.messages == [f"something was logged after close() of {first}: it goes to {second}"]
+
+
+WRITTEN_AT_ONCE = {"max_queue": {"max_queue": 0, "flush_secs": NEVER}, "flush_secs": {"flush_secs": 0}}
+
+
+@pytest.mark.parametrize("options", WRITTEN_AT_ONCE.values(), ids=WRITTEN_AT_ONCE)
+def test_each_call_writes_what_it_logs(logdir, options):
+    with EventFileWriter(logdir, **options) as writer:
+        for step in range(3):
+            writer.add_scalar("loss", step, step)
+            writer.add_summary(point("summary", step), step)
+            events = list(summary_iterator(writer.path))[1:]
+            assert [event.step for event in events] == [step for step in range(step + 1) for _ in range(2)]
+
+
+def test_a_call_that_cannot_write_at_once_keeps_what_it_logs(logdir, monkeypatch):
+    writer = EventFileWriter(logdir, max_queue=0, flush_secs=NEVER)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", refuse)
+        with pytest.raises(OSError, match="No space left"):
+            writer.add_scalar("loss", 0.5, 1)
+    writer.add_scalar("loss", 0.25, 2)
+    assert scalars(writer.path) == [(1, "loss", 0.5), (2, "loss", 0.25)]
+
+
+def refuse(fd, data):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_writer_that_does_not_write(logdir):
+    """tensorboardX's write_to_disk=False."""
+    with EventFileWriter(logdir, write_to_disk=False, purge_step=3, fsync=True) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+        writer.flush()
+        writer.close()
+        writer.add_scalar("loss", 0.5, 2)
+        assert (writer.get_logdir(), writer.path) == (str(logdir), os.devnull)
+    assert not logdir.exists()
+
+
+def test_with_statement(logdir):
+    with EventFileWriter(logdir, flush_secs=NEVER) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+    assert scalars(writer.path) == [(1, "loss", 0.5)]
+
+
+def test_with_statement_left_by_an_error(logdir):
+    writer = EventFileWriter(logdir, flush_secs=NEVER)
+
+    def interrupted():
+        with writer:
+            writer.add_scalar("loss", 0.5, 1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert scalars(writer.path) == [(1, "loss", 0.5)]
+
+
+def test_two_writers_in_the_same_second(logdir):
+    def clock():
+        return 1795202364.0
+
+    with EventFileWriter(logdir, clock=clock) as one, EventFileWriter(logdir, clock=clock) as two:
+        one.add_scalar("one", 1, 1)
+        two.add_scalar("two", 2, 2)
+    assert scalars(one.path) == [(1, "one", 1.0)]
+    assert scalars(two.path) == [(2, "two", 2.0)]
+
+
+def test_fsync(logdir, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    with EventFileWriter(logdir, flush_secs=NEVER, fsync=True) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+        synced.clear()
+        writer.flush()
+        assert len(synced) == 2  # the file and its directory
