@@ -90,6 +90,7 @@ def pytest_configure() -> None:
 
         substitute("tensorboardX")
     _count(tensorboardX.SummaryWriter)
+    _count(tensorboardX.GlobalSummaryWriter)
 
 
 @pytest.hookimpl(wrapper=True)

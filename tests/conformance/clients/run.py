@@ -6,6 +6,7 @@ steps. It says whose writer it uses (LIBRARY) and which tags hold times (TIMES),
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import random
@@ -16,26 +17,29 @@ __all__ = ["PLACES", "described", "substitute", "version_of"]
 
 PLACES = {
     "torch": [("torch.utils.tensorboard", "SummaryWriter"), ("torch.utils.tensorboard.writer", "SummaryWriter")],
-    "tensorboardX": [("tensorboardX", "SummaryWriter"), ("tensorboardX.writer", "SummaryWriter")],
+    "tensorboardX": [
+        ("tensorboardX", "SummaryWriter"),
+        ("tensorboardX.writer", "SummaryWriter"),
+        ("tensorboardX", "GlobalSummaryWriter"),
+    ],
     "TF1": [
-        ("tensorflow.compat.v1.summary", "FileWriter"),
+        ("tensorflow:compat:v1:summary", "FileWriter"),
         ("tensorflow.python.summary.writer.writer", "FileWriter"),
         ("tensorflow.python.summary.writer.writer_cache", "FileWriter"),  # of SummarySaverHook
         ("tensorflow.python.summary.summary", "FileWriter"),  # of Supervisor
     ],
 }
-"""Library → where programs find its writer."""
+"""Library → where programs find its writer: a module and the attributes below it, and the name there."""
 
 
 def substitute(library: str) -> None:
     """Put our writer in the place of the library's, before anyone has imported that."""
-    from summaries import SummaryWriter
+    import summaries
 
-    if library == "TF1":
-        importlib.import_module("tensorflow").compat.v1.summary.FileWriter = SummaryWriter
-    for module, name in PLACES[library]:
-        if not module.startswith("tensorflow.compat"):  # an attribute of tensorflow, no module by itself
-            setattr(importlib.import_module(module), name, SummaryWriter)
+    for place, name in PLACES[library]:
+        module, *attributes = place.split(":")
+        holder = functools.reduce(getattr, attributes, importlib.import_module(module))
+        setattr(holder, name, getattr(summaries, name, summaries.SummaryWriter))
 
 
 def version_of(package: str) -> str:

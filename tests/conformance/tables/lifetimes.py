@@ -1,6 +1,7 @@
 """The constructor, the writer's attributes, flush, close and what comes after it, and what tensorboardX alone has."""
 
 import copy
+import importlib
 import json
 import os
 import pickle
@@ -15,6 +16,7 @@ from tensorboard.compat.proto import event_pb2, summary_pb2  # noqa: F401 - attr
 from tensorboardX import proto as of_tensorboardx
 
 TWO_STARTS = different("START is written twice: TensorBoard's Python reader ignores a run's first")
+MAX_QUEUE = different("it could be TF1's max_queue, too, and is taken as that, with a warning: it hides no data")
 WHOLE = accepted("any whole number is a step")
 A_COPY = refused("a copy would write to the file of the first; the originals allow it")
 NEVER = different("the time is now if none is given; tensorboardX stores 0")
@@ -119,6 +121,21 @@ def exported(w):
     return sorted([[step, value] for _, step, value in points] for points in runs)
 
 
+def global_writer(writer_class, directory, **options):
+    """The GlobalSummaryWriter of the library whose SummaryWriter this is."""
+    package = importlib.import_module(writer_class.__module__.partition(".")[0])
+    return package.GlobalSummaryWriter(directory, **options)
+
+
+def counted(w):
+    """Methods that have no step: each tag's calls are counted."""
+    for value in (0.5, 0.25):
+        w.add_scalar("loss", value)
+        w.add_text("note", "text")
+        w.add_image("picture", np.zeros((3, 4, 4), np.float32))
+    w.add_scalar("other", 1.0)
+
+
 def with_metadata(w, **metadata):
     with w.use_metadata(**metadata):
         w.add_scalar("t", 1.0)
@@ -143,6 +160,7 @@ CONSTRUCTED = [
     made("comment and a directory, by position", lambda W, d: W(d, "comment")),
     made("comment and purge_step, by position", lambda W, d: W(d, "comment", 5), view=by_tensorboard),
     made("an empty comment and purge_step, by position", lambda W, d: W(d, "", 5), view=by_tensorboard),
+    made("None and purge_step, by position", lambda W, d: W(d, None, 5), torch=MAX_QUEUE, tensorboardX=MAX_QUEUE),
     made("six arguments by position", lambda W, d: W(d, "", None, 10, 120, ".end"), view=suffixes),
     made("purge_step of a new run", lambda W, d: W(d, purge_step=3), torch=TWO_STARTS, tensorboardX=TWO_STARTS),
     made("purge_step after a crash", restart, use=go_on, view=by_tensorboard),
@@ -251,6 +269,16 @@ ENDS = [
 ]
 
 OF_TENSORBOARDX = [
+    row("GlobalSummaryWriter", "counts the steps", counted, make=global_writer, torch=None),
+    row("GlobalSummaryWriter", "a time", lambda w: w.add_scalar("t", 0.5, 1.7e9), make=global_writer, torch=None),
+    row(
+        "GlobalSummaryWriter",
+        "coalesce_process=",
+        counted,
+        make=lambda W, d: global_writer(W, d, coalesce_process=False),
+        torch=None,
+    ),
+    row("GlobalSummaryWriter", "file_writer", lambda w: w.file_writer.get_logdir(), make=global_writer, torch=None),
     row("export_scalars_to_json", "two curves", exported, torch=None, view=lambda root: None),
     row("use_metadata", "a step", lambda w: with_metadata(w, global_step=3), torch=None, tensorboardX=NEVER),
     row("use_metadata", "a step and a time", lambda w: with_metadata(w, global_step=3, walltime=1.7e9), torch=None),
