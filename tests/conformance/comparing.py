@@ -57,8 +57,7 @@ def _of_arrays(ours: np.ndarray, original: np.ndarray, where: str) -> list[str]:
 
 
 def _alike(ours: Any, original: Any) -> bool:
-    if isinstance(ours, float) and isinstance(original, float):
-        return math.isclose(ours, original, rel_tol=RELATIVE, abs_tol=ABSOLUTE) or (
-            math.isnan(ours) and math.isnan(original)
-        )
+    if {type(ours), type(original)} <= {int, float}:
+        close = math.isclose(ours, original, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+        return close or (math.isnan(ours) and math.isnan(original))
     return type(ours) is type(original) and bool(ours == original)

@@ -255,7 +255,7 @@ def trials(root: Path) -> list[Any]:
     found = []
     for points in events(root).values():
         scalars = {point["tag"]: point["simple_value"] for point in points if "simple_value" in point}
-        starts = [point["content"] for point in points if point["tag"] == "_hparams_/session_start_info"]
+        starts = [point["content"] for point in points if point.get("tag") == "_hparams_/session_start_info"]
         found += [[start["sessionStartInfo"].get("hparams", {}), scalars] for start in starts[:1]]
     return sorted(found, key=repr)
 

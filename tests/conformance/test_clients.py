@@ -45,7 +45,12 @@ def seen(logs, times):
     """What TensorBoard shows: run → kind → tag → points, without the values of times; and the trials."""
     runs = {name: without_hparams(run, times) for name, run in by_tensorboard(logs).items()}
     shown = {name: run for name, run in runs.items() if any(run.values())}
-    return {"runs": shown, "trials": [hyperparameters for hyperparameters, _ in trials(logs)]}
+    return {"runs": shown, "trials": [numbered(hyperparameters) for hyperparameters, _ in trials(logs)]}
+
+
+def numbered(hyperparameters):
+    """Hyperparameters with truth values as numbers, as torch stores them."""
+    return {name: float(value) if isinstance(value, bool) else value for name, value in hyperparameters.items()}
 
 
 def without_hparams(run, times):

@@ -22,6 +22,7 @@ def train(directory):
     import tensorflow as tf
 
     v1 = tf.compat.v1
+    v1.disable_eager_execution()  # which TF1 does not have
     with tf.Graph().as_default():
         v1.set_random_seed(0)
         minimize = graph()

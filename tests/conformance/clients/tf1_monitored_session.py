@@ -11,6 +11,7 @@ def train(directory):
     import tensorflow as tf
 
     v1 = tf.compat.v1
+    v1.disable_eager_execution()  # which TF1 does not have
     for last_step in (6, 12):
         with tf.Graph().as_default():
             v1.set_random_seed(0)

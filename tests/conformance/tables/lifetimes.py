@@ -17,6 +17,8 @@ from tensorboardX import proto as of_tensorboardx
 
 TWO_STARTS = different("START is written twice: TensorBoard's Python reader ignores a run's first")
 MAX_QUEUE = different("it could be TF1's max_queue, too, and is taken as that, with a warning: it hides no data")
+BINS = refused("the default bins are those of `bins='tensorflow'`, and no list of the writer")
+OWN = different("an event keeps its own time, as with TF1; torch sets it to now")
 WHOLE = accepted("any whole number is a step")
 A_COPY = refused("a copy would write to the file of the first; the originals allow it")
 NEVER = different("the time is now if none is given; tensorboardX stores 0")
@@ -102,7 +104,6 @@ def file_writer_uses(of):
         "add_summary with walltime": lambda w: w.file_writer.add_summary(event(of).summary, 3, walltime=1.7e9),
         "add_event": lambda w: w.file_writer.add_event(event(of), walltime=1.7e9),
         "add_event with step and walltime": lambda w: w.file_writer.add_event(event(of), 5, 1.6e9),
-        "add_event without a time": lambda w: w.file_writer.add_event(event(of)),
     }
 
 
@@ -215,11 +216,24 @@ ATTRIBUTES = [
         make=lambda W, d: W(d, max_queue=7, flush_secs=3, filename_suffix=".end"),
         tensorboardX=None,
     ),
-    row("attributes", "default_bins", lambda w: np.round(np.log10(np.abs(w.default_bins[:5])), 3).tolist()),
+    row(
+        "attributes",
+        "default_bins",
+        lambda w: np.round(np.log10(np.abs(w.default_bins[:5])), 3).tolist(),
+        torch=BINS,
+        tensorboardX=BINS,
+    ),
     *(
         row("file_writer", what, use, **verdicts)
         for of, verdicts in ((tensorboard, {"tensorboardX": None}), (of_tensorboardx, {"torch": None}))
         for what, use in file_writer_uses(of).items()
+    ),
+    row(
+        "file_writer",
+        "add_event without a time",
+        lambda w: w.file_writer.add_event(event()),
+        torch=OWN,
+        tensorboardX=None,
     ),
     row("file_writer", "get_logdir", lambda w: w.file_writer.get_logdir()),
     row("file_writer", "flush", lambda w: w.file_writer.flush()),

@@ -11,6 +11,7 @@ LAYOUT = {"group": {"lines": ["Multiline", ["loss", "accuracy"]], "band": ["Marg
 
 ITSELF = different("the first set goes to the run itself, not to a run below it; further sets go below")
 TRUTH = different("True is stored as a truth value; torch stores 1.0")
+LEFT_OUT = different("values of other types are stored as text; tensorboardX leaves them out")
 ANY = accepted("values of other types are stored as text; torch raises an error")
 PLACEHOLDERS = different(
     "inputs are placeholders, and outputs are nodes of their own; the originals call inputs variables"
@@ -62,11 +63,18 @@ HPARAMS = [
         tensorboardX=None,
     ),
     hparams("a domain of another type", RATES, METRICS, {"opt": [1, 2]}, tensorboardX=None),
-    hparams("a domain of no hyperparameter", RATES, METRICS, {"other": ["a"]}, tensorboardX=None),
+    hparams(
+        "a domain of no hyperparameter",
+        RATES,
+        METRICS,
+        {"other": ["a"]},
+        torch=accepted("domains of other hyperparameters say nothing, and are left out"),
+        tensorboardX=None,
+    ),
     hparams("a truth value", {"flag": True, "off": False}, METRICS, torch=TRUTH),
     hparams("None", {"lr": 0.1, "warmup": None}, METRICS),
     hparams("a tensor", {"lr": torch.tensor([0.1])}, METRICS, tensorboardX=None),
-    hparams("a list", {"layers": [1, 2]}, METRICS, torch=ANY),
+    hparams("a list", {"layers": [1, 2]}, METRICS, torch=ANY, tensorboardX=LEFT_OUT),
     hparams("a function", {"activation": abs}, METRICS, torch=ANY),
     hparams("a NumPy number", {"lr": np.float64(0.1)}, METRICS),
     hparams("no hyperparameters", {}, METRICS),
