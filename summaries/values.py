@@ -49,7 +49,7 @@ def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[
 
     Returns:
         An array of real numbers or bool, or of the given `kinds`. bfloat16 and float8 become float32, which represents
-        all of their values exactly.
+        all of their values exactly. Where complex numbers are not among the kinds, only their real parts are left.
 
     Raises:
         TypeError: the dtype is of another kind; elements are masked, or stored elsewhere, as in a sharded DTensor or a
@@ -58,9 +58,12 @@ def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[
     array = _host_array(values, name)
     if array.dtype.kind == "V" and array.dtype.name.startswith(_NARROW):
         array = array.astype(np.float32)
+    if array.dtype.kind == "c" and "c" not in kinds:
+        array = array.astype(
+            array.real.dtype
+        )  # NumPy warns that this discards the imaginary parts, as in torch's writer
     if array.dtype.kind not in kinds:
-        kind, wanted = type(values).__name__, "numbers" if array.dtype.kind != "c" else "real numbers"
-        raise TypeError(f"{name} must be an array of {wanted}, got {kind} of dtype {array.dtype}")
+        raise TypeError(f"{name} must be an array of numbers, got {type(values).__name__} of dtype {array.dtype}")
     return array
 
 

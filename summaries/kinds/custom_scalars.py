@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from summaries.kinds.metadata import plugin_metadata
+from summaries.kinds.odd_values import warn_odd
 from summaries.values import check_mapping
 from summaries.wire.pb import Category, Chart, Layout, MarginChartContent, MultilineChartContent, Summary
 from summaries.wire.tensors import string_tensor
@@ -22,11 +24,11 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary
 
     Args:
         layout: category → chart title → ["Multiline", tags], where a tag may be a regular expression, or
-            ["Margin", [value, lower, upper]].
+            ["Margin", [value, lower, upper]]. Any other kind of chart becomes a Multiline, with a warning.
 
     Raises:
         TypeError: the layout is not made of mappings, or the tags are not strings.
-        ValueError: a chart is neither Multiline nor Margin, or a margin chart does not have three tags.
+        ValueError: a chart is not a kind and tags, or a margin chart does not have three tags.
 
     >>> summary = custom_scalars({"gradients": {"norm": ["Multiline", ["gradients/global_norm"]]}})
     >>> summary.value[0].tag
@@ -50,15 +52,16 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary
 
 
 def _chart(title: str, content: Sequence[Any]) -> Chart:
-    if not isinstance(content, (list, tuple)) or len(content) != 2:  # noqa: PLR2004 - kind and tags
+    if not isinstance(content, (list, tuple)) or len(content) < 2:  # noqa: PLR2004 - kind and tags
         raise ValueError(f"chart {title!r} must be ['Multiline', tags] or ['Margin', tags], got {content!r}")
-    kind, tags = content
-    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
-        raise TypeError(f"the tags of chart {title!r} must be a list of strings, got {tags!r}")
-    if kind == "Multiline":
-        return Chart(title=title, multiline=MultilineChartContent(tag=tags))
+    kind, given = content[:2]
+    tags = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    if not all(isinstance(tag, (str, bytes)) for tag in tags):
+        raise TypeError(f"the tags of chart {title!r} must be a list of strings, got {given!r}")
     if kind != "Margin":
-        raise ValueError(f"chart {title!r} must be 'Multiline' or 'Margin', got {kind!r}")
+        if kind != "Multiline":
+            warn_odd("chart", title, "is neither 'Multiline' nor 'Margin'", "it becomes a Multiline", repr(kind))
+        return Chart(title=title, multiline=MultilineChartContent(tag=tags))
     if len(tags) != _MARGIN_TAGS:
         raise ValueError(f"margin chart {title!r} must have 3 tags (value, lower, upper), got {len(tags)}")
     value, lower, upper = tags

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
 
+from summaries.kinds.meta_graph import is_tensorflow
 from summaries.optional import needs
 from summaries.wire.pb import AttrValue, GraphDef, NodeDef, TensorShapeProto, VersionDef
 from summaries.wire.protobuf import serialized
@@ -27,14 +28,20 @@ def trace_callables_by(tracer: Callable[[Callable[[], Any]], GraphDef]) -> None:
     _tracers.append(tracer)
 
 
-def graph_bytes(graph: Any) -> bytes:
+def graph_bytes(graph: Any, *, add_shapes: bool = False) -> bytes:
     """The serialized GraphDef of a message, its bytes, an object with `as_graph_def()`, or a callable.
+
+    Args:
+        graph: one of these.
+        add_shapes: whether a TensorFlow graph's nodes keep the shapes of their outputs.
 
     Raises:
         TypeError: `graph` is none of these.
         ValueError: the bytes do not parse as a GraphDef.
     """
-    message = graph.as_graph_def() if hasattr(graph, "as_graph_def") else graph
+    message = graph
+    if hasattr(graph, "as_graph_def"):
+        message = graph.as_graph_def(add_shapes=True) if add_shapes and is_tensorflow(graph) else graph.as_graph_def()
     if callable(message):
         if not _tracers:
             raise TypeError("graph is a callable: import optim to trace a loss")
@@ -65,15 +72,18 @@ def trace_torch(module: Any, inputs: Any, verbose: bool = False, use_strict_trac
     return definition.SerializeToString(), metadata.SerializeToString()
 
 
-def read_onnx(path: str) -> GraphDef:
+def read_onnx(file: Any) -> GraphDef:
     """The graph of an ONNX model, with a node for each input, initializer and operation.
+
+    Args:
+        file: a path, or a file that is open for reading bytes.
 
     Raises:
         ImportError: onnx is not installed.
         OSError: the file cannot be read.
     """
     onnx = needs("onnx", "onnx")
-    model = onnx.load(path).graph
+    model = onnx.load(file).graph
     constants = {tensor.name for tensor in model.initializer}
     nodes = [_onnx_tensor(value, "Placeholder") for value in model.input if value.name not in constants]
     nodes += [NodeDef(name=name, op="Const") for name in sorted(constants)]

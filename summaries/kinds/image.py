@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds import pictures
+from summaries.kinds.odd_values import warn_odd
 from summaries.optional import needs
 from summaries.values import as_array, as_float, check_tag
 from summaries.wire.pb import Summary
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,43 +47,59 @@ def image(tag: str, img_tensor: Any, dataformats: str = "CHW") -> Summary:
 
 
 def images(tag: str, img_tensor: Any, dataformats: str = "NCHW") -> Summary:
-    """A Summary of a batch of pictures, drawn side by side, eight in a row. Arguments and errors as in `image`."""
-    return _summary(tag, pictures.grid(pictures.as_pixels(img_tensor, dataformats, "NHWC")))
+    """A Summary of a batch of pictures, drawn side by side, eight in a row.
+
+    Arguments and errors as in `image`. A list of pictures of the same size may be given with the order of one picture's
+    axes, such as "CHW".
+    """
+    return _summary(tag, pictures.grid(pictures.batch(img_tensor, dataformats)))
 
 
 def image_with_boxes(
     tag: str,
     img_tensor: Any,
     box_tensor: Any,
-    rescale: float = 1,
-    dataformats: str = "CHW",
+    rescale: float | str = 1,
+    dataformats: Any = "CHW",
     labels: Sequence[str] | str | None = None,
 ) -> Summary:
     """A Summary of one picture with boxes drawn on it.
 
     Args:
         tag: the tag.
-        img_tensor: as in `image`.
-        box_tensor: [n, 4]: left, top, right and bottom of each box, in pixels.
+        img_tensor: as in `image`; the boxes are in pixels of the grid, if it is a batch.
+        box_tensor: [n, 4]: left, top, right and bottom of each box, in pixels. Further columns are left out, with a
+            warning once a tag.
         rescale: the factor for height and width.
         dataformats: as in `image`.
-        labels: a text for each box.
+        labels: a text for each box. If their numbers differ, the first ones are drawn, with a warning once a tag.
 
     Raises:
         TypeError: the tag is not a string, or an array is not numeric.
-        ValueError: the tag is empty, a shape does not fit, or the numbers of labels and boxes differ.
+        ValueError: the tag is empty, or a shape does not fit.
         ImportError: Pillow is not installed.
+
+    References: tensorboardX has `dataformats` and `labels` before `rescale`; a string for `rescale` is taken that way.
     """
+    if isinstance(rescale, str):
+        labels = labels if isinstance(dataformats, str) else dataformats
+        rescale, dataformats = 1, rescale
     scale = as_float(rescale, "rescale")
     if not 0 < scale < math.inf:
         raise ValueError(f"rescale must be positive, got {scale:g}")
     boxes = as_array(box_tensor, "box_tensor")
-    if boxes.ndim != 2 or boxes.shape[1] != _BOX:  # noqa: PLR2004
+    if not boxes.size:
+        boxes = boxes.reshape(0, _BOX)
+    if boxes.ndim != 2 or boxes.shape[1] < _BOX:  # noqa: PLR2004
         raise ValueError(f"box_tensor must have shape [n, 4], got {boxes.shape}")
+    if boxes.shape[1] > _BOX:
+        warn_odd("image", tag, "has boxes of more than 4 columns", "the first 4 are drawn")
+    boxes = boxes[:, :_BOX]
     texts = [labels] if isinstance(labels, str) else None if labels is None else list(labels)
     if texts is not None and len(texts) != len(boxes):
-        raise ValueError(f"labels must contain one label for each of the {len(boxes)} boxes, got {len(texts)}")
-    pixels = pictures.as_pixels(img_tensor, dataformats, "HWC")
+        got = f"{counted(len(texts), 'label')} for {len(boxes)}"
+        warn_odd("image", tag, "has more or fewer labels than boxes", "the first boxes are labelled", got)
+    pixels = pictures.grid(pictures.batch(img_tensor, dataformats))
     return _summary(tag, pictures.draw_boxes(pixels, boxes, texts), scale)
 
 
@@ -110,13 +128,14 @@ def figure(tag: str, figure: Any, close: bool = True) -> Summary:
     return _summary(tag, pictures.grid(pixels))
 
 
-def video(tag: str, vid_tensor: Any, fps: float = 4) -> Summary:
+def video(tag: str, vid_tensor: Any, fps: float = 4, dataformats: str = "NTCHW") -> Summary:
     """A Summary of videos, side by side, stored as one animated GIF.
 
     Args:
         tag: the tag.
         vid_tensor: [N, T, C, H, W]: batch, frames, channels, height, width; values as in `image`.
         fps: frames per second, positive.
+        dataformats: the order of its axes, if it is another; an axis of length 1 may be missing.
 
     Raises:
         TypeError: the tag is not a string, or the array is not numeric.
@@ -126,7 +145,7 @@ def video(tag: str, vid_tensor: Any, fps: float = 4) -> Summary:
     fps = as_float(fps, "fps")
     if not 0 < fps < math.inf:
         raise ValueError(f"fps must be positive, got {fps:g}")
-    videos = pictures.as_pixels(vid_tensor, "NTCHW", "NTCHW", "vid_tensor")
+    videos = pictures.as_pixels(vid_tensor, dataformats, "NTCHW", "vid_tensor")
     if not videos.size:
         raise ValueError(f"vid_tensor must have at least one frame, got shape {videos.shape}")
     pixels = pictures.frames(videos)

@@ -7,10 +7,12 @@ from summaries.wire.pb import (
     DATA_CLASS_SCALAR,
     DATA_CLASS_TENSOR,
     DATA_CLASS_UNKNOWN,
+    Summary,
     SummaryMetadata,
 )
+from summaries.wire.protobuf import OurBytes
 
-__all__ = ["plugin_metadata"]
+__all__ = ["MetadataOnce", "plugin_metadata"]
 
 _DATA_CLASSES = {
     "scalars": DATA_CLASS_SCALAR,
@@ -39,3 +41,42 @@ def plugin_metadata(
         summary_description=description,
         data_class=_DATA_CLASSES.get(plugin_name, DATA_CLASS_TENSOR),
     )
+
+
+class MetadataOnce:
+    """Leaves out the metadata that a file has for a tag already, as TF1 does: readers keep a tag's first metadata."""
+
+    def __init__(self) -> None:
+        self._written: dict[str, bytes] = {}
+
+    def without_written(self, data: bytes) -> tuple[bytes, dict[str, bytes]]:
+        """A Summary's bytes without metadata that is written already, and the metadata of each tag that is new.
+
+        Metadata that differs from the tag's first is kept; so is that of a value with nothing else, as hparams have.
+        """
+        new: dict[str, bytes] = {}
+        if isinstance(data, OurBytes) or _METADATA_KEY not in data:  # OurBytes are scalars, without metadata
+            return data, new
+        summary, repeated = Summary.FromString(data), False
+        for value in summary.value:
+            if not value.HasField("metadata"):
+                continue
+            metadata = value.metadata.SerializeToString()
+            if self._written.get(value.tag) == metadata and value.WhichOneof("value") is not None:
+                value.ClearField("metadata")
+                repeated = True
+            else:
+                new[value.tag] = metadata
+        return summary.SerializeToString() if repeated else data, new
+
+    def note(self, new: dict[str, bytes]) -> None:
+        """Take down what is written; only then, since another thread's value must not come before the metadata."""
+        for tag, metadata in new.items():
+            self._written.setdefault(tag, metadata)
+
+    def begin_file(self) -> None:
+        """Forget what is written: a new file has its own, and can be read alone."""
+        self._written.clear()
+
+
+_METADATA_KEY = b"\x4a"  # of a Summary.Value

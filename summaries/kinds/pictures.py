@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["as_pixels", "draw_boxes", "encode_gif", "encode_png", "frames", "grid"]
+__all__ = ["as_pixels", "batch", "draw_boxes", "encode_gif", "encode_png", "frames", "grid"]
 
 _MAX_DURATION = 655_350  # milliseconds: the longest that a GIF can store
 _GREY, _GREY_ALPHA, _RGB, _RGBA = 1, 2, 3, 4
+_RED, _WHITE, _BLACK = (255, 0, 0), (255, 255, 255), (0, 0, 0)
+_MARGIN = 2  # pixels around a label
 _MODES = {_GREY: "L", _GREY_ALPHA: "LA", _RGB: "RGB", _RGBA: "RGBA"}
 
 
@@ -52,6 +54,22 @@ def as_pixels(tensor: Any, dataformats: str, allowed: str, name: str = "img_tens
     array = array.reshape(*array.shape, *(1 for _ in missing))
     letters += "".join(missing)
     return _to_bytes(array.transpose([letters.index(letter) for letter in allowed]))
+
+
+def batch(tensor: Any, dataformats: str) -> NDArray[np.uint8]:
+    """uint8 pixels [N, H, W, C] of one array, or of a list of pictures of the same size, each in `dataformats`.
+
+    Raises:
+        TypeError: an array is not numeric, or `dataformats` is not a string.
+        ValueError: the shape does not fit `dataformats`, or the pictures differ in shape.
+    """
+    if not isinstance(tensor, (list, tuple)) or "N" in str(dataformats).upper():
+        return as_pixels(tensor, dataformats, "NHWC")
+    pixels = [as_pixels(picture, dataformats, "HWC", f"img_tensor[{i}]") for i, picture in enumerate(tensor)]
+    shapes = {picture.shape for picture in pixels}
+    if len(shapes) != 1:
+        raise ValueError(f"the pictures in img_tensor must have the same shape, got {sorted(shapes)}")
+    return np.stack(pixels)
 
 
 def _to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
@@ -115,15 +133,21 @@ def encode_gif(pixels: NDArray[np.uint8], fps: float) -> bytes:
 def draw_boxes(
     pixels: NDArray[np.uint8], boxes: NDArray[Any], labels: Sequence[str] | None = None
 ) -> NDArray[np.uint8]:
-    """A copy of the picture [H, W, C] as RGB, with boxes [n, 4] (left, top, right, bottom in pixels) drawn in red."""
+    """A copy of the picture [H, W, C] as RGB, with boxes [n, 4] (left, top, right, bottom in pixels) drawn in red.
+
+    The labels, of the first boxes if they are fewer, are black on white, inside at the lower left as in torch.
+    """
     drawing = needs("PIL.ImageDraw", "images")
     image = _picture(pixels).convert("RGB")
     pen = drawing.Draw(image)
-    for i, (left, top, right, bottom) in enumerate(boxes.tolist()):
-        corners = [(left, top), (left, bottom), (right, bottom), (right, top), (left, top)]
-        pen.line(corners, fill=(255, 0, 0), width=2)
-        if labels is not None:
-            pen.text((left + 3, top + 2), str(labels[i]), fill=(255, 0, 0))
+    for left, top, right, bottom in boxes.tolist():
+        pen.line([(left, top), (left, bottom), (right, bottom), (right, top), (left, top)], fill=_RED, width=2)
+    for (left, _, _, bottom), label in zip(boxes.tolist(), labels or (), strict=False):  # above every box's lines
+        _, _, width, height = pen.textbbox((0, 0), str(label))
+        x = max(0, min(left, image.width - width - 2 * _MARGIN))
+        y = max(0, min(bottom, image.height) - height - 2 * _MARGIN)
+        pen.rectangle((x, y, x + width + 2 * _MARGIN, y + height + 2 * _MARGIN), fill=_WHITE, outline=_RED)
+        pen.text((x + _MARGIN, y + _MARGIN), str(label), fill=_BLACK)
     return np.asarray(image)
 
 

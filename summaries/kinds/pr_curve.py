@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds.metadata import plugin_metadata
+from summaries.kinds.odd_values import warn_odd
 from summaries.values import as_array, as_count, check_tag
 from summaries.wire.pb import PrCurvePluginData, Summary
 from summaries.wire.tensors import numeric_tensor
@@ -29,35 +30,35 @@ def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
     Args:
         tag: the tag.
         labels: array, any shape: 1 or True for positives, 0 or False for negatives; soft labels lie between.
-        predictions: array of the same shape: probabilities from 0 to 1.
-        num_thresholds: the number of thresholds, evenly spaced from 0 to 1; at least 2.
+        predictions: array of the same shape: probabilities from 0 to 1. Labels and predictions beyond are counted as
+            the nearer end, and NaN is left out, each with a warning once a tag.
+        num_thresholds: the number of thresholds, evenly spaced from 0 to 1; a single one is at 0.
         weights: array of the same shape, or one number: the weight of each prediction; 1 if None.
 
     Raises:
         TypeError: the tag is not a string, or an array is not numeric.
-        ValueError: the tag is empty, the shapes differ, a label or prediction is not from 0 to 1, or there are fewer
-            than two thresholds.
+        ValueError: the tag is empty, the shapes differ, or there is no threshold.
 
     >>> curve = pr_curve("digits", [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], num_thresholds=3)
     >>> np.frombuffer(curve.value[0].tensor.tensor_content, np.float32).reshape(6, 3)[0].tolist()
     [2.0, 1.0, 0.0]
     """
-    num_thresholds = as_count(num_thresholds, "num_thresholds", least=2)  # both ends
+    check_tag(tag)
+    num_thresholds = as_count(num_thresholds, "num_thresholds")
     truth = as_array(labels, "labels").astype(np.float64).reshape(-1)
     scores = as_array(predictions, "predictions").reshape(-1)
     if truth.shape != scores.shape:
         shapes = np.shape(labels), np.shape(predictions)
         raise ValueError(f"labels and predictions must have the same shape, got {shapes[0]} and {shapes[1]}")
-    if not np.all((truth >= 0) & (truth <= 1)):
-        raise ValueError(f"labels must be from 0 to 1, got {truth[~((truth >= 0) & (truth <= 1))][0]}")
-    if not np.all((scores >= 0) & (scores <= 1)):
-        raise ValueError(f"predictions must be from 0 to 1, got {scores[~((scores >= 0) & (scores <= 1))][0]}")
     weight = np.asarray(1.0) if weights is None else as_array(weights, "weights").astype(np.float64)
     if weight.size not in (1, truth.size):
         raise ValueError(
             f"weights must be one number, or one for each of the {truth.size} predictions, got shape {weight.shape}"
         )
     weight = np.broadcast_to(weight.reshape(-1), truth.shape)
+    known = _known(tag, truth, scores)
+    truth, scores, weight = truth[known], scores[known], weight[known]
+    truth, scores = _within(tag, "labels", truth), _within(tag, "predictions", scores)
     bucket = np.floor(scores * (num_thresholds - 1)).astype(np.int64)
     positives = np.bincount(bucket, truth * weight, num_thresholds)
     negatives = np.bincount(bucket, (1 - truth) * weight, num_thresholds)
@@ -89,7 +90,7 @@ def pr_curve_raw(
         false_negative_counts: array [n].
         precision: array [n], from 0 to 1.
         recall: array [n], from 0 to 1.
-        num_thresholds: the most of the n columns to keep.
+        num_thresholds: the most of the n columns to keep; 0 keeps all.
         weights: accepted for compatibility with torch; unused.
 
     Raises:
@@ -100,8 +101,24 @@ def pr_curve_raw(
     rows = [as_array(row).reshape(-1) for row in (*counts, precision, recall)]
     if len({len(row) for row in rows}) != 1:
         raise ValueError(f"the six arrays must have the same length, got lengths {[len(row) for row in rows]}")
-    kept = as_count(num_thresholds, "num_thresholds")
+    kept = as_count(num_thresholds, "num_thresholds", least=0) or len(rows[0])
     return _summary(tag, np.stack(rows), min(kept, len(rows[0])))
+
+
+def _known(tag: str, truth: NDArray[Any], scores: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where neither array is NaN, bool[n]."""
+    known: NDArray[np.bool_] = ~(np.isnan(truth) | np.isnan(scores))
+    if not known.all():
+        warn_odd("PR curve", tag, "has NaN among its labels or predictions", "these are left out")
+    return known
+
+
+def _within(tag: str, name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """The values, those beyond 0 to 1 moved to the nearer end."""
+    beyond = (values < 0) | (values > 1)
+    if beyond.any():
+        warn_odd("PR curve", tag, f"has {name} beyond 0 to 1", "these count as the nearer end", values[beyond][0])
+    return values.clip(0, 1)
 
 
 def _summary(tag: str, rows: NDArray[Any], num_thresholds: int) -> Summary:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.kinds.metadata import plugin_metadata
+from summaries.kinds.odd_values import warn_odd
 from summaries.values import as_array, as_float, as_tag, check_tag
 from summaries.wire.pb import Summary
 from summaries.wire.protobuf import OurBytes
@@ -37,7 +38,8 @@ def scalar(
         tag: the tag.
         scalar_value: one number of any type.
         new_style: store a rank-0 tensor instead of a simple_value.
-        double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
+        double_precision: with `new_style`, store it as float64. TensorBoard's fast loader does not show these: a
+            warning says so once a tag. Without `new_style`, it is ignored, as torch does.
         display_name: shown instead of the tag.
         summary_description: Markdown, shown next to the chart.
 
@@ -51,9 +53,12 @@ def scalar(
     check_tag(tag)
     value = Summary.Value(tag=tag)
     number = as_float(scalar_value)
-    if new_style or double_precision:
+    if new_style:
         with np.errstate(over="ignore"):
             array = np.asarray(number, np.float64 if double_precision else np.float32)
+        if double_precision:
+            hidden = "TensorBoard shows it only with --load_fast=false"
+            warn_odd("scalar", tag, "is stored with double precision", hidden)
         value.tensor.CopyFrom(numeric_tensor(array))
     else:
         value.simple_value = number

@@ -7,13 +7,13 @@ from typing import Any
 from summaries.kinds.metadata import plugin_metadata
 from summaries.values import as_array, check_tag
 from summaries.wire.pb import Summary
-from summaries.wire.tensors import numeric_tensor
+from summaries.wire.tensors import bfloat16_tensor, numeric_tensor
 
 __all__ = ["tensor"]
 
 
 def tensor(tag: str, tensor: Any) -> Summary:
-    """A Summary of one array of any shape and any numeric dtype, kept as it is.
+    """A Summary of one array of any shape and any numeric dtype, kept as it is, bfloat16 included.
 
     Args:
         tag: the tag.
@@ -27,7 +27,12 @@ def tensor(tag: str, tensor: Any) -> Summary:
     2
     """
     check_tag(tag)
-    value = Summary.Value(
-        tag=tag, tensor=numeric_tensor(as_array(tensor, "tensor", "fiubc")), metadata=plugin_metadata("tensor")
-    )
-    return Summary(value=[value])
+    array = as_array(tensor, "tensor", "fiubc")  # bfloat16 becomes float32
+    message = bfloat16_tensor(array) if _is_bfloat16(tensor) else numeric_tensor(array)
+    return Summary(value=[Summary.Value(tag=tag, tensor=message, metadata=plugin_metadata("tensor"))])
+
+
+def _is_bfloat16(tensor: Any) -> bool:
+    """Whether the dtype is bfloat16: torch's, TensorFlow's, or ml_dtypes', which JAX has too."""
+    dtype = getattr(tensor, "dtype", None)
+    return str(getattr(dtype, "name", dtype)).removeprefix("torch.") == "bfloat16"

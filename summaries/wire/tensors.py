@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["decode_tensor", "numeric_tensor", "scalar_value", "string_tensor"]
+__all__ = ["bfloat16_tensor", "decode_tensor", "numeric_tensor", "scalar_value", "string_tensor"]
 
 _MAX_BYTES = 2**31 - 1  # protobuf's limit for a message: no writer can have written a larger tensor
 _AROUND_BYTES = 1023  # room for the rest of the tensor's message
@@ -101,7 +101,23 @@ def _typed(values: Any, kind: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype.kind in "fc" and kind != pb.DT_HALF:
         return np.array(values, dtype)
     wide = np.array(values, np.uint64 if kind == pb.DT_UINT64 else np.int64)
-    return wide.astype(np.uint16).view(dtype) if kind == pb.DT_HALF else wide.astype(dtype)
+    if kind in (pb.DT_HALF, pb.DT_BFLOAT16):
+        return _halves(wide, kind).view(dtype)
+    return wide.astype(dtype)
+
+
+def _halves(bits: NDArray[Any], kind: int) -> NDArray[np.uint16]:
+    """The bits of 16-bit floats in a `half_val`, where torch's writer puts those of the same numbers as float32.
+
+    These are told apart: as float32, none but 0 of these numbers has its upper half zero.
+    """
+    if np.all(bits >> 16 == 0):
+        return bits.astype(np.uint16)
+    wide = bits.astype(np.uint32)
+    if kind == pb.DT_BFLOAT16:
+        return (wide >> np.uint32(16)).astype(np.uint16)
+    with np.errstate(over="ignore"):
+        return wide.view(np.float32).astype(np.float16).view(np.uint16)
 
 
 def _filled(flat: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -126,10 +142,28 @@ def numeric_tensor(array: NDArray[Any]) -> TensorProto:
     dtype = _BY_NAME.get(array.dtype.name)
     if dtype is None:
         raise TypeError(f"tensor must have one of the dtypes {', '.join(_BY_NAME)}, got {array.dtype}")
+    if array.dtype.name == "bfloat16":
+        return bfloat16_tensor(array.astype(np.float32))
+    return _stored(dtype, array.astype(array.dtype.newbyteorder("<"), copy=False))
+
+
+def bfloat16_tensor(array: NDArray[np.float32]) -> TensorProto:
+    """The TensorProto, of type bfloat16, of an array of numbers that bfloat16 holds: their lower halves are zero.
+
+    Raises:
+        ValueError: the array is 2 GB or more.
+
+    >>> decode_tensor(bfloat16_tensor(np.array([1.5, -2.0], np.float32))).tolist()
+    [1.5, -2.0]
+    """
+    upper = np.ascontiguousarray(array, np.float32).view(np.uint32) >> np.uint32(16)
+    return _stored(pb.DT_BFLOAT16, upper.astype("<u2").reshape(array.shape))
+
+
+def _stored(dtype: pb.DataType, array: NDArray[Any]) -> TensorProto:
     if array.nbytes >= _MAX_BYTES - _AROUND_BYTES:
         raise ValueError(f"tensor must take less than 2 GB, got {array.nbytes} bytes")
-    little = array if array.dtype.name == "bfloat16" else array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return TensorProto(dtype=dtype, tensor_shape=_shape(array.shape), tensor_content=little.tobytes())
+    return TensorProto(dtype=dtype, tensor_shape=_shape(array.shape), tensor_content=array.tobytes())
 
 
 def string_tensor(strings: Sequence[bytes], shape: Iterable[int]) -> TensorProto:

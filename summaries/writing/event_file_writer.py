@@ -89,8 +89,10 @@ class EventFileWriter(Lifecycle):
                 stored as float32; values beyond its range are written as NaN or infinity, with a warning.
             global_step: the step, an integer of at most 64 bits; None means 0.
             walltime: seconds since the epoch; now if None.
-            new_style: store a rank-0 tensor instead of a simple_value.
-            double_precision: store it as float64; new style. TensorBoard's fast loader does not show these.
+            new_style: store a rank-0 tensor instead of a simple_value. A string is taken as `display_name`, which
+                tensorboardX has here, and the next argument then as `summary_description`.
+            double_precision: with `new_style`, store it as float64. TensorBoard's fast loader does not show these: a
+                warning says so once a tag. Without `new_style`, it is ignored, as torch does.
             display_name: shown instead of the tag.
             summary_description: Markdown, shown next to the chart.
 
@@ -104,7 +106,11 @@ class EventFileWriter(Lifecycle):
             UserWarning: an argument is not what it should be, such as a step of 2.7, but can be converted.
         """
         if new_style or double_precision or display_name or summary_description:
+            if isinstance(new_style, str) or isinstance(double_precision, str):
+                display_name, new_style = display_name or new_style or "", False
+                summary_description, double_precision = summary_description or double_precision or "", False
             scalar_value = as_float(scalar_value)  # once: a tensor on another device has to be waited for
+            double_precision = new_style and double_precision
             summary = scalar(
                 tag,
                 scalar_value,
@@ -149,10 +155,11 @@ class EventFileWriter(Lifecycle):
             ValueError: the bytes do not parse as a Summary, or the step is too large.
             OSError: earlier events could not be written; this one was not logged.
         """
-        data = message_bytes(summary, Summary, "summary")
+        data, metadata = self._metadata.without_written(message_bytes(summary, Summary, "summary"))
         now = self._clock() if walltime is None else as_float(walltime, "walltime")
         record = encode_summary_event(data, self._step(global_step), now)
         self._add_record(record, len(record))
+        self._metadata.note(metadata)
 
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
         """Log a whole Event: a message or its bytes. Raises as `add_summary` does.

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from summaries.kinds import graph as graphs
-from summaries.values import as_step, check_tag
+from summaries.kinds.meta_graph import exported_meta_graph, meta_graph_bytes
+from summaries.kinds.openvino import read_openvino
+from summaries.values import check_tag
 from summaries.wire.pb import Event, RunMetadata, SessionLog, TaggedRunMetadata
 from summaries.wire.protobuf import message_bytes
 from summaries.writing.event_file_writer import EventFileWriter
+
+if TYPE_CHECKING:
+    import os
 
 __all__ = ["GraphMethods"]
 
@@ -27,7 +31,7 @@ class GraphMethods(EventFileWriter):
             global_step: as in `add_scalar`.
         """
         message = SessionLog.FromString(message_bytes(session_log, SessionLog, "session_log"))
-        self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), session_log=message))
+        self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), session_log=message))
 
     def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
         """Log the cost of one step: TensorBoard's graph shows each node's time and memory.
@@ -45,7 +49,7 @@ class GraphMethods(EventFileWriter):
             raise ValueError(f"the tag {tag!r} was already used for run metadata: each may be used once")
         data = message_bytes(run_metadata, RunMetadata, "run_metadata")
         tagged = TaggedRunMetadata(tag=tag, run_metadata=data)
-        self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), tagged_run_metadata=tagged))
+        self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), tagged_run_metadata=tagged))
         self._run_metadata_tags.add(tag)
 
     def add_graph(
@@ -64,7 +68,8 @@ class GraphMethods(EventFileWriter):
         Args:
             graph: a GraphDef from any library, its bytes, an object with `as_graph_def()` such as a TensorFlow graph,
                 a torch module or, if `optim` is imported, a loss, which is called once and traced without its arrays.
-                A pair of GraphDef and RunMetadata is what torch's `file_writer` takes.
+                The nodes of a TensorFlow graph keep the shapes of their outputs. A pair of GraphDef and RunMetadata is
+                what torch's `file_writer` takes.
             global_step: as in `add_scalar`; for a torch module, as in torch: the inputs to trace it with.
             graph_def: another name for `graph`; for a torch module, as in torch: `verbose`.
             use_strict_trace: for a torch module.
@@ -74,7 +79,8 @@ class GraphMethods(EventFileWriter):
 
         Raises:
             TypeError: `graph` is none of these.
-            ValueError: there is no graph, or the bytes do not parse as a GraphDef.
+            ValueError: there is no graph, or there are both `graph` and `graph_def`, or the bytes do not parse as a
+                GraphDef.
         """
         given = model if graph is None else graph
         if isinstance(given, tuple):
@@ -86,25 +92,65 @@ class GraphMethods(EventFileWriter):
             return
         if input_to_model is not None:
             raise TypeError(f"input_to_model is for torch modules, got it with {type(given).__name__}")
+        if given is not None and graph_def is not None:
+            raise ValueError("add_graph needs a graph or a graph_def, got both")
         given = graph_def if given is None else given
         if given is None:
             raise ValueError("add_graph needs a graph or a graph_def, got neither")
-        data = graphs.graph_bytes(given)
-        self.add_event(Event(wall_time=self._clock(), step=as_step(global_step), graph_def=data))
+        data = graphs.graph_bytes(given, add_shapes=True)
+        self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), graph_def=data))
 
     def _add_costed_graph(self, graph: Any, run_metadata: Any) -> None:
         self.add_event(Event(wall_time=self._clock(), graph_def=graphs.graph_bytes(graph)))
         if "step1" not in self._run_metadata_tags:
             self.add_run_metadata(run_metadata, "step1")
 
-    def add_onnx_graph(self, prototxt: str | os.PathLike[str]) -> None:
+    def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
+        """Log a MetaGraphDef: a graph with TensorFlow's collections, from which `import_meta_graph` restores it.
+
+        Args:
+            meta_graph_def: TensorFlow's MetaGraphDef, any other with the same wire format, or its bytes.
+            global_step: as in `add_scalar`.
+
+        Raises:
+            TypeError: it is not a MetaGraphDef.
+            ValueError: the bytes do not parse as a MetaGraphDef.
+        """
+        data = meta_graph_bytes(meta_graph_def)
+        self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), meta_graph_def=data))
+
+    def _add_first_graph(self, graph: Any, graph_def: Any) -> None:
+        """Log the constructor's graph; of TensorFlow's own, the MetaGraphDef too, as TF1 does."""
+        self.add_graph(graph, graph_def=graph_def)
+        exported = exported_meta_graph(graph_def if graph is None else graph)
+        if exported is not None:
+            self.add_meta_graph(exported)
+
+    def add_onnx_graph(self, prototxt: Any = None, *, onnx_model_file: Any = None) -> None:
         """Log the graph of an ONNX model.
 
         Args:
-            prototxt: the model's file, under torch's name.
+            prototxt: the model's file, under torch's name: a path, or a file that is open for reading bytes.
+            onnx_model_file: tensorboardX's name for it.
 
         Raises:
+            TypeError: there is no file, or there are both.
             ImportError: onnx is not installed.
             OSError: the file cannot be read.
         """
-        self.add_graph(graphs.read_onnx(os.fspath(prototxt)))
+        if (prototxt is None) == (onnx_model_file is None):
+            got = "neither" if prototxt is None else "both"
+            raise TypeError(f"prototxt and onnx_model_file are two names for one argument, got {got}")
+        self.add_graph(graphs.read_onnx(onnx_model_file if prototxt is None else prototxt))
+
+    def add_openvino_graph(self, xmlname: str | os.PathLike[str]) -> None:
+        """Log the graph of an OpenVINO model, as tensorboardX does.
+
+        Args:
+            xmlname: the model's XML file.
+
+        Raises:
+            ValueError: the file is not the XML of a model.
+            OSError: the file cannot be read.
+        """
+        self.add_graph(read_openvino(xmlname))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from summaries import kinds
@@ -11,7 +12,8 @@ from summaries.writing.event_file_writer import EventFileWriter
 from summaries.writing.large_histograms import LARGE, LargeHistograms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Self
 
 __all__ = ["KindMethods"]
 
@@ -21,6 +23,29 @@ class KindMethods(EventFileWriter):
 
     _large: LargeHistograms
     _projector: projector.Projector | None
+
+    @contextmanager
+    def use_metadata(self, *, global_step: Any = None, walltime: float | None = None) -> Iterator[Self]:
+        """Within a `with` block, give every call that has none this step and this wall time, as tensorboardX does.
+
+        Args:
+            global_step: as in `add_scalar`; None leaves it as it is.
+            walltime: seconds since the epoch; None leaves it as it is.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer, writer.use_metadata(global_step=10):
+        ...     writer.add_scalar("loss", 0.5)
+        """
+        before = self._default_step, self._clock
+        self._default_step = self._step(global_step)
+        if walltime is not None:
+            seconds = as_float(walltime, "walltime")
+            self._clock = lambda: seconds
+        try:
+            yield self
+        finally:
+            self._default_step, self._clock = before
 
     def add_histogram(
         self,
@@ -92,8 +117,8 @@ class KindMethods(EventFileWriter):
         box_tensor: Any,
         global_step: Any = None,
         walltime: float | None = None,
-        rescale: float = 1,
-        dataformats: str = "CHW",
+        rescale: float | str = 1,
+        dataformats: Any = "CHW",
         labels: Sequence[str] | str | None = None,
     ) -> None:
         """Log a picture with boxes drawn on it: see `summaries.image_with_boxes`."""
@@ -107,10 +132,16 @@ class KindMethods(EventFileWriter):
         self.add_summary(kinds.figure(tag, figure, close), global_step, walltime)
 
     def add_video(
-        self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4, walltime: float | None = None
+        self,
+        tag: str,
+        vid_tensor: Any,
+        global_step: Any = None,
+        fps: float = 4,
+        walltime: float | None = None,
+        dataformats: str = "NTCHW",
     ) -> None:
         """Log videos as an animated GIF: see `summaries.video`."""
-        self.add_summary(kinds.video(tag, vid_tensor, fps), global_step, walltime)
+        self.add_summary(kinds.video(tag, vid_tensor, fps, dataformats), global_step, walltime)
 
     def add_audio(
         self,

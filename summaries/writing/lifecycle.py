@@ -18,6 +18,7 @@ import warnings
 from collections import deque
 from typing import TYPE_CHECKING
 
+from summaries.kinds.metadata import MetadataOnce
 from summaries.storage.names import checked_suffix, is_remote
 from summaries.values import as_count, as_step
 from summaries.writing.beginning import begun_file
@@ -80,6 +81,7 @@ class Lifecycle:
         self._tags = {} if self._at_once else self._pending.tags  # a tag that is not in it is logged carefully
         self._limit = NEVER  # bytes that the buffer may hold before a call looks closer
         self._nonfinite = NonFiniteWarnings()
+        self._metadata = MetadataOnce()
         self._default_step = 0  # of calls that give none
         self.paths: list[str] = []  # of every file so far
         self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
@@ -144,6 +146,7 @@ class Lifecycle:
                     self._open_in_child()
                 self._flush_file()
             self._flush_file()  # what the background thread has taken and not written yet
+            self._metadata.begin_file()  # here already: what is logged next is encoded before its file begins
         except BaseException:
             self._pending.unseal()
             self._closed = False
@@ -197,6 +200,7 @@ class Lifecycle:
             self.paths.append(self._file.path)
             self._purge_step = None  # only the first file purges; later ones continue it
             self._pending.begin_file()
+            self._metadata.begin_file()
         self._closed = self._failed = self._forked = False
         self._pending.unseal()
         self._flusher.add(self)
@@ -233,6 +237,7 @@ class Lifecycle:
     def after_fork_in_child(self) -> None:
         """Leave waiting events to the parent; the child's own events go to a new file."""
         self._pending.clear()
+        self._metadata.begin_file()
         self._errors.clear()
         self._limit = NEVER
         self._closed = self._pending.sealed  # the thread that was closing the writer is not in the child

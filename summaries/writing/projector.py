@@ -17,6 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from summaries.kinds import pictures
+from summaries.kinds.odd_values import warn_odd
 from summaries.storage.files import read_file, write_file
 from summaries.storage.names import join
 from summaries.values import as_array
@@ -66,7 +67,7 @@ class Projector:
         if label_img is not None:
             files["sprite.png"], size = _sprite(label_img, len(points))
         if metadata_header is not None and metadata is None:
-            raise ValueError(f"metadata_header names the columns of metadata, got {list(metadata_header)} without any")
+            warn_odd("embedding", tag, "has a metadata_header without metadata", "the header is left out")
         directory = str(step).zfill(5), quote(tag, safe=" ").replace(".", "%2E")
         for name, data in files.items():
             write_file(join(self._logdir, *directory, name), data)

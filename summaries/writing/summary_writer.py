@@ -118,7 +118,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         super().__init__(directory, max_queue, **self._options)
         self._large = LargeHistograms(self._max_pending_bytes // 4)
         if graph is not None or given["graph_def"] is not None:
-            self.add_graph(graph, graph_def=given["graph_def"])
+            self._add_first_graph(graph, given["graph_def"])
 
     @property
     def log_dir(self) -> str:

@@ -1,8 +1,10 @@
 """Layouts of the custom-scalars dashboard: their charts, and what is refused, word for word."""
 
+import numpy as np
 import pytest
 
 import summaries
+from summaries.wire.pb import Layout
 
 REFUSED = {
     "a margin of two tags": (
@@ -11,17 +13,17 @@ REFUSED = {
         ValueError,
         "margin chart 'b' must have 3 tags (value, lower, upper), got 2",
     ),
-    "no kind of chart": (
+    "tags that are numbers": (
         summaries.custom_scalars,
-        ({"a": {"b": ["Pie", ["x"]]}},),
-        ValueError,
-        "chart 'b' must be 'Multiline' or 'Margin', got 'Pie'",
-    ),
-    "a tag for a list of tags": (
-        summaries.custom_scalars,
-        ({"a": {"b": ["Multiline", "x"]}},),
+        ({"a": {"b": ["Multiline", [1]]}},),
         TypeError,
-        "the tags of chart 'b' must be a list of strings, got 'x'",
+        "the tags of chart 'b' must be a list of strings, got [1]",
+    ),
+    "no tags": (
+        summaries.custom_scalars,
+        ({"a": {"b": ["Multiline", 7]}},),
+        TypeError,
+        "the tags of chart 'b' must be a list of strings, got 7",
     ),
     "no title": (
         summaries.custom_scalars,
@@ -49,3 +51,23 @@ def test_what_the_error_says(build, args, kind, text):
     with pytest.raises(kind) as caught:
         build(*args)
     assert str(caught.value) == text
+
+
+def chart(content, title="b"):
+    (value,) = summaries.custom_scalars({"a": {title: content}}).value
+    return Layout.FromString(value.tensor.string_val[0]).category[0].chart[0]
+
+
+@pytest.mark.parametrize(
+    "tags", [["x"], ("x",), {"x"}, np.array(["x"]), "x", [b"x"]], ids=["list", "tuple", "set", "array", "str", "bytes"]
+)
+def test_tags_in_any_collection(tags):
+    assert list(chart(["Multiline", tags]).multiline.tag) == ["x"]
+
+
+def test_another_kind_of_chart_becomes_a_multiline():
+    text = (
+        "chart 'cake' is neither 'Multiline' nor 'Margin', such as 'Pie': it becomes a Multiline; warned once per tag"
+    )
+    with pytest.warns(UserWarning, match=f"^{text}$"):
+        assert list(chart(["Pie", ["x", "y"], "ignored"], "cake").multiline.tag) == ["x", "y"]

@@ -187,3 +187,9 @@ def test_a_rule_sees_a_far_outlier_at_a_hundred_times_the_middle_half():
     assert proto.bucket_limit[1] == pytest.approx(200 / count)
     nearby = np.append(values[:-1], 3.0)  # within reach: as NumPy sees it
     assert histo(nearby, "sturges").bucket_limit[1] == pytest.approx(np.histogram_bin_edges(nearby, "sturges")[1])
+
+
+def test_complex_numbers_lose_their_imaginary_parts():
+    with pytest.warns(np.exceptions.ComplexWarning):
+        got = summaries.histogram("a", np.array([1 + 2j, 3 - 1j]))
+    assert got == summaries.histogram("a", [1.0, 3.0])

@@ -13,23 +13,11 @@ REFUSED = {
         ValueError,
         "labels and predictions must have the same shape, got (1,) and (2,)",
     ),
-    "predictions beyond 1": (
+    "no threshold": (
         summaries.pr_curve,
-        ("a", [1, 0], [0.5, 1.5]),
+        ("a", [1, 0], HALF, 0),
         ValueError,
-        "predictions must be from 0 to 1, got 1.5",
-    ),
-    "a prediction that is no number": (
-        summaries.pr_curve,
-        ("a", [1, 0], [0.5, np.nan]),
-        ValueError,
-        "predictions must be from 0 to 1, got nan",
-    ),
-    "one threshold": (
-        summaries.pr_curve,
-        ("a", [1, 0], HALF, 1),
-        ValueError,
-        "num_thresholds must be at least 2, got 1",
+        "num_thresholds must be positive, got 0",
     ),
     "weights for others": (
         summaries.pr_curve,
@@ -42,12 +30,6 @@ REFUSED = {
         ("a", [1], [1], [1], [1], [1], HALF),
         ValueError,
         "the six arrays must have the same length, got lengths [1, 1, 1, 1, 1, 2]",
-    ),
-    "labels that are classes": (
-        summaries.pr_curve,
-        ("a", [0, 2], HALF),
-        ValueError,
-        "labels must be from 0 to 1, got 2.0",
     ),
     "a broken number of thresholds": (
         summaries.pr_curve,
@@ -73,3 +55,54 @@ def test_a_perfect_classifier():
     assert (tn + fp).tolist() == [2] * 5
     assert (fn.tolist(), recall.tolist()) == ([0] * 5, [1] * 5)
     assert precision.tolist() == pytest.approx([0.6, 1, 1, 1, 1])
+
+
+def rows(tag, labels, predictions, num_thresholds=5):
+    curve = summaries.pr_curve(tag, labels, predictions, num_thresholds).value[0].tensor
+    return np.frombuffer(curve.tensor_content, np.float32).reshape(6, num_thresholds).tolist()
+
+
+# tag → (labels, predictions, what is logged instead, the warning)
+ODD = {
+    "high": (
+        [1, 0, 1],
+        [0.5, 0.2, 1.5],
+        ([1, 0, 1], [0.5, 0.2, 1.0]),
+        "PR curve 'high' has predictions beyond 0 to 1, such as 1.5: these count as the nearer end",
+    ),
+    "endless": (
+        [1, 0],
+        [np.inf, -np.inf],
+        ([1, 0], [1.0, 0.0]),
+        "PR curve 'endless' has predictions beyond 0 to 1, such as inf: these count as the nearer end",
+    ),
+    "classes": (
+        [0, 2, 1],
+        [0.5, 0.5, 0.1],
+        ([0, 1, 1], [0.5, 0.5, 0.1]),
+        "PR curve 'classes' has labels beyond 0 to 1, such as 2.0: these count as the nearer end",
+    ),
+    "unknown": (
+        [1, np.nan, 0],
+        [0.5, 0.5, np.nan],
+        ([1], [0.5]),
+        "PR curve 'unknown' has NaN among its labels or predictions: these are left out",
+    ),
+}
+
+
+@pytest.mark.parametrize("tag", ODD)
+def test_odd_values_are_logged_as_the_nearest_with_a_warning(tag):
+    labels, predictions, meant, text = ODD[tag]
+    with pytest.warns(UserWarning, match=f"^{text}; warned once per tag$"):
+        got = rows(tag, labels, predictions)
+    assert got == rows("as meant", *meant)
+
+
+def test_one_threshold_counts_everything_as_positive():
+    assert rows("a", [1, 1, 0], [0.9, 0.1, 0.5], 1) == [[2], [1], [0], [0], [pytest.approx(2 / 3)], [1]]
+
+
+def test_no_number_of_thresholds_keeps_every_column():
+    curve = summaries.pr_curve_raw("a", *[[1, 2, 3]] * 6, num_thresholds=0).value[0]
+    assert [dim.size for dim in curve.tensor.tensor_shape.dim] == [6, 3]

@@ -7,7 +7,6 @@ import summaries
 
 REFUSED = {
     "a tag that is no string": (summaries.scalar, (7, 0.5), TypeError, "tag must be a string, got int: 7"),
-    "an empty tag": (summaries.scalar, ("", 0.5), ValueError, "tag must not be empty, got ''"),
     "a tag that is no text": (
         summaries.scalar,
         ("\ud800", 0.5),
@@ -58,3 +57,14 @@ def test_what_the_error_says(build, args, kind, text):
     with pytest.raises(kind) as caught:
         build(*args)
     assert str(caught.value) == text
+
+
+def test_double_precision_is_for_the_new_style_only():
+    assert summaries.scalar("a", 0.1, double_precision=True) == summaries.scalar("a", 0.1)
+    text = (
+        "scalar 'deep' is stored with double precision: TensorBoard shows it only with --load_fast=false; "
+        "warned once per tag"
+    )
+    with pytest.warns(UserWarning, match=f"^{text}$"):
+        value = summaries.scalar("deep", 0.1, new_style=True, double_precision=True).value[0]
+    assert np.frombuffer(value.tensor.tensor_content).tolist() == [0.1]

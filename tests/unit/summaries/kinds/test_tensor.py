@@ -1,9 +1,12 @@
 """Tensor summaries: dtypes that are kept, and what is refused, word for word."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import summaries
+from summaries.wire import pb
+from summaries.wire.tensors import decode_tensor
 
 REFUSED = {
     "a tensor of dates": (
@@ -35,3 +38,11 @@ def test_tensors_keep_their_dtype(dtype):
     theirs = make_ndarray(TensorProto.FromString(ours.SerializeToString()))
     assert theirs.dtype == array.dtype.newbyteorder("=")
     np.testing.assert_array_equal(theirs, array)
+
+
+def test_bfloat16_keeps_its_dtype_and_bits():
+    array = np.array([[1.5, -0.0, 3e38], [np.inf, 1e-40, -7.0]], ml_dtypes.bfloat16)
+    ours = summaries.tensor("t", array).value[0].tensor
+    assert ours.dtype == pb.DT_BFLOAT16
+    assert ours.tensor_content == array.tobytes()
+    assert decode_tensor(ours).tolist() == array.astype(np.float32).tolist()

@@ -33,6 +33,24 @@ def test_bfloat16_becomes_float32():
     np.testing.assert_array_equal(got, array.astype(np.float32))
 
 
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_torch_writes_16_bit_floats_as_float32(dtype):
+    array = np.array([1.5, -0.0, 0.0, np.inf, -3e4, 6e-8, 0.1]).astype(dtype)
+    kind = pb.DT_HALF if dtype is np.float16 else pb.DT_BFLOAT16
+    as_torch = pb.TensorProto(
+        dtype=kind, tensor_shape=shape(7), half_val=array.astype(np.float32).view(np.int32).tolist()
+    )
+    as_tensorflow = pb.TensorProto(dtype=kind, tensor_shape=shape(7), half_val=array.view(np.uint16).tolist())
+    for message in as_torch, as_tensorflow:
+        got = decode_tensor(message)
+        assert got.tolist() == array.astype(np.float32).tolist()
+        assert np.signbit(got[1])
+
+
+def test_a_number_that_no_half_holds_is_infinite():
+    assert decode_tensor(pb.TensorProto(dtype=pb.DT_HALF, half_val=[0x7149F2CA])).tolist() == np.inf
+
+
 def test_typed_values():
     def one(dtype, **values):
         return decode_tensor(pb.TensorProto(dtype=dtype, tensor_shape=shape(2), **values)).tolist()

@@ -71,7 +71,6 @@ EMBEDDINGS = {
         "metadata": ["ab", "cd", "ef"],
         "metadata_header": ["x", "y"],
     },
-    "metadata_header names the columns of metadata, got ['x'] without any": {"metadata_header": ["x"]},
 }
 
 
@@ -80,3 +79,10 @@ def test_labels_that_cannot_be(logdir, text, options):
     with SummaryWriter(logdir) as writer, pytest.raises((TypeError, ValueError)) as caught:
         writer.add_embedding(np.eye(3), **options)
     assert str(caught.value) == text
+
+
+def test_a_header_without_labels_is_left_out(logdir):
+    text = "embedding 'bare' has a metadata_header without metadata: the header is left out; warned once per tag"
+    with SummaryWriter(logdir) as writer, pytest.warns(UserWarning, match=f"^{text}$"):
+        writer.add_embedding(np.eye(3), metadata_header=["x"], tag="bare")
+    assert [path.name for path in (logdir / "00000" / "bare").iterdir()] == ["tensors.tsv"]
