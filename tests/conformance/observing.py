@@ -148,7 +148,7 @@ def _tensor(tensor: Any, tag: str) -> Any:
         return str(Layout.FromString(make_ndarray(tensor).item()))
     try:
         array = make_ndarray(tensor)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, TypeError) as error:
         return f"TensorBoard cannot read it: {error}"
     return {"shape": list(array.shape), "dtype": array.dtype.name, "array": _comparable(array)}
 

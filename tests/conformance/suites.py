@@ -50,8 +50,7 @@ def outcomes(tests: Path, writer: str, report: Path) -> dict[str, tuple[str, boo
         "conformance.suites",
         "-p",
         "no:cacheprovider",
-        "-p",
-        "no:randomly",
+        "--continue-on-collection-errors",
         "--rootdir",
         tests.parent,
     ]

@@ -4,7 +4,14 @@ import pytest
 from conformance import suites
 from helpers import ROOT
 
-REASONS: dict[str, str] = {}
+REASONS: dict[str, str] = {
+    "tests/test_multiprocess_write.py::GlobalWriterTest::test_writer": (
+        "each forked process writes a file of its own in the run's directory; the test reads the first one alone"
+    ),
+    "tests/test_writer.py::WriterTest::test_writer_with_default_metadata": (
+        "the test replaces a method inside tensorboardX"
+    ),
+}
 """Test → why it does not pass with ours."""
 
 

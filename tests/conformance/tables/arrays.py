@@ -21,12 +21,17 @@ FINITE = different(
     "moments are those of the finite values, and infinity counts in the outermost bins; the originals' are NaN"
 )
 UNREADABLE = different("TensorBoard cannot read what torch writes")
+BFLOAT16 = different("the dtype and bits are TensorFlow's for bfloat16; torch's, of float32's bits, nothing can read")
+LARGE = different("the squares of a large float32 array are summed in float32, which is right to five digits")
+CLIPPED = different("scores beyond 0 to 1 count as 0 or 1, with a warning; the originals leave those above 1 out")
 THRESHOLDS = different("as many thresholds as asked for; the originals stop at 127")
 COLUMNS = different("the metadata say how many thresholds there are; the originals say 127")
 PICTURES = accepted("arrays are taken, too; torch takes tensors only")
 HEXADECIMAL = different("the directory's name has %2F for a slash; the originals' has %2f")
 ONCE = different("points are listed once in the projector's configuration")
-COMPONENTS = different("the mesh's metadata say which parts there are, as in torch; tensorboardX leaves that out")
+COMPONENTS = different(
+    "tags and metadata are those of TensorBoard's mesh plugin, as in torch; tensorboardX numbers the parts"
+)
 
 
 histogram = calls("add_histogram", "t")
@@ -81,7 +86,13 @@ HISTOGRAMS = [
     row(
         "add_histogram", "by name", lambda w: w.add_histogram(tag="t", values=NORMAL, global_step=1, bins="tensorflow")
     ),
-    row("add_histogram", "a large array", lambda w: w.add_histogram("t", np.tile(NORMAL, 2000), 1)),
+    row(
+        "add_histogram",
+        "a large array",
+        lambda w: w.add_histogram("t", np.tile(NORMAL, 2000), 1),
+        torch=LARGE,
+        tensorboardX=LARGE,
+    ),
     raw("as given"),
     raw("walltime", walltime=1.7e9),
     raw("arrays", bucket_limits=np.float64([1, 2, 3]), bucket_counts=np.int64([1, 2, 3])),
@@ -100,7 +111,7 @@ DTYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", 
 TENSORS = [
     *(tensor(f"of {dtype}", torch.tensor([[1, 0], [2, 3]]).to(getattr(torch, dtype)), 1) for dtype in DTYPES),
     tensor("of float16", torch.tensor([1.0, 2.5]).half(), 1, torch=UNREADABLE),
-    tensor("of bfloat16", torch.tensor([1.0, 2.5]).bfloat16(), 1, torch=UNREADABLE),
+    tensor("of bfloat16", torch.tensor([1.0, 2.5]).bfloat16(), 1, torch=BFLOAT16),
     tensor("of uint8", torch.tensor([1, 2]).byte(), 1, torch=UNREADABLE),
     tensor("0-d", torch.tensor(1.5), 1),
     tensor("empty", torch.zeros(0, 3), 1),
@@ -128,8 +139,8 @@ CURVES = [
     curve("weights", LABELS, SCORES, 1, weights=RNG.random(50)),
     curve("one weight", LABELS, SCORES, 1, weights=2.0),
     curve("weights and walltime, by position", LABELS, SCORES, 1, 11, None, 1.7e9),
-    curve("scores above 1", LABELS, SCORES * 3, 1),
-    curve("scores below 0", LABELS, SCORES - 0.5, 1),
+    curve("scores above 1", LABELS, SCORES * 3, 1, torch=CLIPPED, tensorboardX=CLIPPED),
+    curve("scores below 0", LABELS, SCORES - 0.5, 1, torch=CLIPPED, tensorboardX=CLIPPED),
     curve("only positives", np.ones(5), np.linspace(0, 1, 5), 1),
     curve("only negatives", np.zeros(5), np.linspace(0, 1, 5), 1),
     curve("two dimensions", LABELS.reshape(5, 10), SCORES.reshape(5, 10), 1),

@@ -19,6 +19,7 @@ TWO_STARTS = different("START is written twice: TensorBoard's Python reader igno
 MAX_QUEUE = different("it could be TF1's max_queue, too, and is taken as that, with a warning: it hides no data")
 BINS = refused("the default bins are those of `bins='tensorflow'`, and no list of the writer")
 OWN = different("an event keeps its own time, as with TF1; torch sets it to now")
+NOTHING_FIXED = accepted("neither a step nor a time is fixed")
 WHOLE = accepted("any whole number is a step")
 A_COPY = refused("a copy would write to the file of the first; the originals allow it")
 NEVER = different("the time is now if none is given; tensorboardX stores 0")
@@ -283,20 +284,21 @@ ENDS = [
 ]
 
 OF_TENSORBOARDX = [
-    row("GlobalSummaryWriter", "counts the steps", counted, make=global_writer, torch=None),
+    row("GlobalSummaryWriter", "counts the steps", counted, make=global_writer, view=by_tensorboard, torch=None),
     row("GlobalSummaryWriter", "a time", lambda w: w.add_scalar("t", 0.5, 1.7e9), make=global_writer, torch=None),
     row(
         "GlobalSummaryWriter",
         "coalesce_process=",
         counted,
         make=lambda W, d: global_writer(W, d, coalesce_process=False),
+        view=by_tensorboard,
         torch=None,
     ),
     row("GlobalSummaryWriter", "file_writer", lambda w: w.file_writer.get_logdir(), make=global_writer, torch=None),
     row("export_scalars_to_json", "two curves", exported, torch=None, view=lambda root: None),
     row("use_metadata", "a step", lambda w: with_metadata(w, global_step=3), torch=None, tensorboardX=NEVER),
     row("use_metadata", "a step and a time", lambda w: with_metadata(w, global_step=3, walltime=1.7e9), torch=None),
-    row("use_metadata", "neither", with_metadata, torch=None),
+    row("use_metadata", "neither", with_metadata, torch=None, tensorboardX=NOTHING_FIXED),
 ]
 
 ROWS = [*CONSTRUCTED, *ATTRIBUTES, *ENDS, *OF_TENSORBOARDX]

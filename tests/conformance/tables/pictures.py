@@ -16,6 +16,7 @@ SOUND = np.sin(np.arange(400) / 9).astype(np.float32)
 
 WRAPS = different("values beyond 0 to 1 are clipped, as in torch; tensorboardX lets them wrap around")
 GIF = different("torch needs moviepy 1 and logs an empty value without it; ours makes the GIF")
+LABELLED = different("boxes that have a label show it; the originals show none if the numbers differ")
 LEGIBLE = different("labels are dark on a light ground: the originals write red on red, which nobody can read")
 HALF = different("float16 is scaled to bytes as float32, as in torch; rounding in float16 differs by one")
 INTEGERS = different("integers of any type count from 0 to 255; the originals multiply all but bytes by 255")
@@ -121,8 +122,8 @@ ROWS = [
     boxes("no boxes", CANVAS, BOXES[:0], 1),
     boxes("labels", CANVAS, BOXES, 1, labels=["a", "b"], torch=LEGIBLE, tensorboardX=LEGIBLE),
     boxes("one label as a string", CANVAS, BOXES[:1], 1, labels="a", torch=LEGIBLE, tensorboardX=LEGIBLE),
-    boxes("fewer labels than boxes", CANVAS, BOXES, 1, labels=["a"]),
-    boxes("more labels than boxes", CANVAS, BOXES, 1, labels=["a", "b", "c"]),
+    boxes("fewer labels than boxes", CANVAS, BOXES, 1, labels=["a"], torch=LABELLED, tensorboardX=LABELLED),
+    boxes("more labels than boxes", CANVAS, BOXES, 1, labels=["a", "b", "c"], torch=LABELLED, tensorboardX=LABELLED),
     boxes("three columns", CANVAS, BOXES[:, :3], 1),
     row(
         "add_image_with_boxes",

@@ -1,5 +1,7 @@
 """add_hparams, add_custom_scalars and its two charts, add_graph, add_onnx_graph."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
 from conformance.observing import by_tensorboard, trials
@@ -12,6 +14,8 @@ LAYOUT = {"group": {"lines": ["Multiline", ["loss", "accuracy"]], "band": ["Marg
 ITSELF = different("the first set goes to the run itself, not to a run below it; further sets go below")
 TRUTH = different("True is stored as a truth value; torch stores 1.0")
 LEFT_OUT = different("values of other types are stored as text; tensorboardX leaves them out")
+ONCE = different("metadata are written once a tag, as TF1 does; they hold for the whole run")
+LAYERS = different("every layer is a node with its own type; tensorboardX has only those with an input, and no types")
 ANY = accepted("values of other types are stored as text; torch raises an error")
 PLACEHOLDERS = different(
     "inputs are placeholders, and outputs are nodes of their own; the originals call inputs variables"
@@ -40,6 +44,16 @@ def onnx_model(w, name="prototxt"):
 
 
 hparams = calls("add_hparams", view=trials)
+
+MODEL = """<net><layers><layer id="0" name="x" type="Parameter"/><layer id="1" name="y" type="ReLU"/></layers>
+<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>"""
+
+
+def openvino_model(w):
+    """Log a model of two layers."""
+    Path("model.xml").write_text(MODEL, encoding="utf-8")
+    w.add_openvino_graph("model.xml")
+
 
 HPARAMS = [
     hparams("a trial", RATES, METRICS),
@@ -116,7 +130,13 @@ LAYOUTS = [
     row("add_custom_scalars", "a layout", lambda w: w.add_custom_scalars(LAYOUT)),
     row("add_custom_scalars", "by name", lambda w: w.add_custom_scalars(layout=LAYOUT)),
     row("add_custom_scalars", "empty", lambda w: w.add_custom_scalars({})),
-    row("add_custom_scalars", "twice", lambda w: [w.add_custom_scalars(LAYOUT) for _ in range(2)]),
+    row(
+        "add_custom_scalars",
+        "twice",
+        lambda w: [w.add_custom_scalars(LAYOUT) for _ in range(2)],
+        torch=ONCE,
+        tensorboardX=ONCE,
+    ),
     row(
         "add_custom_scalars",
         "a margin of two tags",
@@ -163,6 +183,8 @@ GRAPHS = [
         torch=None,
         tensorboardX=PLACEHOLDERS,
     ),
+    row("add_openvino_graph", "a file", openvino_model, torch=None, tensorboardX=LAYERS),
+    row("add_openvino_graph", "no such file", lambda w: w.add_openvino_graph(xmlname="absent.xml"), torch=None),
     row("add_onnx_graph", "no such file", lambda w: w.add_onnx_graph("absent.onnx")),
 ]
 

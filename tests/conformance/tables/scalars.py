@@ -12,6 +12,7 @@ CLEAN = different(
 ONE_DIRECTORY = different("the run is named <main_tag>_<name>, as torch does; tensorboardX nests <main_tag>/<name>")
 NUMERIC = accepted("a numeric string is taken as a number")
 NAMED = accepted("any name is written as text")
+DESCRIBED = different("the metadata name the plugin, too; tensorboardX's do not")
 UNENCODABLE = accepted("what cannot be encoded is replaced by a question mark")
 
 NUMBERS = {
@@ -170,12 +171,19 @@ ROWS = [
         tensorboardX=None,
     ),
     row("add_scalar", "new_style, NaN", lambda w: w.add_scalar("t", math.nan, 1, new_style=True), tensorboardX=None),
-    row("add_scalar", "display_name", lambda w: w.add_scalar("t", 0.5, 1, display_name="Name"), torch=None),
+    row(
+        "add_scalar",
+        "display_name",
+        lambda w: w.add_scalar("t", 0.5, 1, display_name="Name"),
+        torch=None,
+        tensorboardX=DESCRIBED,
+    ),
     row(
         "add_scalar",
         "display_name and summary_description, by position",
         lambda w: w.add_scalar("t", 0.5, 1, 1.7e9, "Name", "*what* it is"),
         torch=None,
+        tensorboardX=DESCRIBED,
     ),
     row("add_scalars", "two curves", lambda w: w.add_scalars("m", {"a": 1.0, "b": 2}, 3), tensorboardX=ONE_DIRECTORY),
     row(

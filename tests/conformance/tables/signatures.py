@@ -1,6 +1,6 @@
 """Methods whose arguments are not the original's, and why."""
 
-from conformance.rows import different, refused
+from conformance.rows import different
 
 ORDER = "of three originals with three orders, ours tells the arguments by position apart by their types"
 BULK = "max_queue and flush_secs are larger, as scalars are encoded in bulk and written every two seconds"
@@ -19,5 +19,4 @@ SIGNATURES = {
     ),
     ("tensorboardX", "add_onnx_graph"): different("the argument has torch's name, too"),
     ("tensorboardX", "add_scalar"): different("torch's new_style and double_precision come first; a string is a name"),
-    ("tensorboardX", "add_openvino_graph"): refused("OpenVINO's graphs are not read"),
 }

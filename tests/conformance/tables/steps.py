@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from conformance.observing import frames, trials
+from conformance.observing import by_tensorboard, frames, trials
 from conformance.rows import different, row
 from conformance.tables.arrays import COMPONENTS, COUNTS, FACES, LABELS, NORMAL, POINTS, SCORES, VERTICES
 from conformance.tables.pictures import BATCH, BOXES, CANVAS, FLOATS, GIF, SOUND, VIDEO, figure, heard
@@ -40,6 +40,22 @@ ROWS = [
     for what, step in STEPS.items()
 ]
 ROWS += [
+    row(
+        method,
+        "at several steps",
+        lambda w, call=call: [call(w, step) for step in range(3)],
+        **{"view": by_tensorboard} | options,
+    )
+    for method, (call, options) in METHODS.items()
+    if method != "add_hparams"
+]
+ROWS += [
+    row(
+        "add_text",
+        "at several steps",
+        lambda w: [w.add_text("t", f"step {step}", step) for step in range(3)],
+        view=by_tensorboard,
+    ),
     row("add_embedding", "step: None", lambda w: w.add_embedding(POINTS, global_step=None)),
     row("add_embedding", "step: a string", lambda w: w.add_embedding(POINTS, global_step="3")),
     row(
