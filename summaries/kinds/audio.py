@@ -35,8 +35,8 @@ def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
 
     Raises:
         TypeError: the tag is not a string, the samples are not real numbers, or the sample rate is not a number.
-        ValueError: the tag is empty, the sample rate is not positive or too large for a WAV, or the samples are
-            neither one channel nor two.
+        ValueError: the tag is not Unicode text, the sample rate is not positive or too large for a WAV, or the samples
+            are neither one channel nor two.
 
     >>> audio("beep", np.sin(np.arange(800) / 4), sample_rate=8000).value[0].audio.length_frames
     800

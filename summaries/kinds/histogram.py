@@ -48,7 +48,7 @@ def histogram(
 
     Raises:
         TypeError: the tag is not a string, or the array is not numeric.
-        ValueError: the tag is empty, the array is empty, or the bins are invalid.
+        ValueError: the tag is not Unicode text, the array is empty, or the bins are invalid.
 
     >>> proto = histogram("w", [0.0, 1.0, 1.0, 3.0], bins=3).value[0].histo
     >>> list(proto.bucket_limit), list(proto.bucket)
@@ -86,7 +86,7 @@ def histogram_raw(
 
     Raises:
         TypeError: the tag is not a string.
-        ValueError: the tag is empty, or the numbers of counts and limits differ.
+        ValueError: the tag is not Unicode text, or the numbers of counts and limits differ.
     """
     check_tag(tag)
     limits, counts = as_array(bucket_limits, "bucket_limits"), as_array(bucket_counts, "bucket_counts")

@@ -34,7 +34,7 @@ def image(tag: str, img_tensor: Any, dataformats: str = "CHW") -> Summary:
 
     Raises:
         TypeError: the tag is not a string, or the array is not numeric.
-        ValueError: the tag is empty, or the shape does not fit `dataformats`.
+        ValueError: the tag is not Unicode text, or the shape does not fit `dataformats`.
         ImportError: Pillow is not installed.
 
     >>> picture = image("noise", np.zeros((3, 4, 5))).value[0].image
@@ -76,7 +76,7 @@ def image_with_boxes(
 
     Raises:
         TypeError: the tag is not a string, or an array is not numeric.
-        ValueError: the tag is empty, or a shape does not fit.
+        ValueError: the tag is not Unicode text, or a shape does not fit.
         ImportError: Pillow is not installed.
 
     References: tensorboardX has `dataformats` and `labels` before `rescale`; a string for `rescale` is taken that way.
@@ -139,7 +139,7 @@ def video(tag: str, vid_tensor: Any, fps: float = 4, dataformats: str = "NTCHW")
 
     Raises:
         TypeError: the tag is not a string, or the array is not numeric.
-        ValueError: the tag is empty, `fps` is not positive, or the shape is wrong.
+        ValueError: the tag is not Unicode text, `fps` is not positive, or the shape is wrong.
         ImportError: Pillow is not installed.
     """
     fps = as_float(fps, "fps")

@@ -9,7 +9,7 @@ import numpy as np
 
 from summaries.kinds.metadata import plugin_metadata
 from summaries.kinds.odd_values import warn_odd
-from summaries.values import as_array, check_tag
+from summaries.values import as_array, as_tag
 from summaries.wire.pb import MeshPluginData, Summary
 from summaries.wire.tensors import numeric_tensor
 
@@ -45,12 +45,12 @@ def mesh(
 
     Raises:
         TypeError: the tag is not a string, an array is not numeric, or the settings are not JSON values.
-        ValueError: the tag is empty, or an array does not have three axes.
+        ValueError: the tag is not Unicode text, or an array does not have three axes.
 
     >>> [value.tag for value in mesh("cube", np.zeros((1, 8, 3)), faces=np.zeros((1, 12, 3))).value]
     ['cube_VERTEX', 'cube_FACE']
     """
-    check_tag(tag)
+    tag = as_tag(tag)
     arrays = {}
     for part, name, given in zip(_PARTS, ("vertices", "faces", "colors"), (vertices, faces, colors), strict=True):
         if given is None and part != MeshPluginData.VERTEX:

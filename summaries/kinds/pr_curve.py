@@ -37,7 +37,7 @@ def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
 
     Raises:
         TypeError: the tag is not a string, or an array is not numeric.
-        ValueError: the tag is empty, the shapes differ, or there is no threshold.
+        ValueError: the tag is not Unicode text, the shapes differ, or there is no threshold.
 
     >>> curve = pr_curve("digits", [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], num_thresholds=3)
     >>> np.frombuffer(curve.value[0].tensor.tensor_content, np.float32).reshape(6, 3)[0].tolist()
@@ -47,6 +47,8 @@ def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
     num_thresholds = as_count(num_thresholds, "num_thresholds")
     truth = as_array(labels, "labels").astype(np.float64).reshape(-1)
     scores = as_array(predictions, "predictions").reshape(-1)
+    if scores.dtype.kind != "f":
+        scores = scores.astype(np.float64)  # the number of thresholds may not fit in a narrow integer
     if truth.shape != scores.shape:
         shapes = np.shape(labels), np.shape(predictions)
         raise ValueError(f"labels and predictions must have the same shape, got {shapes[0]} and {shapes[1]}")
@@ -95,7 +97,7 @@ def pr_curve_raw(
 
     Raises:
         TypeError: the tag is not a string, or an array is not numeric.
-        ValueError: the tag is empty, or the six arrays differ in length.
+        ValueError: the tag is not Unicode text, or the six arrays differ in length.
     """
     counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
     rows = [as_array(row).reshape(-1) for row in (*counts, precision, recall)]

@@ -45,7 +45,7 @@ def scalar(
 
     Raises:
         TypeError: the tag is not a string, or the value is not a number.
-        ValueError: the tag is empty, or the value has several elements.
+        ValueError: the tag is not Unicode text, or the value has several elements.
 
     >>> scalar("loss", 0.5).value[0].simple_value
     0.5
@@ -76,7 +76,7 @@ def zero_fraction(tag: str, values: Any) -> Summary:
 
     Raises:
         TypeError: the tag is not a string, or the array is not numeric.
-        ValueError: the tag is empty.
+        ValueError: the tag is not Unicode text.
 
     >>> zero_fraction("relu", [0.0, 1.0, 0.0, 2.0]).value[0].simple_value
     0.5
@@ -96,7 +96,7 @@ class ScalarsTemplate:
 
     Raises:
         TypeError: a tag is not a string.
-        ValueError: a tag is empty.
+        ValueError: a tag is not Unicode text.
 
     >>> template = ScalarsTemplate(["loss", "rate"])
     >>> [(value.tag, value.simple_value) for value in Summary.FromString(template.filled([0.5, 2.0])).value]

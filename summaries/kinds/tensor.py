@@ -21,7 +21,7 @@ def tensor(tag: str, tensor: Any) -> Summary:
 
     Raises:
         TypeError: the tag is not a string, or the array is not numeric.
-        ValueError: the tag is empty, or the array is 2 GB or more.
+        ValueError: the tag is not Unicode text, or the array is 2 GB or more.
 
     >>> tensor("weights", np.eye(2)).value[0].tensor.tensor_shape.dim[0].size
     2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from summaries.kinds.metadata import plugin_metadata
-from summaries.values import check_tag
+from summaries.values import as_tag
 from summaries.wire.pb import Summary, TextPluginData
 from summaries.wire.tensors import string_tensor
 
@@ -19,12 +19,12 @@ def text(tag: str, text_string: str) -> Summary:
 
     Raises:
         TypeError: the tag or the text is not a string.
-        ValueError: the tag is empty.
+        ValueError: the tag is not Unicode text.
 
     >>> text("note", "**warm-up** ends here").value[0].tensor.string_val[0]
     b'**warm-up** ends here'
     """
-    check_tag(tag)
+    tag = as_tag(tag)
     if not isinstance(text_string, str):
         raise TypeError(f"text_string must be a string, got {type(text_string).__name__}: {text_string!r}")
     metadata = plugin_metadata("text", TextPluginData().SerializeToString())

@@ -207,7 +207,7 @@ class EventFileWriter(Lifecycle):
         self._let_calls_pass()  # fewer of them, if this is the longest tag so far
         row = pack_row(number, step, now, as_float32(value))
         while not self._pending.add_row(row):
-            self._look_closer()
+            self._go_on()
         if self._at_once:
             self._write_pending()
 
@@ -219,7 +219,7 @@ class EventFileWriter(Lifecycle):
         elif waiting > _WAKE_BYTES:
             self._flusher.wake()
         while not self._pending.add_record(record, size):
-            self._look_closer()
+            self._go_on()
         if self._at_once:
             self._write_pending()
 

@@ -171,18 +171,19 @@ class Lifecycle:
 
     def _go_on(self) -> None:
         """Let a call log after close(), in a new file; or amid close(), which then writes its event, too."""
-        if self._take_open_lock():
-            try:
-                if self._pending.sealed:
-                    closed = self.path
-                    self.reopen()
-                    if not self._went_on:
-                        _logger.info("something was logged after close() of %s: it goes to %s", closed, self.path)
-                    self._went_on = True
-            finally:
-                self._open_lock.release()
-        elif self._pending.sealed:
-            raise RuntimeError(f"this call interrupted the closing of {self.path}: log it again")
+        if held_by_this_thread(self._disk_lock) or not self._take_open_lock():
+            if self._pending.sealed:
+                raise RuntimeError(f"this call interrupted the end of {self.path} in the same thread: log it again")
+            return
+        try:
+            if self._pending.sealed:
+                closed = self.path
+                self.reopen()
+                if not self._went_on:
+                    _logger.info("something was logged after close() of %s: it goes to %s", closed, self.path)
+                self._went_on = True
+        finally:
+            self._open_lock.release()
 
     def _take_open_lock(self) -> bool:
         """Whether this thread may open and close files; waits for another that does.
@@ -201,8 +202,8 @@ class Lifecycle:
             self._purge_step = None  # only the first file purges; later ones continue it
             self._pending.begin_file()
             self._metadata.begin_file()
-        self._closed = self._failed = self._forked = False
         self._pending.unseal()
+        self._closed = self._failed = self._forked = False
         self._flusher.add(self)
         look_after(self)
         self._let_calls_pass()

@@ -69,11 +69,11 @@ def test_values_that_are_not_finite(tmp_path):
 
 
 def test_a_run_of_several_files(tmp_path):
-    """A writer that was reopened goes on in the same run."""
+    """A writer that was closed goes on in the same run."""
     writer = EventFileWriter(tmp_path / "runs" / "run")
     for step in range(30):
         if step % 10 == 0:
-            writer.reopen()
+            writer.close()  # the next event begins a new file
         writer.add_scalar("loss", step, step, 1.5e9)
     writer.close()
 

@@ -106,3 +106,9 @@ def test_one_threshold_counts_everything_as_positive():
 def test_no_number_of_thresholds_keeps_every_column():
     curve = summaries.pr_curve_raw("a", *[[1, 2, 3]] * 6, num_thresholds=0).value[0]
     assert [dim.size for dim in curve.tensor.tensor_shape.dim] == [6, 3]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int64])
+def test_predictions_that_are_decided(dtype):
+    labels, predictions = np.array([1, 0, 1, 0]), np.array([1, 0, 0, 1])
+    assert rows("a", labels, predictions.astype(dtype), 500) == rows("a", labels, predictions.astype(float), 500)

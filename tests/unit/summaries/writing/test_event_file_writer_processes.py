@@ -175,6 +175,27 @@ writer.add_scalar("loss", 3.0, 3)
     assert files == [[(2, "child", 2.0)], [(3, "loss", 3.0)]]
 
 
+@needs_fork
+def test_a_fork_while_the_writer_is_being_closed(tmp_path, logdir):
+    """The child does not wait for the thread that was closing it, and does not write to its parent's file."""
+    program = """
+seal = writer._pending.seal
+def fork_first():
+    writer._pending.seal = seal
+    child = os.fork()
+    if child == 0:
+        writer.add_scalar("child", 1.0, 1)
+        writer.close()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    return seal()
+writer._pending.seal = fork_first
+writer.close()
+"""
+    run_script(tmp_path, HEAD + program, logdir)
+    assert sorted(scalars(path) for path in event_files(logdir)) == [[], [(1, "child", 1.0)]]
+
+
 @pytest.mark.parametrize("method", [pytest.param("fork", marks=needs_fork), "spawn"])
 def test_a_process_of_multiprocessing_that_does_not_close(tmp_path, logdir, method):
     program = """

@@ -1,5 +1,6 @@
 """Signal handlers that log, flush and close, wherever in the writer's own work they come."""
 
+import re
 import signal
 import threading
 
@@ -7,7 +8,7 @@ import pytest
 from helpers import run_script
 
 import summaries
-from summaries.writing import event_file_writer
+from summaries.writing import event_file_writer, lifecycle
 from summaries.writing.pending import Pending
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
@@ -125,7 +126,13 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
     assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("log", ["add_scalar", "add_summary"])
+LOGGING_NEW = {
+    "add_scalar": lambda writer: writer.add_scalar("new", 2.0, 2),
+    "add_summary": lambda writer: writer.add_summary(summaries.scalar("new", 2.0), 2),
+}
+
+
+@pytest.mark.parametrize("log", LOGGING_NEW.values(), ids=LOGGING_NEW)
 def test_a_call_that_close_overtakes(logdir, monkeypatch, log):
     """It has found the writer open, and appends when close() is done: in a new file, which the next flush writes."""
     writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
@@ -139,10 +146,7 @@ def test_a_call_that_close_overtakes(logdir, monkeypatch, log):
         return as_step(step)
 
     monkeypatch.setattr(event_file_writer, "as_step", overtaken)
-    if log == "add_scalar":
-        writer.add_scalar("new", 2.0, 2)
-    else:
-        writer.add_summary(summaries.scalar("new", 2.0), 2)
+    log(writer)
     monkeypatch.undo()
     writer.flush()
     assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0]
@@ -181,7 +185,7 @@ while handled < 200:
     step += 1
     if step % 100 == 0:
         writer.add_histogram("large", large, step)
-signal.setitimer(signal.ITIMER_REAL, 0)
+signal.signal(signal.SIGALRM, signal.SIG_IGN)  # a handler that comes now would set the timer again
 writer.close()
 print(step, handled)
 """
@@ -222,6 +226,27 @@ def test_threads_that_log_while_another_closes(logdir):
     run = summaries.read_run(logdir)
     assert run.faults == ()
     assert [run.scalars[f"thread/{number}"].step.tolist() for number in range(4)] == [list(range(n)) for n in counts]
+
+
+@pytest.mark.parametrize("log", LOGGING_NEW.values(), ids=LOGGING_NEW)
+def test_a_call_that_interrupts_the_creation_of_a_file(logdir, monkeypatch, log):
+    """A handler cannot wait for its own thread: it is told to log again."""
+    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer.add_scalar("loss", 1.0, 1)
+    writer.close()
+    begun, closed = lifecycle.begun_file, writer.path
+
+    def interrupted(*arguments):
+        monkeypatch.undo()
+        text = f"^this call interrupted the end of {re.escape(closed)} in the same thread: log it again$"
+        with pytest.raises(RuntimeError, match=text):
+            log(writer)
+        return begun(*arguments)
+
+    monkeypatch.setattr(lifecycle, "begun_file", interrupted)
+    writer.add_scalar("loss", 3.0, 3)
+    writer.close()
+    assert summaries.read_run(logdir).scalars["loss"].step.tolist() == [1, 3]
 
 
 def test_a_sealed_buffer_takes_no_row():
