@@ -1,9 +1,10 @@
 # Two commands matter: `make demo` runs the main job, `make test` passes every check. Each makes what it needs.
 VENV := .venv
 BIN := $(VENV)/bin
+CONFORMANCE := .conformance
 PYTHON ?= python3
 
-.PHONY: demo test bench pictures lint types layers proto format clean
+.PHONY: demo test conformance bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -12,6 +13,11 @@ demo: $(VENV)/.ready
 test: lint types layers $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/interop --ignore tests/browser
 	$(BIN)/python -m pytest tests/interop tests/browser
+
+# Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
+# fails if that was another. The libraries take some gigabytes, in an environment of their own.
+conformance: $(CONFORMANCE)/.ready
+	$(CONFORMANCE)/bin/python -m pytest tests/conformance -W ignore --numprocesses 2 --page docs/compatibility.md
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -47,5 +53,11 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+$(CONFORMANCE)/.ready: pyproject.toml
+	test -x $(CONFORMANCE)/bin/python || $(PYTHON) -m venv $(CONFORMANCE)
+	$(CONFORMANCE)/bin/python -m pip install --quiet --upgrade pip
+	$(CONFORMANCE)/bin/python -m pip install --quiet --editable '.[dev]' --group conformance
+	touch $@
+
 clean:
-	rm -rf $(VENV) .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) .protoc build dist runs
