@@ -29,6 +29,7 @@ _MOST_BINS = 1 << 20  # the most that a caller may ask for by number
 _OUTERMOST = 1e20  # where TensorFlow's bins end
 _LARGE = 1 << 17  # elements: the compiled counter is for larger arrays,
 _MANY = 1 << 24  # and is loaded after this many in such arrays: counting them took as long as loading it does
+_BLOCK = 1 << 12  # elements: that many float32 squares are summed in float32, and the sums in float64
 _large_elements = 0
 
 
@@ -164,12 +165,14 @@ def make_histogram(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int 
 
 
 def _sum_of_squares(values: NDArray[Any]) -> float:
+    """In blocks: a float32 sum of millions of squares is wrong from the sixth digit on."""
     with np.errstate(over="ignore"):
-        squares = np.dot(values, values)
-        if np.isinf(squares):  # beyond float32, perhaps
+        blocks = (values[start : start + _BLOCK] for start in range(0, values.size, _BLOCK))
+        squares = sum(float(np.dot(block, block)) for block in blocks)
+        if math.isinf(squares):  # beyond float32, perhaps
             wide = values.astype(np.float64)
-            squares = np.dot(wide, wide)
-    return float(squares)
+            squares = float(np.dot(wide, wide))
+    return squares
 
 
 def _is_compiled_worth_it(values: NDArray[Any]) -> bool:

@@ -75,7 +75,7 @@ class RunWriter(EventFileWriter):
         hparam_dict: Mapping[str, Any],
         metric_dict: Mapping[str, Any],
         hparam_domain_discrete: Mapping[str, Sequence[Any]] | str | None = None,
-        run_name: str | None = None,
+        run_name: str | int | None = None,
         global_step: Any = None,
         *,
         name: str | None = None,
@@ -88,13 +88,16 @@ class RunWriter(EventFileWriter):
         Args:
             hparam_dict: as in `summaries.hparams`.
             metric_dict: as in `summaries.hparams`.
-            hparam_domain_discrete: as in `summaries.hparams`; a string is taken as tensorboardX's argument, `name`.
+            hparam_domain_discrete: as in `summaries.hparams`; a string is taken as tensorboardX's argument, `name`,
+                and the argument after it as the step.
             run_name: a directory below this run, to which the row goes instead.
             global_step: as in `add_scalar`.
             name: tensorboardX's name for `run_name`.
         """
         if isinstance(hparam_domain_discrete, str):
             hparam_domain_discrete, name = None, hparam_domain_discrete
+            if run_name is not None and not isinstance(run_name, str):
+                run_name, global_step = None, run_name
         run_name = name if run_name is None else run_name
         if run_name is not None and not isinstance(run_name, str):
             raise TypeError(f"run_name must be a string, got {type(run_name).__name__}: {run_name!r}")

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from conformance.observing import by_tensorboard, trials
-from conformance.rows import accepted, calls, different, refused, row
+from conformance.rows import accepted, calls, different, row
 
 RATES = {"lr": 0.1, "bs": 32, "opt": "adam"}
 METRICS = {"hparam/accuracy": 0.9, "hparam/loss": 0.5}
@@ -16,7 +16,6 @@ TRUTH = different("True is stored as a truth value; torch stores 1.0")
 LEFT_OUT = different("values of other types are stored as text; tensorboardX leaves them out")
 ONCE = different("metadata are written once a tag, as TF1 does; they hold for the whole run")
 LAYERS = different("every layer is a node with its own type; tensorboardX has only those with an input, and no types")
-FOURTH = refused("the fourth argument is torch's run_name: give global_step by name")
 ANY = accepted("values of other types are stored as text; torch raises an error")
 PLACEHOLDERS = different(
     "inputs are placeholders, and outputs are nodes of their own; the originals call inputs variables"
@@ -62,7 +61,7 @@ HPARAMS = [
     hparams("run_name", RATES, METRICS, run_name="trial", view=None, tensorboardX=None),
     hparams("name", RATES, METRICS, name="trial", view=None, torch=None),
     hparams("run_name, by position", RATES, METRICS, None, "trial", 3, view=None, tensorboardX=None),
-    hparams("name, by position", RATES, METRICS, "trial", 3, view=None, torch=None, tensorboardX=FOURTH),
+    hparams("name, by position", RATES, METRICS, "trial", 3, torch=None),
     hparams("global_step", RATES, METRICS, global_step=7),
     hparams(
         "global_step in a named run", RATES, METRICS, run_name="trial", global_step=7, view=None, tensorboardX=None

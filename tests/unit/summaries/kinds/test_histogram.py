@@ -193,3 +193,9 @@ def test_complex_numbers_lose_their_imaginary_parts():
     with pytest.warns(np.exceptions.ComplexWarning):
         got = summaries.histogram("a", np.array([1 + 2j, 3 - 1j]))
     assert got == summaries.histogram("a", [1.0, 3.0])
+
+
+def test_the_squares_of_millions_of_float32():
+    values = np.tile(np.random.default_rng(0).normal(size=1000).astype(np.float32), 2000)
+    exact = np.square(values.astype(np.float64)).sum()
+    assert summaries.histogram("a", values).value[0].histo.sum_squares == pytest.approx(exact, rel=1e-7)

@@ -62,6 +62,12 @@ def test_a_row_with_a_name(logdir, arguments, options):
     assert read_run(logdir).scalars["accuracy"].value.tolist() == [0.25]
 
 
+def test_the_fourth_argument_after_a_name_is_tensorboardxs_step(logdir):
+    with SummaryWriter(logdir) as writer:
+        writer.add_hparams({"lr": 1}, {"accuracy": 0.5}, "trial", 3)
+    assert read_run(logdir / "trial").scalars["accuracy"].step.tolist() == [3]
+
+
 def test_rows_of_the_same_moment(logdir):
     writer = SummaryWriter(logdir)
     writer._clock = lambda: 1795202364.5
