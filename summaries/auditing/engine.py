@@ -22,19 +22,20 @@ from summaries.auditing.discovery import (
     runs_below,
 )
 from summaries.auditing.findings import Failure, Finding, Report, RunReport
-from summaries.auditing.rules import RULES
+from summaries.auditing.rules import BETWEEN_RANKS, RULES
+from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import TagTable
 from summaries.execution.processes import Died, in_processes
 from summaries.reading.run import read_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from summaries.auditing.config import Config
     from summaries.reading.run import Run
 
-__all__ = ["Task", "audit_files", "audit_logdir", "audit_run", "audit_runs"]
+__all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_run", "audit_runs"]
 
 _PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
 _PARALLEL_RUNS = 400
@@ -60,15 +61,10 @@ def audit_run(
         training: if this run holds the validation of another one, that other run.
         trained: that run's name.
     """
-
-    def seen(name: str, run: Run, baseline: Sequence[Signals] = ()) -> Signals:
-        return Signals(name, run, TagTable(config.tags, run.tags), baseline)
-
-    signals = seen(name, run, [seen(name, other) for other in baseline])
+    signals = _signals(name, run, config, [_signals(name, other, config) for other in baseline])
     if training is not None:
-        signals.training = seen(trained, training)
-    findings = _unsaid(list(_findings(signals, config)))
-    findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
+        signals.training = _signals(trained, training, config)
+    findings = _ordered(_unsaid(list(_findings(signals, config, config.codes(name)))))
     longest = signals.longest
     steps = wall_times = None
     if signals.all:
@@ -80,12 +76,34 @@ def audit_run(
     return RunReport(
         name,
         run.files,
-        tuple(findings),
+        findings,
         tuple(_curve(signal, stretches) for signal in signals.all.values()),
         sum(map(len, run.scalars.values())),
         steps,
         wall_times,
     )
+
+
+def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
+    """What the rules on the ranks of one job find: nothing that `audit_run` finds in one of them.
+
+    Args:
+        runs: the ranks that have been read, by name, the first rank first.
+        config: what to look for.
+    """
+    ranks = [_signals(name, run, config) for name, run in runs.items()]
+    ranks[0].ranks = ranks
+    codes = [code for code in config.selected if code in BETWEEN_RANKS]
+    found = _unsaid(list(_findings(ranks[0], config, codes)))
+    return _ordered(finding for finding in found if finding.code in config.codes(finding.run))
+
+
+def _signals(name: str, run: Run, config: Config, baseline: Sequence[Signals] = ()) -> Signals:
+    return Signals(name, run, TagTable(config.tags, run.tags), baseline)
+
+
+def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda one: (-one.severity, one.steps or (-1, -1), one.code)))
 
 
 def _curve(signal: Signal, stretches: int) -> Curve:
@@ -100,15 +118,14 @@ def _curve(signal: Signal, stretches: int) -> Curve:
     return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series), averages(series.value))
 
 
-def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
+def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Iterator[Finding]:
     with np.errstate(all="ignore"):  # a run's values may be anything
-        for code in config.codes(signals.name):
+        for code in codes:
             rule = RULES[code]
             for hit in rule.check(signals, config.limits(code)):
                 severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
-                yield Finding(
-                    code, rule.name, severity, signals.name, hit.tag, hit.steps, hit.message, hit.evidence, hit.count
-                )
+                run = hit.run or signals.name
+                yield Finding(code, rule.name, severity, run, hit.tag, hit.steps, hit.message, hit.evidence, hit.count)
 
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
@@ -192,7 +209,21 @@ def audit_runs(
         reports[report.name] = report
         if on_run is not None:
             on_run(report.name, report)
+    files = {run.name: run for run in runs}
+    for job in jobs_among(files, config.ranks):
+        for finding in _audit_job([files[rank] for rank in job], config):
+            report = reports[finding.run]
+            reports[finding.run] = replace(report, findings=_ordered((*report.findings, finding)))
     return Report(tuple(reports[run.name] for run in runs))
+
+
+def _audit_job(ranks: Sequence[RunFiles], config: Config) -> tuple[Finding, ...]:
+    """What is found between ranks that can be read; what cannot is in the reports of its runs already."""
+    if not any(code in BETWEEN_RANKS for code in config.selected):
+        return ()
+    runs = {rank.name: read_what_can_be(rank.name, rank.files)[0] for rank in ranks}
+    read = {name: run for name, run in runs.items() if run is not None}
+    return audit_job(read, config) if read else ()
 
 
 def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:

@@ -10,6 +10,7 @@ from summaries.auditing.rules import (
     files,
     gradients,
     losses,
+    ranks,
     rates,
     timeline,
     updates,
@@ -17,9 +18,12 @@ from summaries.auditing.rules import (
 )
 from summaries.auditing.rules.rule import Rule
 
-__all__ = ["RULES"]
+__all__ = ["BETWEEN_RANKS", "RULES"]
 
-_MODULES = (files, timeline, losses, divergence, gradients, variables, clipping, updates, rates, baseline)
+_MODULES = (files, timeline, losses, divergence, gradients, variables, clipping, updates, rates, baseline, ranks)
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))
 """Every rule by its code, in the order of the codes."""
+
+BETWEEN_RANKS = frozenset(ranks.RULES)
+"""The codes of the rules that see all ranks of a job."""

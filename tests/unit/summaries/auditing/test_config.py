@@ -45,6 +45,8 @@ WRONG = [
     ({"select": ["GL404", 5]}, "select must be a list of strings, got ['GL404', 5]"),
     ({"select": [""]}, "select: unknown code ''; there are GL101, GL102, "),
     ({"fail-on": ["error"]}, "fail-on must be one of \"error\", \"warning\", \"info\", \"never\", got ['error']"),
+    ({"ranks": "("}, "ranks: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
+    ({"ranks": 3}, "ranks must be a regular expression, got 3"),
     ({"tags": {"loss": ["a{99999999999}"]}}, "tags.loss: 'a{99999999999}' is not a regular expression: "),
     ("select", "it must be a table, got 'select'"),
     ({"thresholds": {"GL404": 1}}, "thresholds.GL404 must be a table, got 1"),
