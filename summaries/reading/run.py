@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "use_fast", "workspace"]
 
 _FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
 _HINT_BYTES = 64 << 20
@@ -68,7 +68,7 @@ class Run:
         records: for each file, its number of whole records.
     """
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: Collector, *, copy: bool = False) -> None:
         self.files: tuple[str, ...] = tuple(file.path for file in collector.files)
         self._stored = tuple(collector.files)
         self.faults: tuple[Fault, ...] = tuple(collector.faults)
@@ -79,15 +79,15 @@ class Run:
         self.session_logs: tuple[tuple[int, float, SessionLog], ...] = tuple(collector.session_logs)
         self._non_summary_events = collector.non_summary_events
         self._starts = SessionStarts(collector.starts)
-        self._file_marks = collector.file_marks
+        self._file_marks = tuple(collector.file_marks)
         self.versions: tuple[str, ...] = tuple(collector.versions)
         self.records: tuple[int, ...] = tuple(collector.records)
         self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
-        self._places = collector.rows.settled_places
+        self._places = list(collector.rows.settled_places)
         self._points = collector.rows.points
         self.scalars: dict[str, Series] = {
             tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
-            for number, (tag, block) in enumerate(zip(self.tags, self._points.columns(), strict=False))
+            for number, (tag, block) in enumerate(zip(self.tags, self._points.columns(copy=copy), strict=False))
             if len(block.step)
         }
 
@@ -325,9 +325,15 @@ _threads = local()
 
 
 def _read(files: Sequence[StoredFile], fast: bool) -> Run:
-    if not hasattr(_threads, "workspace"):
-        _threads.workspace = Workspace()
-    collector = Collector(_threads.workspace, fast=fast)
+    collector = Collector(workspace(), fast=fast)
     for file in files:
         collector.read(file)
     return Run(collector)
+
+
+def workspace() -> Workspace:
+    """The scratch memory of this thread."""
+    if not hasattr(_threads, "workspace"):
+        _threads.workspace = Workspace()
+    space: Workspace = _threads.workspace
+    return space
