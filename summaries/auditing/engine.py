@@ -34,8 +34,11 @@ if TYPE_CHECKING:
 
     from summaries.auditing.config import Config
     from summaries.reading.run import Run
+    from summaries.storage.protocols import StoredFile
 
-__all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_run", "audit_runs"]
+    Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
+
+__all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
 
 _PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
 _PARALLEL_RUNS = 400
@@ -151,12 +154,14 @@ def audit_files(
     return _audit_files(run, config, _read_all(baseline), stretches)
 
 
-def _audit_files(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int) -> RunReport:
-    run, failures = read_what_can_be(files.name, files.files)
+def _audit_files(
+    files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int, read: Read = read_what_can_be
+) -> RunReport:
+    run, failures = read(files.name, files.files)
     failures = files.failures + failures
     if run is None:
         return RunReport(files.name, files.paths, (), failures=failures)
-    training = read_what_can_be(files.name, files.training)[0] if files.training else None
+    training = read(files.name, files.training)[0] if files.training else None
     report = audit_run(files.name, run, config, baseline, stretches, training, files.trained)
     return replace(report, failures=failures)
 
@@ -211,19 +216,25 @@ def audit_runs(
             on_run(report.name, report)
     files = {run.name: run for run in runs}
     for job in jobs_among(files, config.ranks):
-        for finding in _audit_job([files[rank] for rank in job], config):
+        for finding in audit_ranks([files[rank] for rank in job], config):
             report = reports[finding.run]
             reports[finding.run] = replace(report, findings=_ordered((*report.findings, finding)))
     return Report(tuple(reports[run.name] for run in runs))
 
 
-def _audit_job(ranks: Sequence[RunFiles], config: Config) -> tuple[Finding, ...]:
-    """What is found between ranks that can be read; what cannot is in the reports of its runs already."""
+def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_what_can_be) -> tuple[Finding, ...]:
+    """What is found between the ranks of a job that can be read; the reports of the runs say what cannot.
+
+    Args:
+        ranks: the name and the files of each, the first rank first.
+        config: what to look for.
+        read: reads the files of a run.
+    """
     if not any(code in BETWEEN_RANKS for code in config.selected):
         return ()
-    runs = {rank.name: read_what_can_be(rank.name, rank.files)[0] for rank in ranks}
-    read = {name: run for name, run in runs.items() if run is not None}
-    return audit_job(read, config) if read else ()
+    runs = {rank.name: read(rank.name, rank.files)[0] for rank in ranks}
+    readable = {name: run for name, run in runs.items() if run is not None}
+    return audit_job(readable, config) if readable else ()
 
 
 def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
@@ -258,9 +269,13 @@ class Task:
         config: what to look for.
         baseline: the runs to compare with; they are read once, when the first run is audited.
         stretches: resolution of the curves; see `thin`.
+        read: reads the files of a run.
     """
 
-    def __init__(self, config: Config, baseline: Sequence[RunFiles], stretches: int) -> None:
+    def __init__(
+        self, config: Config, baseline: Sequence[RunFiles], stretches: int, read: Read = read_what_can_be
+    ) -> None:
+        self._read = read
         self._config = config
         self._baseline = baseline
         self._stretches = stretches
@@ -271,6 +286,6 @@ class Task:
         try:
             if self._runs is None:
                 self._runs = _read_all(self._baseline)
-            return _audit_files(run, self._config, self._runs, self._stretches)
+            return _audit_files(run, self._config, self._runs, self._stretches, self._read)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one run or rule, audit the other runs
             return _failed(run, reason_of(error))
