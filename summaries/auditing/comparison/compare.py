@@ -130,9 +130,19 @@ def _compared(
         separations([member.hyperparameters for member in members], names, np.array(list(value.values()))),
         outliers(members, groups, measure),
         seeds_share([np.array([value[run] for run in group.runs]) for group in groups]),
+        _identical({name: read.outcomes[name][metric].digest for name in having}),
         taught,
         (*read.left_out, *((name, f"it has no {metric}") for name in read.outcomes if name not in having)),
     )
+
+
+def _identical(digests: Mapping[str, bytes]) -> tuple[tuple[str, ...], ...]:
+    """The runs with equal digests, at least two; an empty digest is equal to none."""
+    found: dict[bytes, list[str]] = {}
+    for name, digest in digests.items():
+        if digest:
+            found.setdefault(digest, []).append(name)
+    return tuple(tuple(names) for names in found.values() if len(names) > 1)
 
 
 def _member(

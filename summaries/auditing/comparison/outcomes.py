@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,13 +26,14 @@ _STRETCHES = 100
 
 
 class Outcome(NamedTuple):
-    """What a tag reached; see `Member`."""
+    """What a tag reached; see `Member`. The digest is that of all steps and values, empty if they are constant."""
 
     role: str
     final: float
     best: float
     best_step: int
     curve: Curve
+    digest: bytes
 
 
 def outcome(signal: Signal, *, maximize: bool) -> Outcome:
@@ -47,8 +49,10 @@ def outcome(signal: Signal, *, maximize: bool) -> Outcome:
     kept = thin(series.value, _STRETCHES)
     columns = series.step[kept], series.wall_time[kept], series.value[kept]
     curve = Curve(signal.tag, signal.meaning.role, "", *columns, len(series), averages(series.value))
+    constant = (series.value == series.value[0]).all()
+    digest = b"" if constant else hashlib.sha256(series.step.tobytes() + series.value.tobytes()).digest()
     return Outcome(
-        signal.meaning.role, sign * medians[0], sign * medians[best], int(series.step[ends[best] - 1]), curve
+        signal.meaning.role, sign * medians[0], sign * medians[best], int(series.step[ends[best] - 1]), curve, digest
     )
 
 

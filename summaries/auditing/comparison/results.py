@@ -156,6 +156,7 @@ class Comparison:
         outliers: runs that differ from the others of their group, the furthest first.
         seeds: the share of the variance of ranks that groups do not explain: one minus the intraclass correlation; NaN
             if no group has two runs.
+        identical: runs whose metric is bit for bit the same, although they differ in name.
         taught: what marked runs teach; None if none are marked.
         left_out: runs without the metric, and files that cannot be read: (name, reason).
     """
@@ -169,5 +170,6 @@ class Comparison:
     separations: tuple[Separation, ...]
     outliers: tuple[Outlier, ...]
     seeds: float
+    identical: tuple[tuple[str, ...], ...]
     taught: Taught | None
     left_out: tuple[tuple[str, str], ...]

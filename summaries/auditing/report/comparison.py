@@ -87,19 +87,27 @@ def lines_below(comparison: Comparison) -> Iterator[str]:
         if group.disagree:
             name = configuration_text(group.hyperparameters)
             yield f"seeds disagree: {name}: from {group.runs[0]} (best quarter) to {group.runs[-1]} (worst quarter)"
-    if (taught := comparison.taught) is not None:
-        below = "at least" if comparison.maximize else "at most"
-        yield (
-            f"{taught.good} good and {taught.bad} bad runs are told apart by {comparison.metric} ({comparison.measure},"
-            f" the best of {taught.candidates}): AUC {taught.auc:.2f}; good is {below} {taught.cut:.4g}"
-        )
-        for member in comparison.members:
-            if member.label and member.label != member.verdict:
-                yield f"{member.run} is marked {member.label}, and looks {member.verdict}"
+    for names in comparison.identical:
+        yield f"identical, bit for bit: {', '.join(names)}"
+    yield from _taught_lines(comparison)
     if comparison.left_out:
         yield f"left out: {counted(len(comparison.left_out), 'run')}: " + "; ".join(
             f"{name}: {reason}" for name, reason in comparison.left_out[:3]
         )
+
+
+def _taught_lines(comparison: Comparison) -> Iterator[str]:
+    taught = comparison.taught
+    if taught is None:
+        return
+    below = "at least" if comparison.maximize else "at most"
+    yield (
+        f"{taught.good} good and {taught.bad} bad runs are told apart by {comparison.metric} ({comparison.measure},"
+        f" the best of {taught.candidates}): AUC {taught.auc:.2f}; good is {below} {taught.cut:.4g}"
+    )
+    for member in comparison.members:
+        if member.label and member.label != member.verdict:
+            yield f"{member.run} is marked {member.label}, and looks {member.verdict}"
 
 
 def _separation(one: Separation) -> str:
@@ -157,6 +165,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             {"run": one.run, "final": _number(one.final), "usual": one.usual, "deviations": _number(one.deviations)}
             for one in comparison.outliers
         ],
+        "identical": [list(names) for names in comparison.identical],
         "seeds": _number(comparison.seeds),
         "taught": None if comparison.taught is None else _taught(comparison),
         "runs": [

@@ -83,6 +83,10 @@ function findings() {
     cards.push(card("disagree", [el("b", {}, named(group)), "seeds disagree"],
       `${group.runs[0]} is in the best quarter of all runs, ${group.runs.at(-1)} in the worst.`, group.runs));
   }
+  for (const names of data.identical) {
+    cards.push(card("disagree", [el("b", {}, counted(names.length, "identical run"))],
+      `${names.join(", ")}: ${data.metric} is the same, bit for bit. What differs between them has no effect, or one is a copy.`, names));
+  }
   for (const one of data.outliers) {
     cards.push(card("odd", [el("b", {}, one.run), "outlier"], one.final === null
       ? `It diverged; its group is at ${number(one.usual)}.`

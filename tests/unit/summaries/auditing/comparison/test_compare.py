@@ -160,3 +160,12 @@ def test_no_loss(tmp_path):
     log(tmp_path / "a", 1.0, tag="fps")
     with pytest.raises(ValueError, match=r"^no run has a loss: name a tag with --metric$"):
         compare(tmp_path)
+
+
+def test_identical_runs(tmp_path):
+    """Constant metrics are the same in many runs; that says nothing."""
+    for name, factor in (("a", 1.0), ("b", 1.0), ("c", 2.0), ("d", 0.0), ("e", 0.0)):
+        with SummaryWriter(tmp_path / name) as writer:
+            for step in range(30):
+                writer.add_scalar("loss", factor * 0.9**step, step)
+    assert compare(tmp_path).identical == (("a", "b"),)

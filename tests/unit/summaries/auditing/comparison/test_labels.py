@@ -8,7 +8,7 @@ from summaries.auditing.comparison.outcomes import Outcome
 
 
 def outcomes(values, tag="loss"):
-    return {str(i): {tag: Outcome("loss", value, value, 0, None)} for i, value in enumerate(values)}
+    return {str(i): {tag: Outcome("loss", value, value, 0, None, b"")} for i, value in enumerate(values)}
 
 
 def labels(text):

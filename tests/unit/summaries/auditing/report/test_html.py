@@ -20,7 +20,7 @@ from summaries.auditing.findings import Report
 from summaries.auditing.report import comparison_page
 from summaries.auditing.report.html import html
 
-NOTHING = Comparison("loss", "final", False, (), (), (), (), (), math.nan, None, ())
+NOTHING = Comparison("loss", "final", False, (), (), (), (), (), math.nan, (), None, ())
 PAGE = files("summaries.auditing.report").joinpath("page")
 
 
