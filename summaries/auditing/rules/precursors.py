@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_NOTHING = np.empty(0, np.int64), np.empty(0)
 _FEWEST = 60  # points, so that a level can be told from noise
 
 
@@ -31,16 +32,14 @@ _FEWEST = 60  # points, so that a level can be told from noise
 )
 def update_spike_first(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The norm of the updates jumps a few points before the loss does."""
-    steps, norm = _update_norm(run)
-    if len(steps) < _FEWEST or run.moving_target:
+    if run.moving_target or not run.of("update_norm"):
         return
+    spikes = [(signal, signal.finite, _peaks(signal.finite.value, limit)) for signal in run.of("loss")]
+    steps, norm = _update_norm(run) if any(peaks for _, _, peaks in spikes) else _NOTHING
     jumps = [peak.first for peak in _peaks(norm, limit)]
-    for signal in run.of("loss"):
-        series = signal.finite
-        if len(series) < _FEWEST or not jumps:
-            continue
+    for signal, series, peaks in spikes:
         pairs = []
-        for peak in _peaks(series.value, limit):
+        for peak in peaks:
             at = int(np.searchsorted(steps, series.step[peak.first]))  # of the updates: the first one not before it
             ahead = [at - jump for jump in jumps if 0 < at - jump <= limit["ahead"]]
             pairs += [(peak, min(ahead))] if ahead else []
@@ -58,14 +57,14 @@ def update_spike_first(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _peaks(values: NDArray[np.float64], limit: Limits) -> list[Peak]:
+    if len(values) < _FEWEST:
+        return []
     return Excursions.of(values, limit["sigmas"], limit["min_rise"]).returned
 
 
 def _update_norm(run: Signals) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The norm of all updates, from those of the variables, at the steps that all of them have."""
     parts = [signal.finite for signal in run.for_variable("update_norm").values()]
-    if not parts:
-        return np.empty(0, np.int64), np.empty(0)
     steps = reduce(np.intersect1d, (part.step for part in parts))
     squares = sum(part.value[np.searchsorted(part.step, steps)] ** 2 for part in parts)
     return steps, np.sqrt(squares)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
-from summaries.auditing.statistics.robust import blocks
+from summaries.auditing.statistics.robust import median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ def slowing_down(run: Signals, limit: Limits) -> Iterator[Hit]:
     fine = (steps > 0) & np.isfinite(secs) & (secs >= 0)
     if np.count_nonzero(fine) < limit["min_points"] / 2:
         return
-    pace = blocks(secs[fine] / steps[fine], _PARTS).median
+    pace = _medians(secs[fine] / steps[fine], _PARTS)
     if not 0 < limit["factor"] * pace[0] < pace[-1] or _tau(pace) < limit["tau"]:
         return
     if 2 * np.diff(pace).max() > pace[-1] - pace[0]:  # at once: something was changed
@@ -56,6 +57,12 @@ def slowing_down(run: Signals, limit: Limits) -> Iterator[Hit]:
     )
 
 
+def _medians(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """float64[count]: the median of each of so many stretches of equal length."""
+    ends = np.arange(count + 1) * len(values) // count
+    return np.array([median(values[low:high]) for low, high in pairwise(ends)])
+
+
 def _tau(values: NDArray[np.float64]) -> float:
     """Kendall's rank correlation with the order: the share of pairs that rise, less that of pairs that fall."""
     first, second = np.triu_indices(len(values), 1)
@@ -66,10 +73,11 @@ def _tau(values: NDArray[np.float64]) -> float:
 def constant_metric(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A loss or a metric has the same value at every point."""
     for signal in run.all.values():
+        if signal.meaning.role not in {"loss", "validation_loss"} and not _METRIC.search(signal.tag):
+            continue
         series = signal.latest
         value = series.value[0] if len(series) else math.nan
-        judged = signal.meaning.role in {"loss", "validation_loss"} or _METRIC.search(signal.tag)
-        if judged and len(series) >= limit["min_points"] and math.isfinite(value) and (series.value == value).all():
+        if len(series) >= limit["min_points"] and math.isfinite(value) and (series.value == value).all():
             yield Hit(
                 f"{signal.tag} is {value:.6g} at all {len(series)} points",
                 signal.tag,
@@ -86,19 +94,20 @@ def plateau(run: Signals, limit: Limits) -> Iterator[Hit]:
         series = signal.finite
         if len(series) < limit["min_points"]:
             continue
-        cut = blocks(series.value, min(len(series) // 5, 30))
-        best = float(cut.median.min())
-        level = np.log(cut.median) if best > 0 else cut.median
+        count = min(len(series) // 5, 30)
+        medians = _medians(series.value, count)
+        best = float(medians.min())
+        level = np.log(medians) if best > 0 else medians
         fall = level[0] - level.min()
         near = int(np.argmax(level <= level.min() + limit["band"] * fall))
-        since = int(cut.start[near])
+        since = near * len(series) // count
         rest = len(series) - since
         if not near or rest < limit["share"] * len(series) or level[-3:].min() > level.min() + _RISEN * fall:
             continue
         yield Hit(
-            f"{signal.tag} is {cut.median[near]:.4g} from step {series.step[since]} on, and not below {best:.4g} in the"
+            f"{signal.tag} is {medians[near]:.4g} from step {series.step[since]} on, and not below {best:.4g} in the"
             f" {rest / len(series):.0%} of its points since then",
             signal.tag,
             (int(series.step[since]), int(series.step[-1])),
-            {"level": float(cut.median[near]), "best": best, "start": float(cut.median[0]), "points": rest},
+            {"level": float(medians[near]), "best": best, "start": float(medians[0]), "points": rest},
         )
