@@ -98,18 +98,21 @@ def _reports(
 
 
 class _Reader:
-    """Reads the files of runs, and of runs that were read before only what is new."""
+    """Reads the files of runs, and of runs that grow only what is new. Runs that do not grow are not kept in memory."""
 
     def __init__(self) -> None:
+        self._seen: dict[str, tuple[StoredFile, ...]] = {}
         self._growing: dict[str, GrowingRun] = {}
 
     def __call__(self, name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
         """Read what can be read of a run; see `read_what_can_be`."""
         if files:
-            try:
-                return self._growing.setdefault(directory_of(files[0].path), GrowingRun()).read(files), ()
-            except OSError:  # a part of it may be readable
-                pass
+            directory = directory_of(files[0].path)
+            if self._seen.setdefault(directory, tuple(files)) != tuple(files):
+                try:
+                    return self._growing.setdefault(directory, GrowingRun()).read(files), ()
+                except OSError:  # a part of it may be readable
+                    pass
         return discovery.read_what_can_be(name, files)
 
 
