@@ -45,7 +45,7 @@ def test_comparison_page(opened, tmp_path):
     assert page.locator("svg.strip >> nth=0").locator("circle").count() == 23
     assert page.locator("svg.strip >> nth=0").locator("path.diverged").count() == 1
     said = page.locator("ol.findings").inner_text()
-    for text in ("Marked runs", "explains 6", "separates nothing", "seeds disagree", f"{LOST}", "It diverged"):
+    for text in ("Marked runs", "explains 6", "no effect is seen", "seeds disagree", f"{LOST}", "It diverged"):
         assert text in said
     page.locator("table").first.locator("tbody tr").first.hover()
     assert page.locator("svg.curves.dimmed path.lit").count() == 4

@@ -114,7 +114,7 @@ def _compared(
     members.sort(key=lambda one: (ranked(getattr(one, measure), maximize=maximize), one.run))
     names = varying(member.hyperparameters for member in members)
     _check(by, members)
-    groups = grouped(members, by or names, measure, maximize=maximize)
+    groups = grouped(members, by or names, measure, maximize=maximize, seeds=not by or set(by) >= set(names))
     value = {member.run: ranked(getattr(member, measure), maximize=maximize) for member in members}
     taught = lesson and Taught(
         sum(label == "good" for label in labels.values()), sum(label == "bad" for label in labels.values()), lesson.auc,

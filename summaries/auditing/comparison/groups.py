@@ -23,7 +23,9 @@ _FEWEST = 3  # runs in a group, to say which one is the odd one out
 _FEWEST_QUARTERED = 8  # runs in all, for quarters to mean something
 
 
-def grouped(members: Sequence[Member], by: Sequence[str], measure: str, *, maximize: bool) -> tuple[Group, ...]:
+def grouped(
+    members: Sequence[Member], by: Sequence[str], measure: str, *, maximize: bool, seeds: bool = True
+) -> tuple[Group, ...]:
     """Group the runs by the values of some hyperparameters; the group whose median run is best comes first.
 
     Args:
@@ -31,11 +33,12 @@ def grouped(members: Sequence[Member], by: Sequence[str], measure: str, *, maxim
         by: the hyperparameters.
         measure: "final" or "best".
         maximize: whether larger values are better.
+        seeds: whether the runs of a group differ in nothing but the seed, so that they should agree.
     """
     found: dict[str, list[Member]] = {}
     for member in members:
         found.setdefault(repr([member.hyperparameters.get(name) for name in by]), []).append(member)
-    quarter = len(members) // 4 if len(members) >= _FEWEST_QUARTERED and len(found) > 1 else 0
+    quarter = len(members) // 4 if seeds and len(members) >= _FEWEST_QUARTERED and len(found) > 1 else 0
     place = {member.run: number for number, member in enumerate(members)}
     level = {member.run: ranked(getattr(member, measure), maximize=maximize) for member in members}
     groups = [_group(own, by, place, quarter) for own in found.values()]

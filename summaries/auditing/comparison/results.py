@@ -74,7 +74,8 @@ class Group:
         final: over the final values of its runs.
         best: over their best values.
         diverged: how many runs ended without a finite value.
-        disagree: whether one seed is among the best quarter of all runs, and another among the worst quarter.
+        disagree: whether one seed is among the best quarter of all runs, and another among the worst quarter; False if
+            the runs differ in more than the seed.
     """
 
     hyperparameters: Mapping[str, Value]
@@ -154,7 +155,7 @@ class Comparison:
         groups: the one with the best median run first.
         separations: one for each hyperparameter that varies, the strongest first.
         outliers: runs that differ from the others of their group, the furthest first.
-        seeds: the share of the variance of ranks that groups do not explain: one minus the intraclass correlation; NaN
+        within: the share of the variance of ranks that groups do not explain: one minus the intraclass correlation; NaN
             if no group has two runs.
         identical: runs whose metric is bit for bit the same, although they differ in name.
         taught: what marked runs teach; None if none are marked.
@@ -169,7 +170,17 @@ class Comparison:
     groups: tuple[Group, ...]
     separations: tuple[Separation, ...]
     outliers: tuple[Outlier, ...]
-    seeds: float
+    within: float
     identical: tuple[tuple[str, ...], ...]
     taught: Taught | None
     left_out: tuple[tuple[str, str], ...]
+
+    @property
+    def explained(self) -> str:
+        """Which share of the variance of the runs' ranks the groups explain, in words; "" if that is unknown."""
+        if math.isnan(self.within):
+            return ""
+        share = f"{1 - self.within:.0%} of the variance of the runs' ranks"
+        if {one.hyperparameter for one in self.separations} <= set(self.by):
+            return f"the configurations explain {share}, the seeds the rest"
+        return f"groups by {' and '.join(self.by)} explain {share}"

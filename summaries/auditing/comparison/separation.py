@@ -78,7 +78,7 @@ def _levels(values: Sequence[Value]) -> list[str]:
     ordered = ranks(np.array(numbers))
     quarter = np.minimum((4 * (ordered - 0.5) / len(numbers)).astype(int), 3)
     ends = {q: [x for x, own in zip(numbers, quarter, strict=True) if own == q] for q in set(quarter.tolist())}
-    return [f"{min(ends[q]):g} to {max(ends[q]):g}" for q in quarter.tolist()]
+    return [f"{min(ends[q]):.2g} to {max(ends[q]):.2g}" for q in quarter.tolist()]
 
 
 def _tested(name: str, levels: Sequence[str], outcomes: Floats) -> Separation:

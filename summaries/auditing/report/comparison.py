@@ -78,8 +78,8 @@ def lines_below(comparison: Comparison) -> Iterator[str]:
     """What stands out, a sentence each."""
     for one in comparison.separations:
         yield _separation(one)
-    if not math.isnan(comparison.seeds):
-        yield f"seeds explain {comparison.seeds:.0%} of the variance of the runs' ranks, the configurations the rest"
+    if comparison.explained:
+        yield comparison.explained
     for outlier in comparison.outliers:
         far = "diverged" if math.isinf(outlier.deviations) else f"is {abs(outlier.deviations):.1f} deviations off"
         yield f"outlier: {outlier.run} {far}: {outlier.final:.4g}, its group {outlier.usual:.4g}"
@@ -113,7 +113,7 @@ def _taught_lines(comparison: Comparison) -> Iterator[str]:
 def _separation(one: Separation) -> str:
     test = f"Kruskal-Wallis H {one.statistic:.1f}, p {one.p:.2g}"
     if one.p >= SIGNIFICANT:
-        return f"{one.hyperparameter} does not separate the runs ({test})"
+        return f"no effect of {one.hyperparameter} is seen ({test})"
     best, worst = one.levels[0], one.levels[-1]
     return (
         f"{one.hyperparameter} separates the runs: it explains {one.share:.0%} of the variance of their ranks ({test});"
@@ -166,7 +166,8 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             for one in comparison.outliers
         ],
         "identical": [list(names) for names in comparison.identical],
-        "seeds": _number(comparison.seeds),
+        "within": _number(comparison.within),
+        "explained": comparison.explained,
         "taught": None if comparison.taught is None else _taught(comparison),
         "runs": [
             {

@@ -25,14 +25,26 @@ function colorOf(run) {
   return values.length <= 8 ? Math.max(at, 0) : Math.floor((8 * Math.max(at, 0)) / values.length);
 }
 
+/** Ranges of numbers, from the smallest. */
+function inOrder(levels) {
+  return [...levels].sort((a, b) => parseFloat(a.value) - parseFloat(b.value));
+}
+
+/** A function from a run to its range: ranges hold so many runs each, in the order of their values. */
+function rangesOf(name, levels) {
+  const runs = data.runs.filter((run) => name in run.hyperparameters).sort((a, b) => a.hyperparameters[name] - b.hyperparameters[name]);
+  const ranges = inOrder(levels).flatMap((level) => Array(level.runs).fill(level.value));
+  const found = new Map(runs.map((run, at) => [run.run, ranges[at]]));
+  return (run) => found.get(run.run);
+}
+
 /** The runs at each level of a hyperparameter, for `stripPlot`; many numbers are cut into ranges, as they are tested. */
 function levelsOf(name) {
   const levels = data.separations.find((one) => one.hyperparameter === name)?.levels ?? [];
   const values = valuesOf(name);
   const ranged = values.length > 12 && levels.length > 0;
-  const within = (level, value) => { const [low, high] = level.split(" to ").map(Number); return value >= low * (1 - 1e-5) && value <= high * (1 + 1e-5); };
-  const place = (run) => (ranged ? levels.find((level) => within(level.value, run.hyperparameters[name]))?.value : shown(run.hyperparameters[name]));
-  const names = ranged ? levels.map(({ value }) => value).sort((a, b) => parseFloat(a) - parseFloat(b)) : values;
+  const place = ranged ? rangesOf(name, levels) : (run) => shown(run.hyperparameters[name]);
+  const names = ranged ? inOrder(levels).map(({ value }) => value) : values;
   return names.map((label) => {
     const runs = data.runs.filter((run) => place(run) === label).map((run) => ({
       value: run[data.measure], color: colorOf(run), name: run.run, key: byName.get(run.run).at, odd: outlying.has(run.run) }));
@@ -67,7 +79,7 @@ function findings() {
     const sure = one.p < data.significant;
     const [best, worst] = [one.levels[0], one.levels.at(-1)];
     const level = ({ value, median }) => `${value} (${median === null ? "most diverge" : `median ${number(median)}`})`;
-    return card(sure ? "" : "weak", [el("b", {}, one.hyperparameter), sure ? `explains ${Math.round(100 * one.share)} % of the ranks` : "separates nothing"],
+    return card(sure ? "" : "weak", [el("b", {}, one.hyperparameter), sure ? `explains ${Math.round(100 * one.share)} % of the ranks` : "no effect is seen"],
       `${sure ? `Best ${level(best)}, worst ${level(worst)}. ` : ""}Kruskal–Wallis H ${number(Number(one.statistic.toPrecision(3)))}, p ${number(Number(one.p.toPrecision(2)))}.`, [], bar(one.share));
   });
   if (data.taught) {
@@ -75,9 +87,8 @@ function findings() {
     cards.unshift(card("", [el("b", {}, "Marked runs")],
       `${good} good and ${bad} bad ones are told apart by ${data.metric} (${data.measure}, the best of ${candidates}): AUC ${number(Number(auc.toPrecision(3)))}; good is ${data.maximize ? "at least" : "at most"} ${number(cut)}.`));
   }
-  if (data.seeds !== null) {
-    cards.push(card("weak", [el("b", {}, "Seeds"), `explain ${Math.round(100 * data.seeds)} % of the ranks`],
-      "What runs of one configuration differ by, as a share of the variance of all ranks.", [], bar(data.seeds)));
+  if (data.explained) {
+    cards.push(card("weak", [el("b", {}, "Groups")], `${data.explained[0].toUpperCase()}${data.explained.slice(1)}.`, [], bar(1 - data.within)));
   }
   for (const group of data.groups.filter(({ disagree }) => disagree)) {
     cards.push(card("disagree", [el("b", {}, named(group)), "seeds disagree"],

@@ -32,7 +32,7 @@ def test_what_separates(found):
     assert (first.hyperparameter, first.levels[0][0]) == ("lr", "0.001")
     assert first.p < 0.02
     assert (second.hyperparameter, second.p > 0.05) == ("bs", True)
-    assert 0 < found.seeds < 0.7
+    assert 0 < found.within < 0.7
 
 
 def test_outliers_and_seeds_that_disagree(found):
@@ -169,3 +169,12 @@ def test_identical_runs(tmp_path):
             for step in range(30):
                 writer.add_scalar("loss", factor * 0.9**step, step)
     assert compare(tmp_path).identical == (("a", "b"),)
+
+
+def test_groups_whose_runs_differ_in_more_than_the_seed(tmp_path):
+    found = compare(populations.sweep(tmp_path, 0, odd=ODD), by=["bs"])
+    assert [group.disagree for group in found.groups] == [False, False]
+    assert found.explained.startswith("groups by bs explain ")
+    whole = compare(tmp_path)
+    assert [group.hyperparameters for group in whole.groups if group.disagree] == [{"lr": 0.001, "bs": 32.0}]
+    assert whole.explained.endswith(" of the variance of the runs' ranks, the seeds the rest")
