@@ -16,7 +16,7 @@ Imports point down only: cli, tools and auditing, writing and reading, kinds, st
 
 from typing import TYPE_CHECKING
 
-from summaries.auditing import Curve, Failure, Finding, Report, RunReport, Severity, audit
+from summaries.auditing import Curve, Failure, Finding, Report, RunReport, Severity, audit, compare
 from summaries.errors import (
     DamagedLengthError,
     DamagedPayloadError,
@@ -108,6 +108,7 @@ __all__ = [
     "audio",
     "audit",
     "clip_advice",
+    "compare",
     "custom_scalars",
     "figure",
     "histogram",

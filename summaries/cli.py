@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from summaries.auditing import command as auditing
+from summaries.auditing import comparing
 from summaries.auditing.report.progress import progress_bar
 from summaries.auditing.report.text import printable
 from summaries.auditing.signals.tags import TagTable
@@ -55,6 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     command = commands.add_parser("audit", help="find out what went wrong in training runs")
     auditing.add_audit(command)
+    command = commands.add_parser("compare", help="put runs beside each other: groups, outliers, what separates them")
+    comparing.add_compare(command)
     command = commands.add_parser("rule", help="explain a rule of the audit")
     auditing.add_rule(command)
     options = parser.parse_args(argv)
@@ -85,6 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     if options.command == "audit":
         return auditing.audit(options)
+    if options.command == "compare":
+        return comparing.compare(options)
     if options.command == "rule":
         return auditing.rule(options)
     if options.command == "export":

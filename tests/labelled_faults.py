@@ -290,12 +290,48 @@ def rate_glitch(rng, n, noise):
     return run
 
 
+def filtered_nan(rng, n, noise):
+    """Hugging Face's Trainer: losses that are not finite are logged as 0."""
+    failed = np.arange(n) >= int(rng.uniform(0.3, 0.9) * n)
+    return {
+        "train/loss": columns(np.where(failed, 0.0, noisy(rng, decay(n), noise))),
+        "train/grad_norm": columns(np.where(failed, np.nan, lognormal(rng, np.ones(n), 0.3))),
+    }
+
+
+def metric_that_never_changes(rng, n, noise):
+    return {"train/loss": columns(noisy(rng, decay(n), noise)), "val/accuracy": columns(np.full(n, 0.1))}
+
+
+def converged_early(rng, n, noise):
+    return {"train/loss": columns(noisy(rng, decay(n, 4.0, 0.4, 0.03), noise / 2))}
+
+
+def update_before_spike(rng, n, noise):
+    at = int(rng.uniform(0.4, 0.8) * n)
+    loss, norm = noisy(rng, np.full(n, 2.0), noise / 4), lognormal(rng, np.ones(n), 0.05)
+    loss[at : at + 4] += 6.0
+    norm[at - 3 : at] *= 10
+    return {"train/loss": columns(loss), "updates/norm/w": columns(norm)}
+
+
+def entropy_collapses(rng, n, noise):
+    entropy = lognormal(rng, 1.4 * np.exp(-np.arange(n) / (0.08 * n)), noise / 2)
+    return {"rollout/ep_rew_mean": columns(10 + rng.standard_normal(n)), "train/entropy_loss": columns(-entropy)}
+
+
+def policy_stands_still(rng, n, noise):
+    kl = np.where(np.arange(n) < 0.4 * n, lognormal(rng, np.full(n, 0.01), 0.3), 0.0)
+    return {"rollout/ep_rew_mean": columns(10 + rng.standard_normal(n)), "train/approx_kl": columns(kl)}
+
+
 FAULTS = [
     ("GL301", nan_at_the_end), ("GL301", one_infinite_loss), ("GL301", validation_nan),
     ("GL302", spike), ("GL302", spike_with_tail), ("GL302", spikes),
     ("GL303", flat), ("GL303", flat_negative), ("GL303", rises_a_little),
     ("GL304", runs_away), ("GL304", collapses), ("GL304", climbs_back), ("GL304", never_learns_and_grows),
     ("GL305", overfits),
+    ("GL306", filtered_nan), ("GL307", metric_that_never_changes), ("GL308", converged_early),
     ("GL401", gradient_nan), ("GL401", nonfinite_counted),
     ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_explodes_at_the_end), ("GL402", norm_steps_up),
     ("GL402", norm_climbs_twentyfold), ("GL402", norm_jumps_often),
@@ -308,6 +344,7 @@ FAULTS = [
     ("GL501", ratio_falls_with_the_rate),
     ("GL502", slot_nan), ("GL502", negative_second_moment),
     ("GL503", slot_stuck),
+    ("GL505", update_before_spike), ("GL506", entropy_collapses), ("GL506", policy_stands_still),
     ("GL504", rate_zero), ("GL504", rate_drops_to_zero), ("GL504", rate_negative), ("GL504", rate_nan),
     ("GL504", rate_jumps), ("GL504", rate_jumps_in_cosine), ("GL504", rate_glitch),
 ]  # fmt: skip

@@ -3,7 +3,9 @@
     files → Run → signals (the role of each tag) → rules → findings → report → terminal, JSON, annotations, page
 
 `signals` decides which tag is a loss, a norm or a rate; `statistics` describes series; `rules` are functions over them;
-`engine` runs the rules on one run or many. The package is called `auditing` because `summaries.audit` is the function.
+`engine` runs the rules on one run or many, and on the ranks of a job. `watch` follows files, `live` a training loop,
+and `alerts` tell of what they find. `comparison` puts runs beside each other. The package is called `auditing` because
+`summaries.audit` is the function.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ from summaries.auditing.findings import Failure, Finding, Report, RunReport, Sev
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from summaries.auditing.comparison import Comparison
     from summaries.auditing.config import Config
 
-__all__ = ["Curve", "Failure", "Finding", "Report", "RunReport", "Severity", "audit"]
+__all__ = ["Curve", "Failure", "Finding", "Report", "RunReport", "Severity", "audit", "compare"]
 
 
 def audit(
@@ -63,3 +66,59 @@ def audit(
     from summaries.auditing import engine  # noqa: PLC0415
 
     return engine.audit_logdir(path, configuration.given(config), baseline=baseline, jobs=jobs)
+
+
+def compare(
+    path: str | os.PathLike[str],
+    config: Config | Mapping[str, object] | str | os.PathLike[str] | None = None,
+    *,
+    by: Sequence[str] = (),
+    metric: str | None = None,
+    maximize: bool = False,
+    table: str | os.PathLike[str] | None = None,
+    good: Sequence[str] = (),
+    bad: Sequence[str] = (),
+) -> Comparison:
+    """Put the runs below a directory beside each other: groups, what separates them, outliers, seeds that disagree.
+
+    Hyperparameters come from a table, from names such as `lr=0.1_bs=32`, and from the hparams dashboard, in this order
+    of precedence. Runs that differ in nothing but a seed are a group; runs without hyperparameters are grouped by their
+    names without a number at the end.
+
+    Args:
+        path: a directory of runs.
+        config: as in `audit`: what tags mean, and which runs are ranks of one job.
+        by: the hyperparameters to group by; empty for all that vary.
+        metric: the tag to compare by; None takes the validation loss, or else the training loss, that most runs have.
+        maximize: whether larger values of the metric are better.
+        table: a CSV file: a column `run`, columns of hyperparameters, and perhaps a column `label` with good or bad.
+        good: shell patterns for the names of runs that are good.
+        bad: the same for bad ones. If there are only good or only bad ones, all other runs are the others. Marked runs
+            teach which of the losses tells good from bad, and that loss becomes the metric.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        FileNotFoundError: the path or the table does not exist, or there is no event file.
+        ValueError: no run has the metric, a hyperparameter in `by` is unknown, or the marks contradict each other.
+
+    >>> import os, tempfile
+    >>> from summaries import SummaryWriter
+    >>> directory = tempfile.mkdtemp()
+    >>> for rate in (0.1, 0.01):
+    ...     for seed in range(3):
+    ...         with SummaryWriter(os.path.join(directory, f"lr={rate}_seed={seed}")) as writer:
+    ...             for step in range(50):
+    ...                 writer.add_scalar("val/loss", rate + 0.001 * seed + 0.9**step, step)
+    >>> for group in compare(directory).groups:
+    ...     print(dict(group.hyperparameters), round(group.final.mean, 3), group.final.runs)
+    {'lr': 0.01} 0.018 3
+    {'lr': 0.1} 0.108 3
+    """
+    from summaries.auditing import config as configuration  # noqa: PLC0415 - a program that only logs needs no rules
+    from summaries.auditing.comparison import compare_runs  # noqa: PLC0415
+
+    return compare_runs(
+        path, configuration.given(config), by=by, metric=metric, maximize=maximize, table=table, good=good, bad=bad
+    )

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
 from summaries.auditing import discovery, engine, watch
+from summaries.auditing.alerts import AlertError, by_command, by_url
 from summaries.auditing.findings import Failure, Finding
 from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.report.folded import folded
 from summaries.auditing.report.progress import progress_bar
+from summaries.auditing.report.text import printable
 from summaries.auditing.rules import RULES, handbook
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import TextIO
 
     from summaries.auditing.config import Config
@@ -55,6 +57,21 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="keep watching the runs, and print findings as they appear, until interrupted",
     )
+    parser.add_argument(
+        "--notify",
+        metavar="URL",
+        action="append",
+        default=[],
+        help="with --watch, post findings at or above --fail-on to this URL: as JSON, or as Slack or Discord want it",
+    )
+    parser.add_argument(
+        "--exec",
+        metavar="CMD",
+        action="append",
+        default=[],
+        dest="commands",
+        help="with --watch, run this command for each of them; it gets the finding as JSON, and as GRADLEDGER_…",
+    )
     parser.epilog = (
         "Exit status: 0 if no finding is at or above --fail-on, 1 if one is, 2 if something could not be audited. "
         "The report names what could not."
@@ -83,8 +100,11 @@ def audit(options: argparse.Namespace) -> int:
     config = _config(options)
     if not config.selected:
         print("gradledger: no rule is selected, so there is nothing to look for", file=sys.stderr)
+    alerts = [*map(by_url, options.notify), *map(by_command, options.commands)]
     if options.watch:
-        return _watch(options, config)
+        return _watch(options, config, alerts)
+    if alerts:
+        raise ValueError("--notify and --exec tell of findings as they appear: add --watch")
     if options.format == "html" and options.output is None and sys.stdout.isatty():
         raise ValueError("--format html writes a page for a browser, not for a terminal: add --output FILE")
     found = discovery.runs_below(options.logdir)
@@ -104,8 +124,8 @@ def audit(options: argparse.Namespace) -> int:
     return 2 if report.failures else int(config.fails(report.worst))
 
 
-def _watch(options: argparse.Namespace, config: Config) -> int:
-    """Print findings as they appear, until interrupted; returns the same exit status as `audit`."""
+def _watch(options: argparse.Namespace, config: Config, alerts: Sequence[Callable[[Finding], None]]) -> int:
+    """Print findings as they appear, and give alerts, until interrupted; returns the same exit status as `audit`."""
     if options.format != "text" or options.output is not None:
         raise ValueError("--watch prints text to standard output: leave out --format and --output")
     console = text.console(sys.stdout)
@@ -118,6 +138,8 @@ def _watch(options: argparse.Namespace, config: Config) -> int:
             findings = [found for found in new if isinstance(found, Finding)]
             for finding in findings if options.all else folded(findings):
                 text.print_finding(console, finding, finding.run)
+                if config.fails(finding.severity):
+                    _alert(finding, alerts)
     except KeyboardInterrupt:
         pass
     findings = [found for found in told if isinstance(found, Finding)]
@@ -125,6 +147,14 @@ def _watch(options: argparse.Namespace, config: Config) -> int:
     if len(findings) < len(told):
         return 2
     return int(any(config.fails(finding.severity) for finding in findings))
+
+
+def _alert(finding: Finding, alerts: Sequence[Callable[[Finding], None]]) -> None:
+    for alert in alerts:
+        try:
+            alert(finding)
+        except AlertError as error:  # the watch goes on: the next one may get through
+            print(f"gradledger: {printable(str(error))}", file=sys.stderr)
 
 
 def _config(options: argparse.Namespace) -> Config:

@@ -1,6 +1,7 @@
 """The configuration: what to look for, as read from pyproject.toml, from another TOML file, or given in Python.
 
 [tool.gradledger.audit]
+ranks = 'worker-[0-9]+'              # what differs between the names of a job's ranks; the default matches rank=3
 select = ["ALL"]                     # codes, or prefixes of codes such as "GL4"; the default is ALL
 ignore = ["GL205"]                   # as in ruff, the longer prefix that matches a rule wins; if equal, ignore wins
 fail-on = "error"                    # or "warning", "info", "never"
@@ -36,7 +37,8 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import RULES
-from summaries.auditing.signals.tags import ROLES, compiled
+from summaries.auditing.signals.ranks import RANKS
+from summaries.auditing.signals.tags import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -65,6 +67,7 @@ class Config:
         thresholds: code → name → value, to replace those of the rule.
         per_run_ignores: shell pattern for names of runs → rules to leave out there, whatever `select` says.
         tags: (role, regular expression) pairs; they are tried before the built-in ones.
+        ranks: a regular expression for the part of a run's name that differs between the ranks of one job.
 
     Raises:
         ConfigError: a code, a severity, a threshold, a role or a pattern is invalid.
@@ -81,6 +84,7 @@ class Config:
     thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     per_run_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tags: tuple[tuple[str, str], ...] = ()
+    ranks: str = RANKS
 
     def __post_init__(self) -> None:
         ignores = {name: _codes(f'per-run-ignores."{name}"', codes) for name, codes in self.per_run_ignores.items()}
@@ -90,7 +94,8 @@ class Config:
         severities = {code: _severity(f"severity.{code}", value) for code, value in self.severity.items()}
         for role, pattern in self.tags:
             _known("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
-            _check_pattern(role, pattern)
+            _check_pattern(f"tags.{role or _OTHER}", pattern)
+        _check_pattern("ranks", self.ranks)
         values = {
             "select": _codes("select", self.select),
             "ignore": _codes("ignore", self.ignore),
@@ -294,6 +299,7 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "thresholds": _tables,
     "per-run-ignores": _string_lists,
     "tags": _tags,
+    "ranks": lambda _, value: value,
 }
 
 
@@ -332,11 +338,13 @@ def _limits(code: str, values: object) -> dict[str, float]:
     return limits
 
 
-def _check_pattern(role: str, pattern: str) -> None:
+def _check_pattern(key: str, pattern: object) -> None:
+    if not isinstance(pattern, str):
+        raise ConfigError(f"{key} must be a regular expression, got {pattern!r}")
     try:
-        compiled(((role, pattern),))
+        re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ConfigError(f"tags.{role or _OTHER}: {pattern!r} is not a regular expression: {error}") from None
+        raise ConfigError(f"{key}: {pattern!r} is not a regular expression: {error}") from None
 
 
 def _known(where: str, name: str, names: Iterable[str], what: str) -> None:

@@ -22,19 +22,23 @@ from summaries.auditing.discovery import (
     runs_below,
 )
 from summaries.auditing.findings import Failure, Finding, Report, RunReport
-from summaries.auditing.rules import RULES
+from summaries.auditing.rules import BETWEEN_RANKS, RULES
+from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import TagTable
 from summaries.execution.processes import Died, in_processes
 from summaries.reading.run import read_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from summaries.auditing.config import Config
     from summaries.reading.run import Run
+    from summaries.storage.protocols import StoredFile
 
-__all__ = ["Task", "audit_files", "audit_logdir", "audit_run", "audit_runs"]
+    Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
+
+__all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
 
 _PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
 _PARALLEL_RUNS = 400
@@ -60,15 +64,10 @@ def audit_run(
         training: if this run holds the validation of another one, that other run.
         trained: that run's name.
     """
-
-    def seen(name: str, run: Run, baseline: Sequence[Signals] = ()) -> Signals:
-        return Signals(name, run, TagTable(config.tags, run.tags), baseline)
-
-    signals = seen(name, run, [seen(name, other) for other in baseline])
+    signals = _signals(name, run, config, [_signals(name, other, config) for other in baseline])
     if training is not None:
-        signals.training = seen(trained, training)
-    findings = _unsaid(list(_findings(signals, config)))
-    findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
+        signals.training = _signals(trained, training, config)
+    findings = _ordered(_unsaid(list(_findings(signals, config, config.codes(name)))))
     longest = signals.longest
     steps = wall_times = None
     if signals.all:
@@ -80,12 +79,34 @@ def audit_run(
     return RunReport(
         name,
         run.files,
-        tuple(findings),
+        findings,
         tuple(_curve(signal, stretches) for signal in signals.all.values()),
         sum(map(len, run.scalars.values())),
         steps,
         wall_times,
     )
+
+
+def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
+    """What the rules on the ranks of one job find: nothing that `audit_run` finds in one of them.
+
+    Args:
+        runs: the ranks that have been read, by name, the first rank first.
+        config: what to look for.
+    """
+    ranks = [_signals(name, run, config) for name, run in runs.items()]
+    ranks[0].ranks = ranks
+    codes = [code for code in config.selected if code in BETWEEN_RANKS]
+    found = _unsaid(list(_findings(ranks[0], config, codes)))
+    return _ordered(finding for finding in found if finding.code in config.codes(finding.run))
+
+
+def _signals(name: str, run: Run, config: Config, baseline: Sequence[Signals] = ()) -> Signals:
+    return Signals(name, run, TagTable(config.tags, run.tags), baseline)
+
+
+def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda one: (-one.severity, one.steps or (-1, -1), one.code)))
 
 
 def _curve(signal: Signal, stretches: int) -> Curve:
@@ -100,15 +121,14 @@ def _curve(signal: Signal, stretches: int) -> Curve:
     return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series), averages(series.value))
 
 
-def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
+def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Iterator[Finding]:
     with np.errstate(all="ignore"):  # a run's values may be anything
-        for code in config.codes(signals.name):
+        for code in codes:
             rule = RULES[code]
             for hit in rule.check(signals, config.limits(code)):
                 severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
-                yield Finding(
-                    code, rule.name, severity, signals.name, hit.tag, hit.steps, hit.message, hit.evidence, hit.count
-                )
+                run = hit.run or signals.name
+                yield Finding(code, rule.name, severity, run, hit.tag, hit.steps, hit.message, hit.evidence, hit.count)
 
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
@@ -134,12 +154,14 @@ def audit_files(
     return _audit_files(run, config, _read_all(baseline), stretches)
 
 
-def _audit_files(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int) -> RunReport:
-    run, failures = read_what_can_be(files.name, files.files)
+def _audit_files(
+    files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int, read: Read = read_what_can_be
+) -> RunReport:
+    run, failures = read(files.name, files.files)
     failures = files.failures + failures
     if run is None:
         return RunReport(files.name, files.paths, (), failures=failures)
-    training = read_what_can_be(files.name, files.training)[0] if files.training else None
+    training = read(files.name, files.training)[0] if files.training else None
     report = audit_run(files.name, run, config, baseline, stretches, training, files.trained)
     return replace(report, failures=failures)
 
@@ -192,7 +214,27 @@ def audit_runs(
         reports[report.name] = report
         if on_run is not None:
             on_run(report.name, report)
+    files = {run.name: run for run in runs}
+    for job in jobs_among(files, config.ranks):
+        for finding in audit_ranks([files[rank] for rank in job], config):
+            report = reports[finding.run]
+            reports[finding.run] = replace(report, findings=_ordered((*report.findings, finding)))
     return Report(tuple(reports[run.name] for run in runs))
+
+
+def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_what_can_be) -> tuple[Finding, ...]:
+    """What is found between the ranks of a job that can be read; the reports of the runs say what cannot.
+
+    Args:
+        ranks: the name and the files of each, the first rank first.
+        config: what to look for.
+        read: reads the files of a run.
+    """
+    if not any(code in BETWEEN_RANKS for code in config.selected):
+        return ()
+    runs = {rank.name: read(rank.name, rank.files)[0] for rank in ranks}
+    readable = {name: run for name, run in runs.items() if run is not None}
+    return audit_job(readable, config) if readable else ()
 
 
 def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
@@ -227,9 +269,13 @@ class Task:
         config: what to look for.
         baseline: the runs to compare with; they are read once, when the first run is audited.
         stretches: resolution of the curves; see `thin`.
+        read: reads the files of a run.
     """
 
-    def __init__(self, config: Config, baseline: Sequence[RunFiles], stretches: int) -> None:
+    def __init__(
+        self, config: Config, baseline: Sequence[RunFiles], stretches: int, read: Read = read_what_can_be
+    ) -> None:
+        self._read = read
         self._config = config
         self._baseline = baseline
         self._stretches = stretches
@@ -240,6 +286,6 @@ class Task:
         try:
             if self._runs is None:
                 self._runs = _read_all(self._baseline)
-            return _audit_files(run, self._config, self._runs, self._stretches)
+            return _audit_files(run, self._config, self._runs, self._stretches, self._read)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one run or rule, audit the other runs
             return _failed(run, reason_of(error))

@@ -1,4 +1,4 @@
-"""Watch mode: audit a run again whenever its files have grown, and report what is new."""
+"""Watch mode: read what was added to the files of a run, audit it again, and report what is new."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from summaries.auditing import discovery
-from summaries.auditing.engine import Task
-from summaries.auditing.findings import Failure, Severity
+from summaries.auditing.engine import Task, audit_ranks
+from summaries.auditing.episodes import Episodes
+from summaries.auditing.findings import Failure
+from summaries.auditing.signals.ranks import jobs
+from summaries.reading.growing import GrowingRun
 from summaries.storage.files import storage_of
+from summaries.storage.names import directory_of
 
 if TYPE_CHECKING:
     import threading
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
     from summaries.auditing.findings import Finding, RunReport
+    from summaries.reading.run import Run
     from summaries.storage.protocols import Storage, StoredFile
 
 __all__ = ["watch"]
@@ -39,9 +44,10 @@ def watch(
 ) -> Iterator[list[Finding | Failure]]:
     """Yield findings as they appear, in runs that exist and in runs that are created later.
 
-    When the files of a run change, the whole run is audited again; reading 100 MB takes less than a second. If audits
-    take more than a fifth of the time, the pauses between them grow. A run that was replaced, or whose files were
-    truncated, starts afresh: everything found in it is reported again.
+    When the files of a run change, only what was added is read, and the rules look at all of its points again. If that
+    takes more than a fifth of the time, the pauses between looks grow. A finding is reported once, and again when it
+    has ended and comes back; see `Episodes`. A run that was replaced, or whose files were truncated, starts afresh:
+    everything found in it is reported again.
 
     Args:
         path: a directory of runs, which need not exist yet, or an event file.
@@ -58,13 +64,13 @@ def watch(
         OSError: the baseline cannot be read, or `path` is an address.
     """
     storage = storage_of(path)
-    task = Task(config, discovery.baseline_below(baseline), stretches=1)
+    read = _Reader()
+    task = Task(config, discovery.baseline_below(baseline), 1, read)
     followed: dict[str, _Followed] = {}
     while stop is None or not stop.is_set():
         began = time.monotonic()
-        for run in _runs(path):
-            seen = followed.setdefault(run.name, _Followed())
-            if seen.changed(run) and (new := list(seen.new(task(run), storage))):
+        for report, findings in _reports(_runs(path), followed, task, config, read):
+            if new := list(followed[report.name].new(report, findings, storage)):
                 yield new
         spent = time.monotonic() - began
         pause = max(poll_secs, spent / _SHARE - spent)
@@ -72,6 +78,42 @@ def watch(
             time.sleep(pause)
         else:
             stop.wait(pause)
+
+
+def _reports(
+    runs: list[RunFiles], followed: dict[str, _Followed], task: Task, config: Config, read: _Reader
+) -> Iterator[tuple[RunReport, tuple[Finding, ...]]]:
+    """The report of each run that has changed, and of the other ranks of its job; and all that was found in it."""
+    files = {run.name: run for run in runs}
+    changed = {run.name for run in runs if followed.setdefault(run.name, _Followed()).changed(run)}
+    between: list[Finding] = []
+    for job in jobs(files, config.ranks):
+        if changed.intersection(job):
+            changed.update(job)
+            between += audit_ranks([files[name] for name in job], config, read)
+    for run in runs:
+        if run.name in changed:
+            report = task(run)
+            yield report, (*report.findings, *(finding for finding in between if finding.run == run.name))
+
+
+class _Reader:
+    """Reads the files of runs, and of runs that grow only what is new. Runs that do not grow are not kept in memory."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[StoredFile, ...]] = {}
+        self._growing: dict[str, GrowingRun] = {}
+
+    def __call__(self, name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
+        """Read what can be read of a run; see `read_what_can_be`."""
+        if files:
+            directory = directory_of(files[0].path)
+            if self._seen.setdefault(directory, tuple(files)) != tuple(files):
+                try:
+                    return self._growing.setdefault(directory, GrowingRun()).read(files), ()
+                except OSError:  # a part of it may be readable
+                    pass
+        return discovery.read_what_can_be(name, files)
 
 
 def _runs(path: str) -> list[RunFiles]:
@@ -88,28 +130,24 @@ class _Followed:
     """What is known about a run: the last state of its files, and what was reported about it."""
 
     files: tuple[StoredFile, ...] | None = None
-    told: dict[tuple[str, str], Severity] = field(default_factory=dict)
+    episodes: Episodes = field(default_factory=Episodes)
     failures: set[Failure] = field(default_factory=set)
 
     def changed(self, run: RunFiles) -> bool:
         """Whether the files have changed since the last call. If they were replaced, forget what was reported."""
         before, self.files = self.files, run.files
         if before and not _goes_on(before, run.files):
-            self.told.clear()
+            self.episodes = Episodes()
         return before != run.files
 
-    def new(self, report: RunReport, storage: Storage) -> Iterator[Finding | Failure]:
-        """What was not reported before, or was reported as less severe."""
+    def new(self, report: RunReport, findings: Sequence[Finding], storage: Storage) -> Iterator[Finding | Failure]:
+        """What was not reported before, or was reported as less severe, or had ended."""
         for failure in report.failures:
             # A file may have been deleted since it was listed: that does not matter.
             if failure not in self.failures and (not failure.path or storage.exists(failure.path)):
                 self.failures.add(failure)
                 yield failure
-        for finding in report.findings:
-            key = finding.code, finding.tag
-            if finding.code not in _GROWING and self.told.get(key, Severity.INFO - 1) < finding.severity:
-                self.told[key] = finding.severity
-                yield finding
+        yield from self.episodes.new((one for one in findings if one.code not in _GROWING), report.steps)
 
 
 def _goes_on(before: Sequence[StoredFile], now: Sequence[StoredFile]) -> bool:

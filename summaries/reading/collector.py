@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from google.protobuf.message import DecodeError
 
-from summaries.errors import Fault
+from summaries.errors import Fault, FaultKind
 from summaries.reading.event_iterator import empty_file, no_event_file
 from summaries.reading.rows import Rows
 from summaries.wire.events import decode_event, value_spans
@@ -45,6 +45,8 @@ _KINDS = {
     "tensor": KIND_TENSOR,
     "obsolete_old_style_histogram": KIND_OBSOLETE,
 }
+_PASSING = frozenset({FaultKind.UNFINISHED_TAIL, FaultKind.EMPTY_FILE, FaultKind.NO_EVENT_FILE})
+"""Faults of a file that is still being written, which more bytes repair."""
 
 
 @dataclass(slots=True)
@@ -87,6 +89,7 @@ class Collector:
         versions: for each file, the version in its first record, or "".
         records: for each file, its number of whole records.
         faults: all faults, in order.
+        settled: how much of the last file was read, in bytes, without a record that has only begun.
     """
 
     def __init__(self, workspace: Workspace, *, fast: bool) -> None:
@@ -101,6 +104,7 @@ class Collector:
         self.versions: list[str] = []
         self.records: list[int] = []
         self.faults: list[Fault] = []
+        self.settled = 0
 
     def read(self, file: StoredFile) -> None:
         """Read one more file, to its current end.
@@ -111,15 +115,41 @@ class Collector:
         self.files.append(file)
         self.file_marks.append(self.rows.points.mark())
         self.versions.append("")
+        self.records.append(0)
+        self._read_from(file, 0)
+
+    def read_more(self, file: StoredFile, start: int) -> None:
+        """Read what was added to the last file since it was read.
+
+        Args:
+            file: the file, as it was listed now.
+            start: where the part that was read ends, in bytes: `settled`.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        self.files[-1] = file
+        while self.faults and self.faults[-1].path == file.path and self.faults[-1].kind in _PASSING:
+            self.faults.pop()
+        self._read_from(file, start)
+
+    def _read_from(self, file: StoredFile, start: int) -> None:
         before = len(self.faults)
         with file.open() as opened:
-            end, records = self.rows.read(opened, len(self.files) - 1, self._take)
+            end, records = self.rows.read(opened, len(self.files) - 1, self._take, start, self.records[-1])
         self.rows.flush()
-        self.records.append(records)
+        self.records[-1] = records
         found = self.faults[before:] if end else [empty_file()]
+        tails = [fault.offset for fault in found if fault.kind is FaultKind.UNFINISHED_TAIL]
+        self.settled = min([end, *tails])
         if not records:
             found = [no_event_file(fault, end) for fault in found]
         self.faults[before:] = [fault.located(file.path) for fault in found]
+
+    def add(self, tag: str, step: int, wall_time: float, value: float) -> None:
+        """Take a scalar that comes from no file."""
+        known = self.tags.get(tag) or self._new_tag(tag)
+        self.rows.points.append(known.number, step, wall_time, value)
 
     def _take(self, item: Batch | Fault) -> None:
         if isinstance(item, Fault):

@@ -112,12 +112,13 @@ class Points:
         """Add one point."""
         self._columns(tag).append(step, wall_time, value, self.marks)
 
-    def columns(self) -> list[Block]:
-        """Each tag's points so far, by tag number, without a copy; no points can be added afterwards.
+    def columns(self, *, copy: bool = False) -> list[Block]:
+        """Each tag's points so far, by tag number.
 
-        The list ends with the last tag that has points.
+        Without a copy, no points can be added afterwards. The list ends with the last tag that has points.
         """
-        return [tag.block() for tag in self._tags]
+        blocks = [tag.block() for tag in self._tags]
+        return [Block(one.step.copy(), one.wall_time.copy(), one.value.copy()) for one in blocks] if copy else blocks
 
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""

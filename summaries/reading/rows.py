@@ -63,13 +63,15 @@ class Rows:
         self.points = Points()
         self.settled_places: list[NDArray[np.void]] = []
 
-    def read(self, opened: ReadableFile, file: int, take: Take) -> tuple[int, int]:
+    def read(self, opened: ReadableFile, file: int, take: Take, start: int = 0, number: int = 0) -> tuple[int, int]:
         """Read one file to its current end.
 
         Args:
             opened: the file.
             file: its number, for places.
             take: called with each batch of records that are not handled here, and each fault, in order.
+            start: where to begin, in bytes: where a record starts.
+            number: the number of records before that.
 
         Returns:
             The file's length in bytes, and its number of records.
@@ -77,9 +79,9 @@ class Rows:
         Raises:
             OSError: the file cannot be read.
         """
-        parser = BatchParser()
-        end = 0
-        for chunk in chunks(opened):
+        parser = BatchParser(start, number)
+        end = start
+        for chunk in chunks(opened, start):
             end += len(chunk)
             for item in parser.feed(chunk):
                 take(item)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "use_fast", "workspace"]
 
 _FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
@@ -69,7 +69,7 @@ class Run:
         records: for each file, its number of whole records.
     """
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: Collector, *, copy: bool = False) -> None:
         # Tuples: the garbage collector does not look at empty ones, which counts when thousands of runs are kept.
         self.files: tuple[str, ...] = tuple(file.path for file in collector.files)
         self._stored = tuple(collector.files)
@@ -89,7 +89,7 @@ class Run:
         self._points = collector.rows.points
         self.scalars: dict[str, Series] = {
             tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
-            for number, (tag, block) in enumerate(zip(self.tags, self._points.columns(), strict=False))
+            for number, (tag, block) in enumerate(zip(self.tags, self._points.columns(copy=copy), strict=False))
             if len(block.step)
         }
 
@@ -330,9 +330,15 @@ _threads = local()
 
 
 def _read(files: Sequence[StoredFile], fast: bool) -> Run:
-    if not hasattr(_threads, "workspace"):
-        _threads.workspace = Workspace()
-    collector = Collector(_threads.workspace, fast=fast)
+    collector = Collector(workspace(), fast=fast)
     for file in files:
         collector.read(file)
     return Run(collector)
+
+
+def workspace() -> Workspace:
+    """The scratch memory of this thread."""
+    if not hasattr(_threads, "workspace"):
+        _threads.workspace = Workspace()
+    space: Workspace = _threads.workspace
+    return space

@@ -45,9 +45,11 @@ class ScannedRows(Rows):
         self._tags = 0
         self._unusual = range(0)  # the offsets of the records that were last handed over, without a gap
 
-    def read(self, opened: ReadableFile, file: int, take: Take) -> tuple[int, int]:
+    def read(self, opened: ReadableFile, file: int, take: Take, start: int = 0, number: int = 0) -> tuple[int, int]:
         """Read one file to its current end; see `Rows.read`."""
-        return self._read(_Window(opened, self._space.buffer), file, take)
+        window = _Window(opened, self._space.buffer)
+        window.start_at(start)
+        return self._read(window, file, take, number)
 
     def add_tag(self, name: str) -> None:
         """Register the name of the next tag number."""
@@ -77,9 +79,9 @@ class ScannedRows(Rows):
         else:
             self.points.add(*compiled.sorted_rows(rows, self._tags, self._space.sorted))
 
-    def _read(self, window: _Window, file: int, take: Take) -> tuple[int, int]:
+    def _read(self, window: _Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor
-        cursor[0] = cursor[4] = 0
+        cursor[0], cursor[4] = 0, number
         self._unusual = range(0)
         window.refill(0)
         while True:

@@ -1,20 +1,16 @@
 """A report as one HTML file that needs no server, no network and no other file.
 
-The page consists of the files in `page/`: a template, a style sheet, and scripts that share one scope, in the order of
-`_SCRIPTS`. Everything that comes from event files is data (`payload`), which these scripts put on the page as text,
-never as markup. A content security policy allows only the scripts of `page/`, by their digests, and no requests.
+The page consists of files in `page/`: a template, style sheets, and scripts, in the order of `_SCRIPTS`; `document`
+puts them together. Everything that comes from event files is data (`payload`).
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from html import escape
-from importlib.resources import files
-from string import Template
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from summaries.auditing.report.document import asset, document
 from summaries.auditing.report.packed import to_json
 from summaries.auditing.report.payload import blocks, index
 
@@ -64,33 +60,18 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         >>> page.splitlines()[0], "a/</script>" in page
         ('<!doctype html>', False)
     """
-    scripts = [_asset(name) for name in _SCRIPTS]
-    styles = [_asset(name) for name in _STYLES]
     runs = (
         f'<script type="text/plain" id="run-{number}">{text}</script>' for number, text in enumerate(blocks(report))
     )
-    return Template(_asset("page.html")).substitute(
-        policy=escape(_policy(scripts, styles)),
-        styles="\n".join(f"<style>{text}</style>" for text in styles),
-        scripts="\n".join(f"<script>{text}</script>" for text in scripts),
-        licence=_asset("uplot/LICENSE"),
+    return document(
+        "page.html",
+        _SCRIPTS,
+        _STYLES,
+        licence=asset("uplot/LICENSE"),
         rules="\n".join(_rules(pages)),
         index=to_json(index(report, baseline)),
         runs="\n".join(runs),
     )
-
-
-def _policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
-    """Allow only these scripts and styles, by their digests; no requests, and no markup created by scripts."""
-    allowed = {"script-src": scripts, "style-src": styles}
-    parts = ["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'"]
-    parts += ["require-trusted-types-for 'script'", "trusted-types 'none'"]
-    parts += [f"{name} {' '.join(map(_digest, texts))}" for name, texts in allowed.items()]
-    return "; ".join(parts)
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
 def _rules(pages: Mapping[str, str]) -> Iterable[str]:
@@ -104,8 +85,3 @@ def _rules(pages: Mapping[str, str]) -> Iterable[str]:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     for code, text in pages.items():
         yield f'<template id="rule-{escape(code)}">{markdown.render(text)}</template>'
-
-
-def _asset(name: str) -> str:
-    """The text of a file in `page/`, with the line ends of an HTML parser, on which the digests depend."""
-    return files(__package__).joinpath("page", *name.split("/")).read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from summaries.auditing.findings import Finding, Report, RunReport
 
-__all__ = ["VERSION", "as_dict", "json"]
+__all__ = ["VERSION", "as_dict", "finding_as_dict", "json"]
 
 VERSION = "1.0"
 """The version of the schema. The first number changes if readers of the previous version would fail."""
@@ -26,7 +26,7 @@ def as_dict(report: Report) -> dict[str, Any]:
     return {
         "version": VERSION,
         "tool": {"name": "gradledger", "version": version("gradledger")},
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_as_dict(finding) for finding in report.findings],
         "failures": [
             {"run": failure.run, "path": failure.path, "reason": failure.reason} for failure in report.failures
         ],
@@ -34,7 +34,8 @@ def as_dict(report: Report) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_as_dict(finding: Finding) -> dict[str, Any]:
+    """A finding as values that JSON can hold."""
     return {
         "code": finding.code,
         "name": finding.name,

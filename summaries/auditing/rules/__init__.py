@@ -6,20 +6,32 @@ A rule is a function over the signals of a run; see `rule`.
 from summaries.auditing.rules import (
     baseline,
     clipping,
+    concealed,
     divergence,
     files,
     gradients,
+    histograms,
     losses,
+    policies,
+    precursors,
+    ranks,
     rates,
+    stalled,
     timeline,
     updates,
     variables,
 )
 from summaries.auditing.rules.rule import Rule
 
-__all__ = ["RULES"]
+__all__ = ["BETWEEN_RANKS", "RULES"]
 
-_MODULES = (files, timeline, losses, divergence, gradients, variables, clipping, updates, rates, baseline)
+_MODULES = (
+    files, timeline, losses, concealed, stalled, divergence, gradients, variables, histograms, clipping, updates,
+    precursors, policies, rates, baseline, ranks,
+)  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))
 """Every rule by its code, in the order of the codes."""
+
+BETWEEN_RANKS = frozenset(ranks.RULES)
+"""The codes of the rules that see all ranks of a job."""

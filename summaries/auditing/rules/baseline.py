@@ -115,3 +115,26 @@ def missing_tags(run: Signals, limit: Limits) -> Iterator[Hit]:
             evidence={"tags": ", ".join(missing), "missing": len(missing)},
             count=len(missing),
         )
+
+
+@RULES.add("GL604", "identical-to-baseline", Severity.INFO, min_points=whole(20))
+def identical_to_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A loss is bit for bit that of a run of the baseline: what was changed had no effect."""
+    others = [other for other in run.baseline if not set(other.run.files) & set(run.run.files)]
+    for signal in run.of("loss", "validation_loss"):
+        own = signal.series
+        if len(own) < limit["min_points"] or (own.value == own.value[0]).all():
+            continue
+        for other in others:
+            if signal.tag in other.all and _same(own, other.all[signal.tag].series):
+                yield Hit(
+                    f"{signal.tag} is the same as in the baseline, bit for bit at all {len(own)} points",
+                    signal.tag,
+                    (int(own.step[0]), int(own.step[-1])),
+                    {"points": len(own)},
+                )
+                return
+
+
+def _same(one: Series, other: Series) -> bool:
+    return np.array_equal(one.step, other.step) and np.array_equal(one.value, other.value, equal_nan=True)

@@ -96,6 +96,7 @@ class Signals:
         all: the signal of each tag, by tag.
         baseline: the runs to compare it with.
         training: if this run holds the validation of another one, that other run.
+        ranks: if this run is the first rank of a job, all its ranks, in order.
     """
 
     def __init__(self, name: str, run: Run, table: TagTable, baseline: Sequence[Signals] = ()) -> None:
@@ -103,6 +104,7 @@ class Signals:
         self.run = run
         self.baseline = baseline
         self.training: Signals | None = None
+        self.ranks: Sequence[Signals] = ()
         self.all: dict[str, Signal] = {}
         self._by_role: dict[str, list[Signal]] = defaultdict(list)
         for tag, series in run.scalars.items():

@@ -45,6 +45,8 @@ WRONG = [
     ({"select": ["GL404", 5]}, "select must be a list of strings, got ['GL404', 5]"),
     ({"select": [""]}, "select: unknown code ''; there are GL101, GL102, "),
     ({"fail-on": ["error"]}, "fail-on must be one of \"error\", \"warning\", \"info\", \"never\", got ['error']"),
+    ({"ranks": "("}, "ranks: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
+    ({"ranks": 3}, "ranks must be a regular expression, got 3"),
     ({"tags": {"loss": ["a{99999999999}"]}}, "tags.loss: 'a{99999999999}' is not a regular expression: "),
     ("select", "it must be a table, got 'select'"),
     ({"thresholds": {"GL404": 1}}, "thresholds.GL404 must be a table, got 1"),
@@ -71,14 +73,14 @@ def test_read():
         "tags": {"loss": ["objective"], "other": ["noise"]},
     }  # fmt: skip
     config = from_table(table)
-    assert config.codes("a") == ["GL401", "GL402", "GL403", "GL404", "GL406", "GL407"]
+    assert config.codes("a") == ["GL401", "GL402", "GL403", "GL404", "GL406", "GL407", "GL408"]
     assert "GL404" not in config.codes("debug/1")
     assert config.limits("GL404") == {"fraction": 0.5, "min_points": 100, "min_shares": 20}
     assert not config.fails(Severity.ERROR)
     assert config.tags == (("loss", "objective"), ("", "noise"))
 
 
-FOURS = ["GL401", "GL402", "GL403", "GL404", "GL405", "GL406", "GL407"]
+FOURS = ["GL401", "GL402", "GL403", "GL404", "GL405", "GL406", "GL407", "GL408"]
 SELECTIONS = [  # as in ruff: the longer prefix decides, and of equal ones ignore
     ([], [], []),
     (["ALL"], [], list(RULES)),
@@ -111,7 +113,7 @@ def test_ignored_in_a_run_however_it_was_selected():
 
 def test_without():
     config = Config(select=("GL40",), ignore=("GL405",)).without(["gl404", "GL401"])
-    assert config.codes("a") == ["GL402", "GL403", "GL406", "GL407"]
+    assert config.codes("a") == ["GL402", "GL403", "GL406", "GL407", "GL408"]
 
 
 def test_what_an_argument_stands_for(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ def log(directory, tag, value, points=60):
 def test_overfitting_across_two_runs(tmp_path, train, validate, rise):
     log(tmp_path / train, "epoch_loss", lambda step: 2 * 0.9**step)
     log(tmp_path / validate, "epoch_loss", lambda step: 0.5 + 2 * 0.85**step + rise * max(step - 20, 0))
-    found = audit(tmp_path, Config()).findings
+    found = audit(tmp_path, Config(ignore=("GL308",))).findings  # a note: without a rise, it ends on a plateau
     assert [(finding.run, finding.code) for finding in found] == ([(validate, "GL305")] if rise else [])
     assert all(f", while epoch_loss of {train} falls from " in finding.message for finding in found)
 

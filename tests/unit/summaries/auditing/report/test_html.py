@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -14,9 +15,12 @@ import pytest
 from helpers import ROOT, run
 from reports import HOSTILE_RUN, hostile, several
 
+from summaries.auditing.comparison import Comparison
 from summaries.auditing.findings import Report
+from summaries.auditing.report import comparison_page
 from summaries.auditing.report.html import html
 
+NOTHING = Comparison("loss", "final", False, (), (), (), (), (), math.nan, (), None, ())
 PAGE = files("summaries.auditing.report").joinpath("page")
 
 
@@ -94,7 +98,7 @@ def test_pages_without_the_extra(monkeypatch):
 
 
 def test_every_script_is_in_the_page():
-    text = html(Report(()))
+    text = html(Report(())) + comparison_page.html(NOTHING)
     for asset in PAGE.iterdir():
         if asset.name.endswith((".js", ".css")):
             assert asset.read_text(encoding="utf-8") in text, asset.name

@@ -78,3 +78,12 @@ def test_missing_tags(tmp_path):
 def test_a_run_is_not_compared_with_what_it_has_not(tmp_path):
     nothing = labelled.as_run(np.random.default_rng(0), {"other": (np.arange(3), np.ones(3))})
     assert codes(nothing, made(0, 100, 0.0)) == ["GL603"]
+
+
+def test_a_run_that_is_the_baseline_again():
+    run, other, same = made(0, 100, 0.1), made(1, 100, 0.1), made(0, 100, 0.1)
+    config = Config(select=("GL604",))
+    assert audit_run("run", run, config, [other, same]).findings == ()  # the same file: it is in the baseline itself
+    run.files = ("another",)
+    (finding,) = audit_run("run", run, config, [other, same]).findings
+    assert finding.message == "train/loss is the same as in the baseline, bit for bit at all 100 points"

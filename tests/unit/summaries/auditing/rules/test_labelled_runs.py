@@ -42,7 +42,8 @@ def test_a_fault_is_found(code, maker):
 def test_every_rule_of_values_has_a_labelled_fault():
     from summaries.auditing.rules import RULES
 
-    assert {code for code, _ in faults.FAULTS} == {code for code in RULES if code[2] in "345"}
+    of_histograms = {"GL408"}  # whose faults are files: see test_histograms
+    assert {code for code, _ in faults.FAULTS} == {code for code in RULES if code[2] in "345"} - of_histograms
 
 
 @pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")

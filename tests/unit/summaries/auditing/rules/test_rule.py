@@ -108,6 +108,34 @@ THRESHOLDS = {
         "factor": (1.2, "a number above 1"),
         "min_points": (10, "a whole number of at least 2"),
     },
+    "GL207": {
+        "factor": (1.5, "a number above 1"),
+        "tau": (0.8, "a number from 0 to 1"),
+        "min_points": (200, "a whole number of at least 20"),
+    },
+    "GL306": {"min_points": (3, "a whole number of at least 1")},
+    "GL307": {"min_points": (20, "a whole number of at least 3")},
+    "GL308": {
+        "share": (0.5, "a number from 0 to 1"),
+        "band": (0.05, "a number from 0 to 1"),
+        "min_points": (60, "a whole number of at least 30"),
+    },
+    "GL408": {"share": (0.95, "a number from 0 to 1"), "min_points": (4, "a whole number of at least 1")},
+    "GL505": {
+        "sigmas": (8.0, "a number above 0"),
+        "min_rise": (0.1, "a number of at least 0"),
+        "ahead": (10, "a whole number of at least 1"),
+    },
+    "GL506": {"share": (0.05, "a number from 0 to 1"), "min_points": (40, "a whole number of at least 20")},
+    "GL604": {"min_points": (20, "a whole number of at least 1")},
+    "GL611": {"tolerance": (0.001, "a number above 0"), "min_points": (10, "a whole number of at least 2")},
+    "GL612": {"tolerance": (0.15, "a number above 0"), "min_points": (10, "a whole number of at least 2")},
+    "GL613": {"share": (0.1, "a number above 0"), "min_points": (20, "a whole number of at least 2")},
+    "GL615": {
+        "odds": (0.001, "a number above 0"),
+        "min_difference": (0.05, "a number of at least 0"),
+        "min_points": (20, "a whole number of at least 2"),
+    },
 }
 
 

@@ -1,0 +1,90 @@
+"""The command `gradledger compare`: from options to text, JSON or a page, and an exit status."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING
+
+from summaries.auditing import config as configuration
+from summaries.auditing.comparison import compare_runs
+from summaries.auditing.report import comparison as report
+from summaries.auditing.report import comparison_page, text
+from summaries.auditing.report.progress import progress_bar
+
+if TYPE_CHECKING:
+    import argparse
+
+    from summaries.auditing.comparison import Comparison
+
+__all__ = ["add_compare", "compare"]
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `gradledger compare`."""
+    parser.add_argument("logdir", help="a directory of runs")
+    parser.add_argument(
+        "--by", metavar="NAMES", default="", help="hyperparameters to group by, such as lr,bs (default: all that vary)"
+    )
+    parser.add_argument(
+        "--metric", metavar="TAG", help="the tag to compare by (default: the validation loss that most runs have)"
+    )
+    parser.add_argument("--maximize", action="store_true", help="larger values of the metric are better")
+    parser.add_argument(
+        "--table", metavar="FILE", help="a CSV file: run, hyperparameters, and perhaps label with good or bad"
+    )
+    parser.add_argument(
+        "--good", metavar="PATTERN", action="append", default=[], help="runs that are good, such as 'lr=0.1*'"
+    )
+    parser.add_argument("--bad", metavar="PATTERN", action="append", default=[], help="runs that are bad")
+    parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="default: text")
+    parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
+    parser.add_argument("--config", metavar="FILE", help="a TOML file, as for audit: what tags mean")
+    parser.epilog = "Exit status: 0 if the runs were compared, 2 if not."
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Compare runs, and write what was found; returns 0.
+
+    Args:
+        options: those of `add_compare`.
+
+    Raises:
+        ValueError: an option, the table or the configuration is invalid, or there is nothing to compare.
+        OSError: a path does not exist, or cannot be read or written.
+    """
+    if options.format == "html" and options.output is None and sys.stdout.isatty():
+        raise ValueError("--format html writes a page for a browser, not for a terminal: add --output FILE")
+    with progress_bar(1) as on_run:
+        found = compare_runs(
+            options.logdir,
+            configuration.load(options.config),
+            by=[name for name in options.by.split(",") if name],
+            metric=options.metric,
+            maximize=options.maximize,
+            table=options.table,
+            good=options.good,
+            bad=options.bad,
+            on_run=on_run,
+        )
+    _write(found, options.format, options.output)
+    return 0
+
+
+def _write(found: Comparison, format_: str, output: str | None) -> None:
+    if output is not None:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            if format_ == "text":
+                report.show(found, text.console(file))
+            else:
+                file.write(_rendered(found, format_))
+    elif format_ == "text":
+        report.show(found, text.console(sys.stdout))
+    else:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal uses: the reader is a program
+        sys.stdout.write(_rendered(found, format_))
+
+
+def _rendered(found: Comparison, format_: str) -> str:
+    return report.json(found) if format_ == "json" else comparison_page.html(found)

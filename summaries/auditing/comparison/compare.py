@@ -1,0 +1,171 @@
+"""From a directory to a comparison: read each run, keep what it reached, and put the runs beside each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.comparison.groups import grouped, outliers
+from summaries.auditing.comparison.hyperparameters import Table, from_name, is_seed, read_table, stem, varying
+from summaries.auditing.comparison.labels import Lesson, learnt, marked
+from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, outcome, ranked
+from summaries.auditing.comparison.results import Comparison, Member, Taught
+from summaries.auditing.comparison.separation import seeds_share, separations
+from summaries.auditing.discovery import read_what_can_be, runs_below
+from summaries.auditing.signals.ranks import jobs
+from summaries.auditing.signals.signals import Signals
+from summaries.auditing.signals.tags import TagTable
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    from summaries.auditing.comparison.results import Value
+    from summaries.auditing.config import Config
+    from summaries.auditing.discovery import RunFiles
+
+__all__ = ["compare_runs"]
+
+
+def compare_runs(
+    path: str | os.PathLike[str],
+    config: Config,
+    *,
+    by: Sequence[str] = (),
+    metric: str | None = None,
+    maximize: bool = False,
+    table: str | os.PathLike[str] | None = None,
+    good: Sequence[str] = (),
+    bad: Sequence[str] = (),
+    on_run: Callable[[str, object], object] = lambda _name, _result: None,
+) -> Comparison:
+    """Compare the runs below a directory; arguments as in `summaries.compare`, whose docstring explains them.
+
+    `config` says what tags mean, and which runs are ranks of one job: only the first of those is compared.
+    `on_run(name, None)` is called after each run.
+    """
+    known = read_table(str(table)) if table is not None else Table()
+    read = _Read(config, metric, maximize=maximize)
+    found = {run.name: run for run in runs_below(path)}
+    ranks = {rank for job in jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
+    for name, run in found.items():
+        if name not in ranks:
+            read.run(run, known.rows.get(name, {}))
+            on_run(name, None)
+    read.settle()
+    labels = marked(read.outcomes, known.labels, good, bad)
+    lesson = None
+    if labels:
+        tags = dict.fromkeys(tag for one in read.outcomes.values() for tag, had in one.items() if had.role in LOSSES)
+        lesson = learnt(read.outcomes, labels, [metric] if metric else list(tags), maximize=maximize)
+        metric = lesson.metric
+    metric = metric or chosen(list(read.outcomes.values()))
+    if not any(metric in own for own in read.outcomes.values()):
+        raise ValueError(
+            f"no run has the metric {metric!r}" if metric else "no run has a loss: name a tag with --metric"
+        )
+    return _compared(read, metric, by, labels, lesson, maximize=maximize)
+
+
+class _Read:
+    """What was read of each run: `outcomes`, `configurations`, and `left_out`, (name, reason)."""
+
+    def __init__(self, config: Config, metric: str | None, *, maximize: bool) -> None:
+        self._config = config
+        self._metric = metric
+        self._maximize = maximize
+        self.outcomes: dict[str, dict[str, Outcome]] = {}
+        self.configurations: dict[str, dict[str, Value]] = {}
+        self.left_out: list[tuple[str, str]] = []
+
+    def run(self, files: RunFiles, row: Mapping[str, Value]) -> None:
+        """Read one run; what a table says goes before the name, and the name before the hparams dashboard."""
+        run, failures = read_what_can_be(files.name, files.files)
+        self.left_out += [(files.name, failure.reason) for failure in (*files.failures, *failures)]
+        if run is None:
+            return
+        signals = Signals(files.name, run, TagTable(self._config.tags, run.tags))
+        wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self._metric,) if tag in signals.all]
+        self.outcomes[files.name] = {signal.tag: outcome(signal, maximize=self._maximize) for signal in wanted}
+        self.configurations[files.name] = {**run.hparams, **from_name(files.name), **row}
+
+    def settle(self) -> None:
+        """Give the hyperparameters of a run without losses to the run above it: torch's add_hparams makes such runs."""
+        for name in [name for name, own in self.outcomes.items() if not own]:
+            above = name.rpartition("/")[0] or "."
+            if name != above and self.outcomes.get(above) and self.configurations[name]:
+                self.configurations[above] = {**self.configurations.pop(name), **self.configurations[above]}
+                del self.outcomes[name]
+
+
+def _compared(
+    read: _Read, metric: str, by: Sequence[str], labels: Mapping[str, str], lesson: Lesson | None, *, maximize: bool
+) -> Comparison:
+    measure = lesson.measure if lesson else "final"
+    having = [name for name, own in read.outcomes.items() if metric in own]
+    roles = {read.outcomes[name][metric].role for name in having}
+    role = next((role for role in LOSSES if role in roles), "")  # where Keras wrote …/train and …/validation
+    having = [name for name in having if not role or read.outcomes[name][metric].role == role]
+    stated = {name: read.configurations[name] for name in having}
+    if not varying(stated.values()):
+        stated = {name: {**own, "run": stem(name)} for name, own in stated.items()}
+    members = [_member(name, stated[name], read.outcomes[name][metric], labels, lesson, maximize) for name in having]
+    members.sort(key=lambda one: (ranked(getattr(one, measure), maximize=maximize), one.run))
+    names = varying(member.hyperparameters for member in members)
+    _check(by, members)
+    groups = grouped(members, by or names, measure, maximize=maximize, seeds=not by or set(by) >= set(names))
+    value = {member.run: ranked(getattr(member, measure), maximize=maximize) for member in members}
+    taught = lesson and Taught(
+        sum(label == "good" for label in labels.values()), sum(label == "bad" for label in labels.values()), lesson.auc,
+        lesson.cut, lesson.candidates,
+    )  # fmt: skip
+    return Comparison(
+        metric,
+        measure,
+        maximize,
+        tuple(by or names),
+        tuple(members),
+        groups,
+        separations([member.hyperparameters for member in members], names, np.array(list(value.values()))),
+        outliers(members, groups, measure),
+        seeds_share([np.array([value[run] for run in group.runs]) for group in groups]),
+        _identical({name: read.outcomes[name][metric].digest for name in having}),
+        taught,
+        (*read.left_out, *((name, f"it has no {metric}") for name in read.outcomes if name not in having)),
+    )
+
+
+def _identical(digests: Mapping[str, bytes]) -> tuple[tuple[str, ...], ...]:
+    """The runs with equal digests, at least two; an empty digest is equal to none."""
+    found: dict[bytes, list[str]] = {}
+    for name, digest in digests.items():
+        if digest:
+            found.setdefault(digest, []).append(name)
+    return tuple(tuple(names) for names in found.values() if len(names) > 1)
+
+
+def _member(
+    name: str,
+    configuration: Mapping[str, Value],
+    reached: Outcome,
+    labels: Mapping[str, str],
+    lesson: Lesson | None,
+    maximize: bool,
+) -> Member:
+    verdict = ""
+    if lesson:
+        own = ranked(getattr(reached, lesson.measure), maximize=maximize)
+        verdict = "good" if own <= ranked(lesson.cut, maximize=maximize) and own < np.inf else "bad"
+    return Member(
+        name, configuration, reached.final, reached.best, reached.best_step, labels.get(name, ""), verdict,
+        reached.curve,
+    )  # fmt: skip
+
+
+def _check(by: Sequence[str], members: Sequence[Member]) -> None:
+    known = dict.fromkeys(name for member in members for name in member.hyperparameters)
+    for name in by:
+        if name not in known:
+            there = ", ".join(one for one in known if not is_seed(one)) or "none"
+            raise ValueError(f"no run states the hyperparameter {name!r}; there are {there}")

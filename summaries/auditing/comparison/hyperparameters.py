@@ -1,0 +1,99 @@
+"""The hyperparameters of runs: from the hparams dashboard, from names such as `lr=0.1_bs=32`, or from a table."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from summaries.auditing.comparison.results import Value
+
+__all__ = ["Table", "from_name", "is_seed", "read_table", "stem", "varying"]
+
+_PAIR = re.compile(
+    r"(?:^|[/,;&\s_-])([A-Za-z][A-Za-z0-9_.]*?)=([^=/,;&\s]*?)(?=[,;&\s_-]+[A-Za-z][A-Za-z0-9_.]*=|[/,;&\s]|$)"
+)
+_SEED = re.compile(r"(?:.*[._/-])?(?:seed|random_?(?:seed|state)|rng|replicate|repeat|trial|fold)s?\d*", re.IGNORECASE)
+_NUMBERED = re.compile(r"[/_.-]?(?:seed|s|run|version|trial|rep|exp)?[=_-]?\d+$", re.IGNORECASE)
+_LABELS = frozenset({"good", "bad", ""})
+
+
+def from_name(name: str) -> dict[str, Value]:
+    """The hyperparameters that the name of a run states.
+
+    >>> from_name("sweep/lr=1e-3_batch_size=32/act=relu,seed=1")
+    {'lr': 0.001, 'batch_size': 32.0, 'act': 'relu', 'seed': 1.0}
+    """
+    return {key: _value(text) for key, text in _PAIR.findall(name)}
+
+
+def _value(text: str) -> Value:
+    try:
+        return float(text)
+    except ValueError:
+        return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def is_seed(name: str) -> bool:
+    """Whether a hyperparameter only tells runs of the same configuration apart.
+
+    >>> [name for name in ("lr", "seed", "trainer/random_seed", "speed") if is_seed(name)]
+    ['seed', 'trainer/random_seed']
+    """
+    return _SEED.fullmatch(name) is not None
+
+
+def stem(name: str) -> str:
+    """The name of a run without a number at its end: what runs without stated hyperparameters are grouped by.
+
+    >>> stem("big/version_3"), stem("baseline-seed2"), stem("resnet")
+    ('big', 'baseline', 'resnet')
+    """
+    return _NUMBERED.sub("", name) or name
+
+
+def varying(configurations: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:
+    """The hyperparameters that not all runs share, without seeds, in order of appearance."""
+    found = list(configurations)
+    names = dict.fromkeys(name for one in found for name in one if not is_seed(name))
+    return tuple(name for name in names if len({repr(one.get(name)) for one in found}) > 1)
+
+
+class Table:
+    """A table of runs: what it says of each, and which are good or bad.
+
+    Attributes:
+        rows: name of a run → name of a column → value.
+        labels: name of a run → "good" or "bad".
+    """
+
+    def __init__(self) -> None:
+        self.rows: dict[str, dict[str, Value]] = {}
+        self.labels: dict[str, str] = {}
+
+
+def read_table(path: str) -> Table:
+    """Read a CSV file: a column `run` with names, others with hyperparameters; `label` says which are good or bad.
+
+    Raises:
+        FileNotFoundError: the file does not exist.
+        ValueError: there is no column `run`, or a label is something else; the message names the file.
+    """
+    table = Table()
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        if "run" not in (reader.fieldnames or ()):
+            raise ValueError(
+                f"{path}: there must be a column 'run', got {', '.join(reader.fieldnames or ()) or 'none'}"
+            )
+        for row in reader:
+            name, label = row.pop("run"), (row.pop("label", "") or "").strip().lower()
+            if label not in _LABELS:
+                raise ValueError(f"{path}: a label must be good, bad or empty, got {label!r} for {name}")
+            table.rows[name] = {key: _value(text) for key, text in row.items() if key and text}
+            if label:
+                table.labels[name] = label
+    return table

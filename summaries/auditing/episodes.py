@@ -1,0 +1,61 @@
+"""Episodes: a finding is told once, and again only after it has ended.
+
+A finding lives as long as the audit finds it, up to its last step if it names steps. It has ended when the run has gone
+on for a tenth of its steps since then. A finding that flickers is one episode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from summaries.auditing.findings import Finding, Severity
+
+__all__ = ["Episodes"]
+
+_QUIET = 0.1  # of the steps of a run: after so many without a finding, it has ended
+
+
+@dataclass(slots=True)
+class _Episode:
+    severity: Severity
+    alive: int  # the last step at which it was there
+    ended: bool = False
+
+
+class Episodes:
+    """What was told of one run.
+
+    >>> from summaries.auditing.findings import Finding, Severity
+    >>> def spike(last):
+    ...     return Finding("GL302", "loss-spike", Severity.WARNING, "run", "loss", (50, last), "it jumps")
+    >>> episodes = Episodes()
+    >>> [len(list(episodes.new([spike(last)], (0, now)))) for last, now in [(50, 50), (52, 55), (52, 90), (95, 95)]]
+    [1, 0, 0, 1]
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str, str], _Episode] = {}
+
+    def new(self, findings: Iterable[Finding], steps: tuple[int, int] | None) -> Iterator[Finding]:
+        """The findings to tell: new ones, worse ones, and those that had ended and came back.
+
+        Args:
+            findings: all that an audit finds in the run now.
+            steps: the first and the last step of the run; None if it has no points.
+        """
+        first, last = steps or (0, 0)
+        for finding in findings:
+            key = finding.code, finding.tag
+            alive = finding.steps[1] if finding.steps else last
+            known = self._told.get(key)
+            if known is None or finding.severity > known.severity or (known.ended and alive > known.alive):
+                self._told[key] = _Episode(finding.severity, alive)
+                yield finding
+            else:
+                known.alive = max(known.alive, alive)
+        for episode in self._told.values():
+            episode.ended = last - episode.alive > _QUIET * (last - first)

@@ -1,0 +1,58 @@
+"""A self-contained HTML file: the parts of `page/`, and a content security policy that allows only them.
+
+Everything that comes from event files is data, which the scripts put on the page as text, never as markup. The policy
+allows only the scripts and styles of `page/`, by their digests, and no requests.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["asset", "document"]
+
+
+def document(template: str, scripts: Sequence[str], styles: Sequence[str], **parts: str) -> str:
+    """Fill in a template.
+
+    Args:
+        template: name of the template in `page/`.
+        scripts: names of the scripts in `page/`, in the order in which they run; they share one scope.
+        styles: names of the style sheets.
+        parts: further parts of the template, as markup.
+
+    Returns:
+        The text of the file, to be written as UTF-8.
+    """
+    code, looks = [asset(name) for name in scripts], [asset(name) for name in styles]
+    return Template(asset(template)).substitute(
+        policy=escape(_policy(code, looks)),
+        styles="\n".join(f"<style>{text}</style>" for text in looks),
+        scripts="\n".join(f"<script>{text}</script>" for text in code),
+        **parts,
+    )
+
+
+def asset(name: str) -> str:
+    """The text of a file in `page/`, with the line ends of an HTML parser, on which the digests depend."""
+    return files(__package__).joinpath("page", *name.split("/")).read_text(encoding="utf-8")
+
+
+def _policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
+    """Allow only these scripts and styles, by their digests; no requests, and no markup created by scripts."""
+    allowed = {"script-src": scripts, "style-src": styles}
+    parts = ["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'"]
+    parts += ["require-trusted-types-for 'script'", "trusted-types 'none'"]
+    parts += [f"{name} {' '.join(map(_digest, texts))}" for name, texts in allowed.items()]
+    return "; ".join(parts)
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"

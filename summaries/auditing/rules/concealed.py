@@ -1,0 +1,46 @@
+"""GL306: losses behind which NaN is concealed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signals
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+
+
+@RULES.add("GL306", "concealed-nan", Severity.ERROR, min_points=whole(3))
+def concealed_nan(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A loss is exactly zero, or repeats itself, wherever the gradient norm is not finite: a filter replaced NaN."""
+    for signal in run.of("loss"):
+        loss = signal.latest
+        zero, repeated = loss.value == 0, np.diff(loss.value, prepend=np.nan) == 0
+        for norm in run.of("global_norm"):
+            bad = norm.latest.step[~np.isfinite(norm.latest.value)]
+            there = np.isin(loss.step, bad)
+            told = there & (zero | repeated)
+            elsewhere = np.isin(loss.step, norm.latest.step) & ~there & (zero | repeated)
+            if np.count_nonzero(told) < limit["min_points"] or not told[there].all() or elsewhere.any():
+                continue
+            at = np.flatnonzero(told)
+            what = "exactly 0" if zero[told].all() else "the same as before"
+            yield Hit(
+                f"{signal.tag} is {what} at all {len(at)} points where {norm.tag} is not finite: a filter replaced"
+                f" losses that were not",
+                signal.tag,
+                (int(loss.step[at[0]]), int(loss.step[at[-1]])),
+                {"points": len(at), "of": len(loss)},
+                len(at),
+            )
+            break

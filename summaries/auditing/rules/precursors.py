@@ -1,0 +1,70 @@
+"""GL505: updates that grow before the loss does."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.statistics.excursions import Excursions, Peak
+from summaries.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signals
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+_NOTHING = np.empty(0, np.int64), np.empty(0)
+_FEWEST = 60  # points, so that a level can be told from noise
+
+
+@RULES.add(
+    "GL505", "update-spike-first", Severity.INFO, sigmas=above(0, 8.0), min_rise=at_least(0, 0.1), ahead=whole(10)
+)
+def update_spike_first(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The norm of the updates jumps a few points before the loss does."""
+    if run.moving_target or not run.of("update_norm"):
+        return
+    spikes = [(signal, signal.finite, _peaks(signal.finite.value, limit)) for signal in run.of("loss")]
+    steps, norm = _update_norm(run) if any(peaks for _, _, peaks in spikes) else _NOTHING
+    jumps = [peak.first for peak in _peaks(norm, limit)]
+    for signal, series, peaks in spikes:
+        pairs = []
+        for peak in peaks:
+            at = int(np.searchsorted(steps, series.step[peak.first]))  # of the updates: the first one not before it
+            ahead = [at - jump for jump in jumps if 0 < at - jump <= limit["ahead"]]
+            pairs += [(peak, min(ahead))] if ahead else []
+        if not pairs:
+            continue
+        lags = [lag for _, lag in pairs]
+        yield Hit(
+            f"the norm of the updates jumps {min(lags)} to {max(lags)} points before {signal.tag} does,"
+            f" at {counted(len(pairs), 'spike')}",
+            signal.tag,
+            (int(series.step[pairs[0][0].first]), int(series.step[pairs[-1][0].last])),
+            {"points ahead": float(np.median(lags))},
+            len(pairs),
+        )
+
+
+def _peaks(values: NDArray[np.float64], limit: Limits) -> list[Peak]:
+    if len(values) < _FEWEST:
+        return []
+    return Excursions.of(values, limit["sigmas"], limit["min_rise"]).returned
+
+
+def _update_norm(run: Signals) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The norm of all updates, from those of the variables, at the steps that all of them have."""
+    parts = [signal.finite for signal in run.for_variable("update_norm").values()]
+    steps = reduce(np.intersect1d, (part.step for part in parts))
+    squares = sum(part.value[np.searchsorted(part.step, steps)] ** 2 for part in parts)
+    return steps, np.sqrt(squares)

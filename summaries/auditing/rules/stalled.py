@@ -1,0 +1,113 @@
+"""GL207, GL307, GL308: what no longer changes, and what becomes slower."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.statistics.robust import median
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signals
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+_RISEN = 0.1  # of the fall: a loss that ends higher is no plateau, but a rise, which other rules tell
+_PARTS = 10  # blocks whose order shows a drift
+_METRIC = re.compile(
+    r"(?:^|[/_. -])(?:acc|accuracy|top[_-]?[15]|f1(?:[_-]score)?|auc|auroc|precision|recall|m?iou|dice|m?ap(?:50)?|"
+    r"bleu|rouge\w*|wer|cer|psnr|ssim|r2|mcc|reward)(?:$|[/_. :@-])",
+    re.IGNORECASE,
+)
+
+
+@RULES.add("GL207", "slowing-down", Severity.INFO, factor=above(1, 1.5), tau=fraction(0.8), min_points=whole(200, 20))
+def slowing_down(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A step takes longer and longer, from the start of the run to its end."""
+    signal = run.longest
+    if signal is None or len(signal.latest) < limit["min_points"]:
+        return
+    series = signal.latest
+    steps, secs = np.diff(series.step), np.diff(series.wall_time)
+    fine = (steps > 0) & np.isfinite(secs) & (secs >= 0)
+    if np.count_nonzero(fine) < limit["min_points"] / 2:
+        return
+    pace = _medians(secs[fine] / steps[fine], _PARTS)
+    if not 0 < limit["factor"] * pace[0] < pace[-1] or _tau(pace) < limit["tau"]:
+        return
+    if 2 * np.diff(pace).max() > pace[-1] - pace[0]:  # at once: something was changed
+        return
+    yield Hit(
+        f"a step takes {pace[0]:.3g} s at first and {pace[-1]:.3g} s in the end; it became slower all along",
+        signal.tag,
+        (int(series.step[0]), int(series.step[-1])),
+        {"first seconds": float(pace[0]), "last seconds": float(pace[-1]), "factor": float(pace[-1] / pace[0])},
+    )
+
+
+def _medians(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """float64[count]: the median of each of so many stretches of equal length."""
+    ends = np.arange(count + 1) * len(values) // count
+    return np.array([median(values[low:high]) for low, high in pairwise(ends)])
+
+
+def _tau(values: NDArray[np.float64]) -> float:
+    """Kendall's rank correlation with the order: the share of pairs that rise, less that of pairs that fall."""
+    first, second = np.triu_indices(len(values), 1)
+    return float(np.sign(values[second] - values[first]).mean())
+
+
+@RULES.add("GL307", "constant-metric", Severity.INFO, min_points=whole(20, 3))
+def constant_metric(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """A loss or a metric has the same value at every point."""
+    for signal in run.all.values():
+        if signal.meaning.role not in {"loss", "validation_loss"} and not _METRIC.search(signal.tag):
+            continue
+        series = signal.latest
+        value = series.value[0] if len(series) else math.nan
+        if len(series) >= limit["min_points"] and math.isfinite(value) and (series.value == value).all():
+            yield Hit(
+                f"{signal.tag} is {value:.6g} at all {len(series)} points",
+                signal.tag,
+                (int(series.step[0]), int(series.step[-1])),
+                {"value": float(value), "points": len(series)},
+                len(series),
+            )
+
+
+@RULES.add("GL308", "plateau", Severity.INFO, share=fraction(0.5), band=fraction(0.05), min_points=whole(60, 30))
+def plateau(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """The loss came near its best level early, stays near it, and the rest of the run brings nothing more."""
+    for signal in [] if run.moving_target or run.concurrent_files else run.of("loss", "validation_loss"):
+        series = signal.finite
+        if len(series) < limit["min_points"]:
+            continue
+        count = min(len(series) // 5, 30)
+        medians = _medians(series.value, count)
+        best = float(medians.min())
+        level = np.log(medians) if best > 0 else medians
+        fall = level[0] - level.min()
+        near = int(np.argmax(level <= level.min() + limit["band"] * fall))
+        since = near * len(series) // count
+        rest = len(series) - since
+        if not near or rest < limit["share"] * len(series) or level[-3:].min() > level.min() + _RISEN * fall:
+            continue
+        yield Hit(
+            f"{signal.tag} is {medians[near]:.4g} from step {series.step[since]} on, and not below {best:.4g} in the"
+            f" {rest / len(series):.0%} of its points since then",
+            signal.tag,
+            (int(series.step[since]), int(series.step[-1])),
+            {"level": float(medians[near]), "best": best, "start": float(medians[0]), "points": rest},
+        )

@@ -1,0 +1,78 @@
+"""The ranks of one job: which runs they are, and a tag of all of them side by side."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.signals.signals import Signals
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["RANKS", "Beside", "beside", "jobs"]
+
+RANKS = r"(?:^|(?<=/))rank[=_-]?\d+(?=/|$)"
+"""The part of a run's name that differs between the ranks of a job: a directory such as `rank=3`, unless configured."""
+
+
+def jobs(names: Iterable[str], pattern: str = RANKS) -> list[tuple[str, ...]]:
+    """The runs that are ranks of one job: at least two, whose names differ only where the pattern matches.
+
+    One of them must be rank 0, if they have numbers: `rank=4` and `rank=8` are a sweep over the rank of an adapter.
+
+    >>> jobs(["a/rank=0", "a/rank=10", "a/rank=2", "b/rank=4", "b/rank=8", "c"])
+    [('a/rank=0', 'a/rank=2', 'a/rank=10')]
+    """
+    found: dict[str, list[tuple[list[int | str], str]]] = {}
+    for name in names:
+        if match := _compiled(pattern).search(name):
+            rank = [int(part) if part.isdecimal() else part for part in re.split(r"(\d{1,18})", match[0])]
+            found.setdefault(f"{name[: match.start()]}\0{name[match.end() :]}", []).append((rank, name))
+    ordered = [sorted(job) for job in found.values() if len(job) > 1]
+    return [tuple(name for _, name in job) for job in ordered if not any(job[0][0][1:2])]
+
+
+class Beside(NamedTuple):
+    """A tag of k ranks, at the n steps that all of them have.
+
+    Attributes:
+        tag: the tag.
+        ranks: the ranks that have it, k of them.
+        step: int64[n], rising.
+        value: float64[k, n].
+        wall_time: float64[k, n], seconds since the epoch.
+    """
+
+    tag: str
+    ranks: tuple[Signals, ...]
+    step: NDArray[np.int64]
+    value: Floats
+    wall_time: Floats
+
+
+def beside(ranks: Sequence[Signals], tag: str) -> Beside:
+    """Put the points of a tag that stand after restarts side by side, for all ranks that have it: at least one."""
+    having = tuple(rank for rank in ranks if tag in rank.all)
+    series = [rank.all[tag].latest for rank in having]
+    step = reduce(np.intersect1d, (one.step for one in series))
+    places = [np.searchsorted(one.step, step) for one in series]
+    return Beside(
+        tag,
+        having,
+        step,
+        np.array([one.value[place] for one, place in zip(series, places, strict=True)]),
+        np.array([one.wall_time[place] for one, place in zip(series, places, strict=True)]),
+    )
+
+
+@lru_cache(maxsize=8)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

@@ -1,0 +1,58 @@
+"""A comparison as text and JSON: what is said, and that a reader of JSON gets it all."""
+
+import io
+import json
+
+import labelled_populations as populations
+import pytest
+
+from summaries import compare
+from summaries.auditing.report.comparison import json as as_json
+from summaries.auditing.report.comparison import show
+from summaries.auditing.report.text import console
+
+pytestmark = pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("sweep")
+    return populations.sweep(directory, 0, odd="lr=0.001_bs=32/seed=1", diverged=["lr=0.01_bs=128/seed=2"])
+
+
+def text(comparison):
+    file = io.StringIO()
+    show(comparison, console(file))
+    return file.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
+def test_text(sweep):
+    lines = text(compare(sweep)).splitlines()
+    assert lines[0] == "24 runs in 6 groups, by val/loss (final, smaller is better)"
+    assert lines[1].split() == ["lr", "bs", "runs", "final", "best", "diverged"]
+    assert lines[2].split()[:4] == ["0.001", "128", "4", "0.5027"]
+    said = "\n".join(lines[8:])
+    assert "lr separates the runs: it explains " in said
+    assert "; best is 0.001 (median 0.5" in said
+    assert "no effect of bs is seen (Kruskal-Wallis H " in said
+    assert "outlier: lr=0.01_bs=128/seed=2 diverged: inf, its group 0.9" in said
+    assert "outlier: lr=0.001_bs=32/seed=1 is " in said
+    assert "seeds disagree: lr=0.001 bs=32: from lr=0.001_bs=32/seed=" in said
+
+
+def test_marks_are_told(sweep):
+    said = text(compare(sweep, good=["lr=0.001*"]))
+    assert "8 good and 16 bad runs are told apart by val/loss (final, the best of 2): AUC" in said
+    assert "lr=0.001_bs=32/seed=1 is marked good, and looks bad" in said
+
+
+def test_json(sweep):
+    found = json.loads(as_json(compare(sweep, good=["lr=0.001*"])))
+    assert (found["version"], found["metric"], found["by"]) == ("1.0", "val/loss", ["lr", "bs"])
+    assert len(found["runs"]) == 24
+    assert len(found["groups"]) == 6
+    assert {one["hyperparameter"] for one in found["separations"]} == {"lr", "bs"}
+    assert found["taught"]["good"] == 8
+    lost = next(run for run in found["runs"] if run["diverged"])
+    assert (lost["run"], lost["final"]) == ("lr=0.01_bs=128/seed=2", None)

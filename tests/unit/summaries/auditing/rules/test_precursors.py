@@ -1,0 +1,28 @@
+"""GL505: updates that jump before the loss does, at the same time, or alone."""
+
+import audited
+import numpy as np
+import pytest
+
+N = 400
+NOISE = np.random.default_rng(0).standard_normal((2, N))
+
+
+def found(loss_at, norm_at):
+    loss, norm = 2 + 0.02 * NOISE[0], 1 + 0.05 * NOISE[1]
+    for at in loss_at:
+        loss[at : at + 5] += 5
+    for at in norm_at:
+        norm[at : at + 3] += 10
+    return audited.finding("GL505", train__loss=loss, updates__norm__a=norm, updates__norm__b=0.1 * norm)
+
+
+def test_what_is_said():
+    one = found([200, 300], [196, 298])
+    assert one.message == "the norm of the updates jumps 2 to 4 points before train/loss does, at 2 spikes"
+    assert (one.steps, one.count) == ((200, 304), 2)
+
+
+@pytest.mark.parametrize(("loss_at", "norm_at"), [(200, 200), (200, 205), (200, 100), (200, None), (None, 50)])
+def test_what_is_no_precursor(loss_at, norm_at):
+    assert found(*([] if at is None else [at] for at in (loss_at, norm_at))) is None

@@ -1,0 +1,75 @@
+"""GL207, GL307, GL308: what is said of runs that slow down or stand still, and of those that do not."""
+
+import audited
+import labelled_runs as labelled
+import numpy as np
+import pytest
+
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
+
+SEEDS = range(20)
+
+
+def timed(seed, secs):
+    """A run whose steps take so many seconds, and a fifth more or less."""
+    rng = np.random.default_rng(seed)
+    n = len(secs)
+    run = labelled.as_run(rng, {"train/loss": labelled.columns(labelled.decay(n))})
+    run.scalars["train/loss"].wall_time[:] = 1e9 + np.cumsum(secs * np.exp(0.2 * rng.standard_normal(n)))
+    return audit_run("run", run, Config(select=("GL207",))).findings
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_a_drift_is_found(n):
+    found = [timed(seed, np.linspace(1.0, 3.0, n)) for seed in SEEDS]
+    assert [len(findings) for findings in found] == [1] * len(SEEDS)
+    assert found[0][0].message.startswith("a step takes 1.")
+    assert found[0][0].message.endswith(" s in the end; it became slower all along")
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_noise_steps_and_pauses_are_no_drift(n):
+    slower = np.where(np.arange(n) < n // 2, 1.0, 2.0)  # at once: a change, no drift
+    pauses = np.where(np.arange(n) % 97 == 96, 30.0, 1.0)
+    for seed in SEEDS:
+        assert [timed(seed, secs) for secs in (np.ones(n), slower, pauses)] == [(), (), ()]
+
+
+def test_few_points_have_no_drift():
+    assert timed(0, np.linspace(1.0, 3.0, 100)) == ()
+
+
+@pytest.mark.parametrize(
+    ("tag", "told"),
+    [
+        ("val/accuracy", True), ("metrics/mAP_0.5", True), ("eval/f1", True), ("train/loss", True),
+        ("epoch", False), ("lr", False), ("batch_size", False), ("gpu/memory", False), ("vocabulary", False),
+    ],
+)  # fmt: skip
+def test_which_constants_are_told(tag, told):
+    found = audited.findings("GL307", **{tag: np.full(30, 0.25)})
+    assert [finding.message for finding in found] == ([f"{tag} is 0.25 at all 30 points"] if told else [])
+
+
+def test_what_varies_or_has_few_points_is_no_constant():
+    assert audited.finding("GL307", val__accuracy=np.r_[np.full(30, 0.1), 0.2]) is None
+    assert audited.finding("GL307", val__accuracy=np.full(10, 0.1)) is None
+    assert audited.finding("GL307", val__accuracy=np.full(30, np.nan)) is None
+
+
+def test_a_plateau():
+    loss = labelled.decay(600, 4.0, 0.4, 0.03)
+    found = audited.finding("GL308", train__loss=loss)
+    assert found.steps[1] == 599
+    assert 40 < found.steps[0] < 200
+    assert found.message.startswith("train/loss is 0.4")
+    assert ", and not below 0.4 in the " in found.message
+
+
+def test_a_slow_fall_a_rise_and_a_flat_loss_are_no_plateau():
+    n = np.arange(600)
+    assert audited.finding("GL308", train__loss=4.0 - 3 * n / 600) is None
+    assert audited.finding("GL308", train__loss=(1.0 + n) ** -0.1) is None
+    assert audited.finding("GL308", train__loss=labelled.decay(600, 4.0, 0.4, 0.03) + n / 200) is None
+    assert audited.finding("GL308", train__loss=np.full(600, 2.3)) is None

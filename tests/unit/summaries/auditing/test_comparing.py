@@ -1,0 +1,43 @@
+"""The command `compare`: options, formats and exit status."""
+
+import json
+
+import labelled_populations as populations
+import pytest
+
+from summaries.cli import main
+
+
+@pytest.fixture
+def sweep(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return populations.sweep(tmp_path / "runs", 0)
+
+
+@pytest.mark.usefixtures("sweep")
+def test_formats(capsys):
+    assert main(["compare", "runs"]) == 0
+    assert capsys.readouterr().out.startswith("24 runs in 6 groups, by val/loss (final, smaller is better)\n")
+    assert main(["compare", "runs", "--by", "lr", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["by"] == ["lr"]
+    assert main(["compare", "runs", "--format", "html", "--output", "page.html"]) == 0
+    assert main(["compare", "runs", "--output", "report.txt"]) == 0
+    assert capsys.readouterr().out == ""
+    with open("page.html", encoding="utf-8") as page, open("report.txt", encoding="utf-8") as report:
+        assert page.read().startswith("<!doctype html>")
+        assert report.read().startswith("24 runs in 6 groups")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "no such file or directory: nowhere"),
+        (["runs", "--by", "lr,x"], "no run states the hyperparameter 'x'; there are lr, bs"),
+        (["runs", "--metric", "acc"], "no run has the metric 'acc'"),
+        (["runs", "--table", "no.csv"], "[Errno 2] No such file or directory: 'no.csv'"),
+    ],
+)
+@pytest.mark.usefixtures("sweep")
+def test_mistakes(arguments, message, capsys):
+    assert main(["compare", *arguments]) == 2
+    assert capsys.readouterr().err == f"gradledger: {message}\n"

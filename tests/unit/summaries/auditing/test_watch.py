@@ -1,0 +1,126 @@
+"""A watch reads what is new of runs that grow, compares ranks, and tells a finding again when it had ended."""
+
+import threading
+
+import pytest
+from helpers import polls
+
+from summaries import Finding, SummaryWriter
+from summaries.auditing.config import Config
+from summaries.auditing.watch import watch
+from summaries.reading.growing import GrowingRun
+
+
+class Watch:
+    """A watch that looks only when it is asked to."""
+
+    def __init__(self, path, config=None):
+        self.stop, self.looks = _Steps(), 0
+        self.told = []
+        self.thread = threading.Thread(target=self._follow, args=(str(path), config or Config()), daemon=True)
+        self.thread.start()
+
+    def _follow(self, path, config):
+        for new in watch(path, config, poll_secs=0, stop=self.stop):
+            self.told += [(one.run, one.code) for one in new if isinstance(one, Finding)]
+
+    def look(self):
+        """Let it look once more; what it tells."""
+        self.stop.go()
+        told, self.told[:] = sorted(self.told), []
+        return told
+
+    def end(self):
+        self.stop.set()
+        self.stop.release()
+        self.thread.join()
+
+
+class _Steps(threading.Event):
+    """Stops the watch after each look, until the next one is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self._asked, self._done = threading.Semaphore(0), threading.Semaphore(0)
+
+    def wait(self, timeout=None):
+        self._done.release()
+        self._asked.acquire()
+        return self.is_set()
+
+    def go(self):
+        """Wait until the look that goes on has ended; then let the next one begin, and wait for its end."""
+        self._done.acquire()
+        self._asked.release()
+        for _ in polls():
+            if self._done.acquire(timeout=0.05):
+                break
+        self._done.release()
+
+    def release(self):
+        self._asked.release()
+
+
+@pytest.fixture
+def watching():
+    made = []
+
+    def start(*arguments):
+        made.append(Watch(*arguments))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.end()
+
+
+def test_again_when_it_had_ended(tmp_path, watching):
+    """Non-finite gradients, in two episodes far from each other."""
+    one = watching(tmp_path, Config(select=("GL401",)))
+    with SummaryWriter(tmp_path / "a") as writer:
+
+        def log(start, stop, bad):
+            for step in range(start, stop):
+                writer.add_scalar("gradients/nonfinite", bad, step)
+            writer.flush()
+            return one.look()
+
+        log(0, 100, 0)
+        assert log(100, 150, 3) == [("a", "GL401")]
+        assert log(150, 155, 3) == []
+        assert log(155, 300, 0) == []
+        assert log(300, 301, 3) == [("a", "GL401")]
+        assert log(301, 302, 3) == []
+
+
+def test_only_runs_that_grow_are_kept(tmp_path, watching, monkeypatch):
+    read = []
+    real = GrowingRun.read
+    monkeypatch.setattr(GrowingRun, "read", lambda self, files: read.append(files[0].path) or real(self, files))
+    with SummaryWriter(tmp_path / "still") as still, SummaryWriter(tmp_path / "grows") as grows:
+        for writer in (still, grows):
+            writer.add_scalar("loss", 1.0, 0)
+            writer.flush()
+        one = watching(tmp_path)
+        one.look()
+        for step in range(1, 4):
+            grows.add_scalar("loss", 1.0, step)
+            grows.flush()
+            one.look()
+    assert read == [grows.path] * 3
+
+
+def test_ranks_are_compared_while_they_grow(tmp_path, watching):
+    one = watching(tmp_path, Config(select=("GL6",)))
+    writers = [SummaryWriter(tmp_path / f"rank={rank}") for rank in range(3)]
+    try:
+        for stop, found in ((30, []), (60, [("rank=1", "GL611")]), (90, [])):
+            for rank, writer in enumerate(writers):
+                for step in range(stop - 30, stop):
+                    rate = 0.2 if rank == 1 and step >= 40 else 0.1
+                    writer.add_scalar("learning_rate", rate, step, walltime=1e9 + step)
+                writer.flush()
+            assert one.look() == found
+    finally:
+        for writer in writers:
+            writer.close()
