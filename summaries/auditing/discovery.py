@@ -10,7 +10,7 @@ from summaries.auditing.findings import Failure
 from summaries.auditing.signals.tags import is_validation
 from summaries.reading.run import read_files
 from summaries.storage.logdir import run_directories
-from summaries.storage.names import relative
+from summaries.storage.names import by_number, relative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class RunFiles(NamedTuple):
 
     Attributes:
         name: the name of the run.
-        files: its files, in reading order.
+        files: its files, by name and number, and so by age.
         size: how many bytes they have together.
         training: if this run holds the validation of another one, as Keras and TF1 write it, the files of that one.
         trained: the name of that other run, or "".
@@ -47,7 +47,7 @@ class RunFiles(NamedTuple):
 
 
 def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
-    """Every run below a directory, sorted by name; an event file is a run by itself.
+    """Every run below a directory, sorted by name and number; an event file is a run by itself.
 
     A directory below it that cannot be read becomes a run without files, with a failure that says why.
 
@@ -59,11 +59,12 @@ def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
     errors: list[OSError] = []
     runs = run_directories(path, errors.append, lone=os.path.basename(path))
     found = []
-    for name, files in runs.items():
+    for name, listed in runs.items():
+        files = sorted(listed, key=lambda file: by_number(file.path))
         trained = _trained(name, runs)
         size = sum(file.size for file in files)
         found.append(RunFiles(name, tuple(files), size, tuple(runs.get(trained, ())), trained))
-    return sorted(found + [_unlisted(error, path) for error in errors], key=lambda run: run.name)
+    return sorted(found + [_unlisted(error, path) for error in errors], key=lambda run: by_number(run.name))
 
 
 def baseline_below(path: str | os.PathLike[str] | None) -> list[RunFiles]:

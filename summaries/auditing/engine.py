@@ -69,7 +69,7 @@ def audit_run(
         signals.training = seen(trained, training)
     findings = _unsaid(list(_findings(signals, config)))
     findings.sort(key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code))
-    longest = signals.longest
+    longest = signals.longest or max(signals.all.values(), key=len, default=None)
     steps = wall_times = None
     if signals.all:
         series = [signal.series for signal in signals.all.values()]
@@ -106,9 +106,8 @@ def _findings(signals: Signals, config: Config) -> Iterator[Finding]:
             rule = RULES[code]
             for hit in rule.check(signals, config.limits(code)):
                 severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
-                yield Finding(
-                    code, rule.name, severity, signals.name, hit.tag, hit.steps, hit.message, hit.evidence, hit.count
-                )
+                about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others
+                yield Finding(code, rule.name, severity, signals.name, *about)
 
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:

@@ -40,6 +40,7 @@ class Finding:
         message: one sentence, with its numbers.
         evidence: numbers by name; the page of the rule explains them.
         count: how often it occurred.
+        others: other tags that show it, too.
     """
 
     code: str
@@ -51,6 +52,7 @@ class Finding:
     message: str
     evidence: Mapping[str, float | int | str] = field(default_factory=dict)
     count: int = 1
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

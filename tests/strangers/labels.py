@@ -52,7 +52,7 @@ class Label(NamedTuple):
 
     def _same_tag(self, finding):
         """Whether a finding is about this tag; those about times and steps are about the run."""
-        return self.code.startswith("GL2") or self.tag in (finding.tag, *getattr(finding, "tags", ()))
+        return self.code.startswith("GL2") or self.tag in (finding.tag, *finding.others)
 
 
 def labels(place):

@@ -3,6 +3,7 @@
 import functools
 
 import pytest
+
 from strangers.labels import VARIABLE, folder, found, labels
 
 PLACE = folder()

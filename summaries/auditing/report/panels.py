@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+from summaries.storage.names import by_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,7 +70,7 @@ def panels(curves: Sequence[Curve]) -> list[Panel]:
     for title, kind, roles in _LAYOUT + _FURTHER:
         found = sorted(
             (index for index, curve in enumerate(curves) if curve.role in roles),
-            key=lambda index: (roles.index(curves[index].role), _counting(curves[index].tag)),
+            key=lambda index: (roles.index(curves[index].role), by_number(curves[index].tag)),
         )
         if not found or title in {panel.title for panel in made}:
             continue
@@ -78,13 +79,8 @@ def panels(curves: Sequence[Curve]) -> list[Panel]:
         further = (title, kind, roles) in _FURTHER
         made.append(Panel(title, drawn, chosen, _spread(curves[index] for index in chosen), further))
         shown.update(chosen)
-    rest = sorted(set(range(len(curves))) - shown, key=lambda index: _counting(curves[index].tag))
+    rest = sorted(set(range(len(curves))) - shown, key=lambda index: by_number(curves[index].tag))
     return made + [Panel(curves[i].tag, "lines", (i,), _spread([curves[i]]), further=True) for i in rest]
-
-
-def _counting(tag: str) -> list[tuple[int, str]]:
-    """A sort key that puts layer_2 before layer_10."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", tag)]
 
 
 def _spread(curves: Iterable[Curve]) -> bool:

@@ -75,7 +75,7 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
     for i, j in run.concurrent_files:
         shared = [
             signal
-            for signal in run.all.values()
+            for signal in run.timed.values()
             if all(start < stop for start, stop in (run.file_ranges(signal)[i], run.file_ranges(signal)[j]))
         ]
         steps = [

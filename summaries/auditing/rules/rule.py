@@ -95,6 +95,7 @@ class Hit:
         evidence: numbers by name.
         count: how often it occurred.
         severity: the severity; None for that of the rule.
+        others: other tags that show it, too.
     """
 
     message: str
@@ -103,6 +104,7 @@ class Hit:
     evidence: Mapping[str, float | int | str] = field(default_factory=dict)
     count: int = 1
     severity: Severity | None = None
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

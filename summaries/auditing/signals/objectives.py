@@ -1,0 +1,79 @@
+"""The objective of a run: which of its losses is trained, or the sum of its parts, and which one a validation belongs to.
+
+The course of a loss says something about the training only if the training brings it down. That holds for the objective.
+Its parts may rise while it falls: a detector finds more boxes, and the loss of their classes rises.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.signals.loss_names import is_plain, maybe_loss
+from summaries.auditing.signals.roles import without_split
+from summaries.reading.series import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from summaries.auditing.signals.loggers import Logger
+    from summaries.auditing.signals.signals import Signal
+
+__all__ = ["behaves_like_a_loss", "main_loss", "parts", "sum_of", "trained_with"]
+
+_RESOLUTION = re.compile(r"\b(?:step|epoch|batch|iter)\b|\bdataloader idx \d+\b")
+_FEWEST = 10  # points that show a behaviour
+
+
+def main_loss(losses: Sequence[Signal], logger: Logger) -> Signal | None:
+    """The loss that stands for the run: the one that its logger calls so, else a plain one, else the longest."""
+
+    def rank(signal: Signal) -> tuple[int, bool, int]:
+        named = (i for i, main in enumerate(logger.main) if re.fullmatch(main, signal.tag))
+        return next(named, len(logger.main)), not is_plain(signal.tag), -len(signal.finite)
+
+    return min((signal for signal in losses if len(signal.finite)), key=rank, default=None)
+
+
+def parts(losses: Sequence[Signal], main: Signal) -> list[Signal]:
+    """The parts of the objective: losses logged at the same steps, if none of them is plain; else only the main one."""
+    if is_plain(main.tag):
+        return [main]
+    step = main.standing.step
+    beside = [signal for signal in losses if np.array_equal(signal.standing.step, step)]
+    return beside if not any(is_plain(signal.tag) for signal in losses) else [main]
+
+
+def sum_of(losses: Sequence[Signal]) -> Series:
+    """The sum of losses that were logged at the same steps; its tag names those that are not always zero."""
+    first = losses[0].standing
+    tags = [signal.tag for signal in losses if signal.standing.value.any()] or [losses[0].tag]
+    total = np.sum([signal.standing.value for signal in losses], axis=0)
+    name = tags[0] if len(tags) == 1 else f"the sum of {', '.join(tags[:-1])} and {tags[-1]}"
+    return Series(name, first.step, first.wall_time, total)
+
+
+def trained_with(validation: Signal, losses: Iterable[Signal]) -> Signal | None:
+    """The training loss of which this is the validation: the longest of those with the same words; None if none has.
+
+    `val/box_loss` belongs to `train/box_loss`, and `val_loss_epoch` to `train_loss_step`.
+    """
+    stem = _stem(validation.tag)
+    return max(
+        (signal for signal in losses if _stem(signal.tag) == stem), key=lambda one: len(one.finite), default=None
+    )
+
+
+def _stem(tag: str) -> str:
+    return " ".join(_RESOLUTION.sub(" ", without_split(tag)).split())
+
+
+def behaves_like_a_loss(signal: Signal) -> bool:
+    """Whether a tag that may be a loss by its words is one by its values: not negative, and lower late than at first."""
+    value = signal.finite.value
+    if not maybe_loss(signal.tag) or len(value) < _FEWEST or value.min() < 0:
+        return False
+    third = len(value) // 3
+    return bool(np.median(value[-third:]) < np.median(value[:third]))
