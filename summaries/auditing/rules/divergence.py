@@ -49,10 +49,12 @@ _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the 
 )
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above its best level, and stays there."""
-    for signal in [] if run.moving_target else run.of("loss"):
-        hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
-        if hit is not None:
-            yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)
+    signal = run.objective
+    if signal is None:
+        return
+    hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
+    if hit is not None:
+        yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)
 
 
 def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
@@ -67,7 +69,7 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
         What was found, or None.
     """
     series = without_zeros(signal.finite)
-    if len(series) < limit["min_points"]:
+    if len(series) < limit["min_points"] or not np.ptp(series.value):
         return None
     # For a short run, also few blocks: the median of five points is too noisy. In a long one they would hide its turns.
     for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
@@ -107,9 +109,10 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
     told, highest = _told(series, since, best, end)
     return Hit(
         f"{signal.tag} rises from {best:.4g} to {told}",
-        signal.tag,
+        signal.tags[0],
         (int(series.step[since]), int(series.step[-1])),
         {"best": best, "end": end, "highest": highest, "sigmas": sigmas},
+        others=signal.tags[1:],
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.statistics.course import level_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import counted
@@ -36,7 +39,7 @@ _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as 
 @RULES.add("GL401", "non-finite-gradient", Severity.ERROR, **overflows.THRESHOLDS)
 def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
-    found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm")]
+    found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm", "part_norm")]
     if not any(len(at) for _, at in found):
         found = [(signal, _non_finite(signal)) for signal in run.of("gradient_norm")]
     found = [entry for entry in found if len(entry[1])]
@@ -93,8 +96,20 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
         step, log = series.step[positive], np.log10(series.value[positive])
         cut = blocks(log, min(60, len(log) // 5))
         hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
+        if hit is not None and hit.severity is None and _is_still_learning(run, hit.steps):
+            hit = replace(hit, severity=Severity.WARNING)
         if hit is not None:
             yield hit
+
+
+def _is_still_learning(run: Signals, steps: tuple[int, int] | None) -> bool:
+    """Whether the objective falls in spite of the norm, by two standard errors between the ends of these steps."""
+    if run.objective is None or steps is None:
+        return False
+    (before, error), (after, other) = (
+        level_between(run.objective.finite, *steps, *share) for share in ((0.0, 0.2), (0.8, 1.0))
+    )
+    return before - after > 2 * math.hypot(error, other)
 
 
 def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
