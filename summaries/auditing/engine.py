@@ -62,7 +62,7 @@ def audit_run(
     """
 
     def seen(name: str, run: Run, baseline: Sequence[Signals] = ()) -> Signals:
-        return Signals(name, run, TagTable(config.tags, run.tags), baseline)
+        return Signals(name, run, TagTable(config.tags, run.tags, config.logger(name)), baseline)
 
     signals = seen(name, run, [seen(name, other) for other in baseline])
     if training is not None:
@@ -85,6 +85,8 @@ def audit_run(
         sum(map(len, run.scalars.values())),
         steps,
         wall_times,
+        logger=signals.logger.name,
+        main=signals.main.tag if signals.main else "",
     )
 
 

@@ -18,7 +18,7 @@ from summaries.auditing.statistics.course import (
     onset,
     without_zeros,
 )
-from summaries.auditing.statistics.robust import blocks, in_sigmas, median, sigma
+from summaries.auditing.statistics.robust import blocks, in_sigmas, median, monotone_trend, sigma
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +42,11 @@ _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the 
     "GL304",
     "loss-diverges",
     Severity.ERROR,
-    min_points=whole(20, 5),
+    min_points=whole(10, 5),
     sigmas=above(0, 6.0),
     min_rise=at_least(0, 0.2),
     min_undone=at_least(0, 0.25),
+    times=above(1, 4.0),
 )
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above its best level, and stays there."""
@@ -54,7 +55,7 @@ def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
         return
     hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
     if hit is not None:
-        yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)
+        yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)  # too little for an error
 
 
 def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
@@ -76,7 +77,38 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
         hit = _divergence(run, signal, series, count, limit)
         if hit is not None:
             return hit
-    return _breaking_away(run, signal, series, limit) or _above_its_start(signal, series, limit)
+    return (
+        _breaking_away(run, signal, series, limit)
+        or _above_its_start(signal, series, limit)
+        or _ends_far_above_its_best(run, signal, series, limit)
+    )
+
+
+def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a positive loss that ends, settled, at a multiple of its best level, whatever its course between them."""
+    value, n = np.log(np.maximum(series.value, 1e-300)), len(series)
+    if series.value.min() <= 0:
+        return None
+    cut = blocks(value, max(n // _FEW, 1))
+    level = cut.median
+    best, last = int(np.argmin(level)), value[-max(n // 10, _FEW) :]
+    end = median(last)
+    lowest, least = float(np.exp(level[best])), max(limit["sigmas"] * sigma(np.diff(last)), math.log(limit["times"]))
+    known = float(np.exp(level[: best + 1].max())) - lowest
+    falls = monotone_trend(last) < -2 and median(last[-3:]) < (end + level[best]) / 2
+    if end - level[best] < least or np.exp(end) - lowest < max(limit["min_undone"] * known, 0) or falls:
+        return None
+    if explained_by_rate(run, series, int(cut.start[best]), n - 1, n - 1):
+        return None
+    since = int(cut.start[best]) + int(np.flatnonzero(value[cut.start[best] :] < level[best] + least / 2)[-1])
+    return _hit(
+        signal,
+        series,
+        min(since, n - 1),
+        lowest,
+        float(np.exp(end)),
+        in_sigmas(end - level[best], sigma(np.diff(last))),
+    )
 
 
 def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
@@ -92,7 +124,8 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
         rise = end - lowest
         far = 2 if 2 * rise > max(abs(lowest), known) else 3
-        if rise > max(limit["sigmas"] * error, far * walk) and _stays(level, best, end, error, limit):
+        enough = rise > far * walk or _jumps(level, best, limit["sigmas"])
+        if enough and rise > limit["sigmas"] * error and _stays(level, best, end, error, limit):
             break
     else:
         return None
@@ -104,14 +137,26 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error))
 
 
+def _jumps(level: NDArray[np.float64], best: int, sigmas: float) -> bool:
+    """Whether the level goes up at one place after the best block by more than it ever wanders from block to block."""
+    change = np.diff(level)
+    return len(change) > best and float(change[best:].max()) > sigmas * sigma(change)
+
+
 def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit:
-    """Describe a rise from the best level to the level at the end, which begins at the point `since`."""
-    told, highest = _told(series, since, best, end)
+    """Describe a rise from the best level to the level at the end, which begins at the point `since`.
+
+    If the last points are back half way to the best level, it was a hump, and a note.
+    """
+    now = median(series.value[-_FEW:])
+    back = now < (best + end) / 2
+    told, highest = _told(series, since, best, now)
     return Hit(
         f"{signal.tag} rises from {best:.4g} to {told}",
         signal.tags[0],
         (int(series.step[since]), int(series.step[-1])),
-        {"best": best, "end": end, "highest": highest, "sigmas": sigmas},
+        {"best": best, "end": now, "highest": highest, "sigmas": sigmas},
+        severity=Severity.INFO if back else None,
         others=signal.tags[1:],
     )
 

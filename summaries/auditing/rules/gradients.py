@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
-from summaries.auditing.statistics.course import level_between
+from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import counted
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_SURE = 2.0  # standard deviations of a trend by chance
 _MANY = 4  # so many jumps are not an accident
 _NEAR = 5  # points this close together are one place
 _LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
@@ -103,13 +103,10 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _is_still_learning(run: Signals, steps: tuple[int, int] | None) -> bool:
-    """Whether the objective falls in spite of the norm, by two standard errors between the ends of these steps."""
+    """Whether the objective falls in spite of the norm, between these steps."""
     if run.objective is None or steps is None:
         return False
-    (before, error), (after, other) = (
-        level_between(run.objective.finite, *steps, *share) for share in ((0.0, 0.2), (0.8, 1.0))
-    )
-    return before - after > 2 * math.hypot(error, other)
+    return trend_between(run.objective.finite, *steps) < -_SURE
 
 
 def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:

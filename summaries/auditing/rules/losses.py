@@ -15,13 +15,13 @@ from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_r
 from summaries.auditing.statistics.course import (
     Course,
     bend,
-    largest_rise,
     level_between,
     scatter_about_trend,
+    trend_between,
     without_zeros,
 )
 from summaries.auditing.statistics.excursions import Excursions
-from summaries.auditing.statistics.robust import blocks, median
+from summaries.auditing.statistics.robust import blocks, median, monotone_trend
 from summaries.reading.series import Series
 from summaries.words import counted, listed
 
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_FEW = 5  # points at the end; fewer may be a spike
+_FEW = 5  # levels that show a trend
+_SURE = 2.0  # standard deviations of a trend by chance
+_NONE = 10.0  # a change so many times smaller than another is none beside it
 
 
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR, **overflows.THRESHOLDS)
@@ -208,7 +210,14 @@ def _share(metric: Signal) -> NDArray[np.float64]:
 
 
 @RULES.add(
-    "GL305", "overfitting", Severity.WARNING, min_points=whole(4, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.1)
+    "GL305",
+    "overfitting",
+    Severity.WARNING,
+    min_points=whole(4, 3),
+    sigmas=above(0, 6.0),
+    trend=above(0, 2.0),
+    min_rise=at_least(0, 0.1),
+    large=at_least(0, 0.33),
 )
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Validation losses rise while the training losses to which they belong fall."""
@@ -234,24 +243,21 @@ def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: Limits) -> bool:
-    """Whether levels rise from the best one to the end: by a lot, evenly, and by more than they vary."""
+    """Whether levels rise from the best one to the end, stay there, and do so by more than chance.
+
+    Either they follow a trend, and hardly vary about their course; or they end so much higher that no course matters.
+    """
     since, lowest = level[best:], abs(float(level[best]))
     if len(since) < _FEW:
-        large = rise >= lowest / 3 and len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
-        return large and rise >= limit["sigmas"] * scatter_about_trend(since)
-    # A level that wanders scatters about any line, and so does one with correlated noise.
-    noise = scatter_about_trend(since)
-    if len(since) >= 8:  # noqa: PLR2004 - enough to tell a curve from a wander
-        noise = min(noise, 1.25 * scatter_about_trend(since, 2))
-    sigmas = limit["sigmas"]
-    if (
-        rise >= 0.18 * lowest
-    ):  # few wanders go so far: whatever the shape, only differences between neighbours are noise
-        noise, sigmas = min(noise, bend(since)), 0.75 * sigmas
-    fell = float(level[0]) - float(level[best]) >= 2 * rise  # before, and by more than it wanders
-    enough = limit["min_rise"] * lowest * (0.7 if fell else 1 if best else 2)
-    turns = max(largest_rise(level[: best + 1]), largest_rise(-since))
-    return rise >= max(enough, sigmas * noise, limit["sigmas"] / 1.6 * error, 3 * turns)
+        every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
+        return every and rise >= max(limit["large"] * lowest, limit["sigmas"] * scatter_about_trend(since))
+    if since[-(len(since) // 3) :].min() < level[best] + rise / 2:
+        return False
+    settled = scatter_about_trend(since[len(since) // 2 :])
+    if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
+        return True
+    least = limit["min_rise"] * lowest * (1 if best else 2)
+    return rise >= max(least, limit["sigmas"] * max(error, bend(since))) and monotone_trend(since) >= limit["trend"]
 
 
 def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
@@ -264,13 +270,15 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
         return None
     start = int(series.step[cut.start[best] + cut.length // 2])
     stop = int(series.step[-1])
-    before, error = level_between(loss, start, stop, 0.0, 0.2)
-    after, other = level_between(loss, start, stop, 0.8, 1.0)
-    if before - after <= 2 * math.hypot(error, other):
+    before, _ = level_between(loss, start, stop, 0.0, 0.2)
+    after, _ = level_between(loss, start, stop, 0.8, 1.0)
+    trend = trend_between(loss, start, stop)
+    fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
+    if not (trend < -_SURE and after < before) and not (fallen and trend < _SURE):
         return None
+    how = f"falls from {before:.4g} to {after:.4g}" if trend < -_SURE else f"stays at about {after:.4g}"
     return Hit(
-        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag}"
-        f" falls from {before:.4g} to {after:.4g}",
+        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
         signal.tag,
         (start, stop),
         {"best": lowest, "end": end, "training then": before, "training at the end": after},

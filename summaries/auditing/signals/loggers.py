@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["LOGGERS", "UNKNOWN", "Logger", "logger_of"]
+__all__ = ["LOGGERS", "NO_LOGGER", "UNKNOWN", "Logger", "logger_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Logger:
     Attributes:
         name: its name.
         marks: regular expressions; a run is this framework's if each of them matches a whole tag of the run.
-        main: regular expressions for its main loss, best first.
+        main: regular expressions for what stands for a run: its main loss or its reward, best first.
         housekeeping: regular expression for its counters and clocks, in addition to those that `roles` knows by words.
         moving: whether its losses are measured against a moving target, so that they need not fall.
         adapts_rate: whether it changes the learning rate after each update, by what the update did.
@@ -41,6 +41,7 @@ class Logger:
     habit: str = ""
 
 
+NO_LOGGER = "none"
 UNKNOWN = Logger("")
 """The logger of a run whose tags show none."""
 
@@ -50,18 +51,21 @@ LOGGERS: tuple[Logger, ...] = (
     Logger(
         "Stable-Baselines3",
         (r"time/fps", r"rollout/.+|train/(?:n_updates|loss|.+_loss)"),
+        main=(r"rollout/ep_rew_mean",),
         moving=True,
         habit="logs everything again at each evaluation",
     ),
     Logger(
         "Stable Baselines",
         (r"(?:loss|input_info)/.+", r"episode_reward|input_info/(?:rewards|discounted_rewards|advantage)"),
+        main=(r"episode_reward",),
         moving=True,
         habit="logs the episodes of each environment after those of the one before",
     ),
     Logger(
         "rsl_rl",
         (r"Train/mean_(?:reward|episode_length)|Loss/surrogate", r"Perf/.+|Policy/mean_noise_std"),
+        main=(r"Train/mean_reward",),
         moving=True,
         adapts_rate=True,
         habit="logs rewards a second time, against elapsed seconds",
@@ -69,6 +73,7 @@ LOGGERS: tuple[Logger, ...] = (
     Logger(
         "rl_games",
         (r"(?:info/(?:last_lr|kl|epochs)|performance/step_.+)", r"(?:rewards\d*|episode_lengths|shaped_rewards)/.+"),
+        main=(r"rewards\d*/(?:step|frame)", r"rewards\d*/iter"),
         housekeeping=r"info/(?:epochs|e_clip|lr_mul)",
         moving=True,
         adapts_rate=True,
@@ -80,11 +85,12 @@ LOGGERS: tuple[Logger, ...] = (
         (
             r"Environment/(?:Cumulative Reward|Episode Length|Lesson.*)|Policy/(?:Entropy|Learning Rate|.+ Value Estimate)",
         ),
+        main=(r"Environment/Cumulative Reward",),
         housekeeping=r"Environment/Lesson.*|Is Training",
         moving=True,
     ),
-    Logger("CleanRL", (r"charts/(?:episodic_return|SPS|learning_rate)",), moving=True),
-    Logger("RLlib", (r"ray/tune/.+",), moving=True),
+    Logger("CleanRL", (r"charts/(?:episodic_return|SPS|learning_rate)",), (r"charts/episodic_return",), moving=True),
+    Logger("RLlib", (r"ray/tune/.+",), (r"ray/tune/(?:.+/)?episode_re\w+_mean",), moving=True),
     Logger("TRL", (r"train/(?:rewards/chosen|reward|kl|objective/.+)", r"train/.+"), housekeeping=r"train/num_tokens"),
     # detectors
     Logger(
@@ -145,8 +151,9 @@ LOGGERS: tuple[Logger, ...] = (
 def logger_of(tags: Iterable[str], name: str = "") -> Logger:
     """The logger of this name; if it is "", the first whose marks are all among the tags; `UNKNOWN` if there is none.
 
-    Raises:
-        ValueError: there is no logger of this name.
+    Args:
+        tags: all tags of a run.
+        name: one of `LOGGERS`, or "none" for none of them; "" to judge by the tags.
 
     >>> logger_of(["epoch", "hp_metric", "train_loss"]).name
     'Lightning'
@@ -154,10 +161,7 @@ def logger_of(tags: Iterable[str], name: str = "") -> Logger:
     True
     """
     if name:
-        for logger in LOGGERS:
-            if logger.name.lower() == name.lower():
-                return logger
-        raise ValueError(f"there is no logger {name!r}; there are {', '.join(logger.name for logger in LOGGERS)}")
+        return next((logger for logger in LOGGERS if logger.name == name), UNKNOWN)
     return _recognized(tuple(tags))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.signals.loss_names import is_plain, maybe_loss
+from summaries.auditing.signals.loss_names import is_plain, maybe_loss, words
 from summaries.auditing.signals.roles import without_split
 from summaries.reading.series import Series
 
@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from summaries.auditing.signals.loggers import Logger
     from summaries.auditing.signals.signals import Signal
 
-__all__ = ["behaves_like_a_loss", "main_loss", "parts", "sum_of", "trained_with"]
+__all__ = ["behaves_like_a_loss", "main_loss", "main_reward", "parts", "sum_of", "trained_with"]
 
 _RESOLUTION = re.compile(r"\b(?:step|epoch|batch|iter)\b|\bdataloader idx \d+\b")
+_WHOLE = re.compile(
+    r"\b(?:mean|average|avg|cumulative|total|episod\w+|ep rew|ep ret|rew mean|rewards step)\b|\bep(?:rew|ret)\w*"
+)
+_ASIDE = re.compile(r"\b(?:eval|test|val|min|max|std|baseline|intrinsic|curiosity|gail|rnd|value|estimate)\b")
+_PREFERENCE = re.compile(r"\b(?:chosen|rejected|margins?|accurac\w+)\b")
 _FEWEST = 10  # points that show a behaviour
 
 
@@ -31,10 +36,26 @@ def main_loss(losses: Sequence[Signal], logger: Logger) -> Signal | None:
     """The loss that stands for the run: the one that its logger calls so, else a plain one, else the longest."""
 
     def rank(signal: Signal) -> tuple[int, bool, int]:
-        named = (i for i, main in enumerate(logger.main) if re.fullmatch(main, signal.tag))
-        return next(named, len(logger.main)), not is_plain(signal.tag), -len(signal.finite)
+        return _place(signal, logger), not is_plain(signal.tag), -len(signal)
 
-    return min((signal for signal in losses if len(signal.finite)), key=rank, default=None)
+    return min(losses, key=rank, default=None)
+
+
+def _place(signal: Signal, logger: Logger) -> int:
+    """Which of the tags that stand for a run of this logger a signal has: the first is the best."""
+    named = (i for i, main in enumerate(logger.main) if re.fullmatch(main, signal.tag))
+    return next(named, len(logger.main))
+
+
+def main_reward(rewards: Sequence[Signal], logger: Logger) -> Signal | None:
+    """The reward that stands for the run: of whole episodes, from the training, and not a term of it, or an extreme."""
+
+    def rank(signal: Signal) -> tuple[int, bool, bool, int]:
+        text = words(signal.tag)
+        return _place(signal, logger), not _WHOLE.search(text), _ASIDE.search(text) is not None, -len(signal)
+
+    of_episodes = (signal for signal in rewards if not _PREFERENCE.search(words(signal.tag)))
+    return min(of_episodes, key=rank, default=None)
 
 
 def parts(losses: Sequence[Signal], main: Signal) -> list[Signal]:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.signals.loss_names import maybe_loss
-from summaries.auditing.signals.objectives import behaves_like_a_loss, main_loss, parts, sum_of, trained_with
+from summaries.auditing.signals.objectives import (
+    behaves_like_a_loss,
+    main_loss,
+    main_reward,
+    parts,
+    sum_of,
+    trained_with,
+)
 from summaries.auditing.signals.tags import Meaning
 from summaries.reading.restarts import Standing, standing
 from summaries.reading.series import Series
@@ -161,6 +168,15 @@ class Signals:
     def main_loss(self) -> Signal | None:
         """The loss that stands for the run; None if it has none that training has to bring down."""
         return main_loss(self.of("loss"), self.logger)
+
+    @cached_property
+    def main(self) -> Signal | None:
+        """What to show of the run first: its main loss, or its reward, or a validation loss, or an auxiliary loss."""
+        reward = main_reward(self.of("reward"), self.logger)
+        if reward is not None:  # there, a loss says little
+            return reward
+        ranked = (main_loss(self.of(role), self.logger) for role in ("loss", "validation_loss", "auxiliary_loss"))
+        return next(filter(None, ranked), None)
 
     @cached_property
     def objective(self) -> Signal | None:

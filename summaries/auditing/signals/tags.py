@@ -132,9 +132,6 @@ class TagTable:
     Attributes:
         logger: the logger of the run.
 
-    Raises:
-        ValueError: there is no logger of this name.
-
     >>> TagTable().meaning("train/grad_norm").role
     'global_norm'
     >>> TagTable().meaning("slots/v/mean/layer1/kernel")
