@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.auditing.findings import Failure
 from summaries.auditing.signals.tags import is_validation
+from summaries.errors import FaultKind
 from summaries.reading.run import read_files
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number, relative
@@ -18,7 +19,19 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["RunFiles", "baseline_below", "read_what_can_be", "reason_of", "runs_below"]
+__all__ = ["RunFiles", "baseline_below", "contents", "read_what_can_be", "reason_of", "runs_below"]
+
+_HEAD_BYTES = 512
+_OTHER_FILES = (
+    (b"fileFormatVersion:", "metadata of Unity"),
+    (b"version https://git-lfs.github.com", "a Git LFS pointer: `git lfs pull` fetches the file itself"),
+    (b"#ifndef", "a C header"),
+    (b"#pragma", "a C header"),
+    (b"<!DOCTYPE", "a web page"),
+    (b"<html", "a web page"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "compressed by gzip"),
+)
 
 
 class RunFiles(NamedTuple):
@@ -114,6 +127,24 @@ def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None
             failures += closed.values()
             left = [file for file in left if file not in closed]
     return None, tuple(failures)
+
+
+def contents(files: Sequence[StoredFile], run: Run) -> dict[str, str]:
+    """What the files are that are named like event files, and are something else by content: path → words."""
+    other = {fault.path for fault in run.faults if fault.kind is FaultKind.NO_EVENT_FILE}
+    found = {file.path: _content(file) for file in files if file.path in other}
+    return {path: what for path, what in found.items() if what}
+
+
+def _content(file: StoredFile) -> str:
+    """What a file is, judging by its first bytes; "" if they do not tell."""
+    try:
+        with file.open() as opened:
+            head = opened.read_range(0, _HEAD_BYTES)
+    except OSError:  # it has gone since it was read
+        return ""
+    known = next((what for start, what in _OTHER_FILES if head.lstrip().startswith(start)), "")
+    return known or ("a text file" if head.isascii() and head.decode().replace("\n", " ").isprintable() else "")
 
 
 def _closed(name: str, file: StoredFile) -> Failure | None:

@@ -17,6 +17,7 @@ from summaries.auditing.curves import STRETCHES, Curve, averages, means, thin
 from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
+    contents,
     read_what_can_be,
     reason_of,
     runs_below,
@@ -29,7 +30,7 @@ from summaries.execution.processes import Died, in_processes
 from summaries.reading.run import read_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from summaries.auditing.config import Config
     from summaries.reading.run import Run
@@ -48,6 +49,7 @@ def audit_run(
     stretches: int = STRETCHES,
     training: Run | None = None,
     trained: str = "",
+    others: Mapping[str, str] | None = None,
 ) -> RunReport:
     """Audit one run that has been read: a pure function of its columns and faults.
 
@@ -59,12 +61,14 @@ def audit_run(
         stretches: resolution of the curves; see `thin`.
         training: if this run holds the validation of another one, that other run.
         trained: that run's name.
+        others: what those of its files are that are no event files: path → words.
     """
 
     def seen(name: str, run: Run, baseline: Sequence[Signals] = ()) -> Signals:
         return Signals(name, run, TagTable(config.tags, run.tags, config.logger(name)), baseline)
 
     signals = seen(name, run, [seen(name, other) for other in baseline])
+    signals.other_files = others or {}
     if training is not None:
         signals.training = seen(trained, training)
     findings = _unsaid(list(_findings(signals, config)))
@@ -141,7 +145,8 @@ def _audit_files(files: RunFiles, config: Config, baseline: Sequence[Run], stret
     if run is None:
         return RunReport(files.name, files.paths, (), failures=failures)
     training = read_what_can_be(files.name, files.training)[0] if files.training else None
-    report = audit_run(files.name, run, config, baseline, stretches, training, files.trained)
+    others = contents(files.files, run)
+    report = audit_run(files.name, run, config, baseline, stretches, training, files.trained, others)
     return replace(report, failures=failures)
 
 

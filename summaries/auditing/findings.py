@@ -107,7 +107,12 @@ class RunReport:
     def main_curve(self) -> Curve | None:
         """The curve of `main`; if that is "", the first one of a loss; None if there is none."""
         roles = ("loss", "validation_loss")
-        losses = (curve for role in roles for curve in self.curves if curve.role == role and len(curve.value) and not self.main)
+        losses = (
+            curve
+            for role in roles
+            for curve in self.curves
+            if curve.role == role and len(curve.value) and not self.main
+        )
         return next((curve for curve in self.curves if curve.tag == self.main), None) or next(losses, None)
 
 

@@ -24,7 +24,7 @@ from summaries.reading.restarts import Standing, standing
 from summaries.reading.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -112,6 +112,7 @@ class Signals:
         baseline: the runs to compare it with.
         training: if this run holds the validation of another one, that other run.
         logger: what wrote the run.
+        other_files: what those of its files are that are no event files: path → words.
     """
 
     def __init__(self, name: str, run: Run, table: TagTable, baseline: Sequence[Signals] = ()) -> None:
@@ -120,6 +121,7 @@ class Signals:
         self.baseline = baseline
         self.training: Signals | None = None
         self.logger = table.logger
+        self.other_files: Mapping[str, str] = {}
         self.all: dict[str, Signal] = {}
         self._by_role: dict[str, list[Signal]] = defaultdict(list)
         for tag, series in run.scalars.items():
