@@ -33,6 +33,8 @@ __all__ = ["RULES", "loss_diverges"]
 
 RULES = Ruleset()
 
+_SHORT = 20  # points; fewer make no blocks
+_SURE = 2.0  # standard deviations of a trend by chance
 _FEW = 5  # points at the end; fewer could still be a spike
 _TIMES = 1.5  # a loss that blew up early must be at least this many times its start
 _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the run
@@ -55,7 +57,7 @@ def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
         return
     hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
     if hit is not None:
-        yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)  # too little for an error
+        yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)
 
 
 def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
@@ -72,6 +74,8 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
     series = without_zeros(signal.finite)
     if len(series) < limit["min_points"] or not np.ptp(series.value):
         return None
+    if len(series) < _SHORT:
+        return _ends_far_above_its_best(run, signal, series, limit)
     # For a short run, also few blocks: the median of five points is too noisy. In a long one they would hide its turns.
     for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
         hit = _divergence(run, signal, series, count, limit)
@@ -85,30 +89,24 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
 
 
 def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """Find a positive loss that ends, settled, at a multiple of its best level, whatever its course between them."""
-    value, n = np.log(np.maximum(series.value, 1e-300)), len(series)
+    """Find a positive loss that ends, settled or rising, at a multiple of its best level, whatever its course."""
     if series.value.min() <= 0:
         return None
-    cut = blocks(value, max(n // _FEW, 1))
-    level = cut.median
-    best, last = int(np.argmin(level)), value[-max(n // 10, _FEW) :]
-    end = median(last)
-    lowest, least = float(np.exp(level[best])), max(limit["sigmas"] * sigma(np.diff(last)), math.log(limit["times"]))
-    known = float(np.exp(level[: best + 1].max())) - lowest
-    falls = monotone_trend(last) < -2 and median(last[-3:]) < (end + level[best]) / 2
-    if end - level[best] < least or np.exp(end) - lowest < max(limit["min_undone"] * known, 0) or falls:
+    value, n = np.log(series.value), len(series)
+    cut = blocks(value, n // 3)
+    best, last = int(np.argmin(cut.median)), value[-max(n // 10, _FEW) :]
+    lowest, end = float(cut.median[best]), median(last)
+    noise = sigma(np.diff(last))
+    known = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
+    least = max(limit["sigmas"] * noise, math.log(limit["times"]))
+    falls = monotone_trend(last) < -_SURE and median(last[-3:]) < (end + lowest) / 2
+    if end - lowest < least or np.exp(end) - np.exp(lowest) < limit["min_undone"] * known or falls:
         return None
-    if explained_by_rate(run, series, int(cut.start[best]), n - 1, n - 1):
+    start = int(cut.start[best])
+    if explained_by_rate(run, series, start, n - 1, n - 1):
         return None
-    since = int(cut.start[best]) + int(np.flatnonzero(value[cut.start[best] :] < level[best] + least / 2)[-1])
-    return _hit(
-        signal,
-        series,
-        min(since, n - 1),
-        lowest,
-        float(np.exp(end)),
-        in_sigmas(end - level[best], sigma(np.diff(last))),
-    )
+    since = start + int(np.flatnonzero(value[start:] < lowest + least / 2)[-1])
+    return _hit(signal, series, since, float(np.exp(lowest)), float(np.exp(end)), in_sigmas(end - lowest, noise))
 
 
 def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
@@ -146,16 +144,18 @@ def _jumps(level: NDArray[np.float64], best: int, sigmas: float) -> bool:
 def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit:
     """Describe a rise from the best level to the level at the end, which begins at the point `since`.
 
-    If the last points are back half way to the best level, it was a hump, and a note.
+    Where the last points contradict the level at the end, they are told. If they are back half way to the best level,
+    it was a hump, and a note.
     """
     now = median(series.value[-_FEW:])
     back = now < (best + end) / 2
-    told, highest = _told(series, since, best, now)
+    end = now if 3 * abs(now - end) > abs(end - best) else end
+    told, highest = _told(series, since, best, end)
     return Hit(
         f"{signal.tag} rises from {best:.4g} to {told}",
         signal.tags[0],
         (int(series.step[since]), int(series.step[-1])),
-        {"best": best, "end": now, "highest": highest, "sigmas": sigmas},
+        {"best": best, "end": end, "highest": highest, "sigmas": sigmas},
         severity=Severity.INFO if back else None,
         others=signal.tags[1:],
     )

@@ -251,7 +251,7 @@ def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: f
     if len(since) < _FEW:
         every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
         return every and rise >= max(limit["large"] * lowest, limit["sigmas"] * scatter_about_trend(since))
-    if since[-(len(since) // 3) :].min() < level[best] + rise / 2:
+    if since[-(len(since) // 3) :].min() < level[best] + rise / 3:
         return False
     settled = scatter_about_trend(since[len(since) // 2 :])
     if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
@@ -274,7 +274,7 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     after, _ = level_between(loss, start, stop, 0.8, 1.0)
     trend = trend_between(loss, start, stop)
     fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
-    if not (trend < -_SURE and after < before) and not (fallen and trend < _SURE):
+    if not (trend < -_SURE and after < before) and not fallen:
         return None
     how = f"falls from {before:.4g} to {after:.4g}" if trend < -_SURE else f"stays at about {after:.4g}"
     return Hit(
