@@ -15,6 +15,7 @@ from summaries.auditing.statistics.course import (
     Course,
     bend,
     largest_rise,
+    may_be_a_score,
     onset,
     without_zeros,
 )
@@ -56,8 +57,13 @@ def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     if signal is None:
         return
     hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
-    if hit is not None:
-        yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)
+    if hit is None:
+        return
+    sure = _found(run, signal, limit)
+    if sure is None or may_be_a_score(signal.finite.value):
+        yield replace(hit, severity=Severity.INFO)
+    else:
+        yield sure
 
 
 def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:

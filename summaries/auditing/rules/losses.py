@@ -16,6 +16,7 @@ from summaries.auditing.statistics.course import (
     Course,
     bend,
     level_between,
+    may_be_a_score,
     scatter_about_trend,
     trend_between,
     without_zeros,
@@ -111,9 +112,11 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
+        lasts = worst.last - worst.first >= _FEW
         yield Hit(
-            f"{signal.tag} jumps from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]},"
-            f" {_times(worst.sigmas)} its noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
+            f"{signal.tag} {'rises' if lasts else 'jumps'} from {worst.level:.4g} to {value[worst.top]:.4g} at step"
+            f" {step[worst.top]}{f' and is back by step {step[worst.last]}' if lasts else ''}, {_times(worst.sigmas)} its"
+            f" noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
             signal.tags[0],
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {
@@ -185,6 +188,7 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue  # too noisy to tell
         rises = fall < -2 * error
         flat = rises or (hidden < limit["max_decline"] * level and fall < 2 * error)
+        sure = flat and not may_be_a_score(series.value)
         how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
         yield Hit(
             f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {course.early:.4g} in the"
@@ -192,7 +196,7 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
             signal.tags[0],
             (int(series.step[0]), int(series.step[-1])),
             {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
-            severity=None if flat else Severity.INFO,
+            severity=None if sure else Severity.INFO,
             others=signal.tags[1:],
         )
 
