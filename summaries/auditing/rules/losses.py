@@ -113,10 +113,11 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
         lasts = worst.last - worst.first >= _FEW
+        how, back = ("rises", f" and is back by step {step[worst.last]}") if lasts else ("jumps", "")
+        several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         yield Hit(
-            f"{signal.tag} {'rises' if lasts else 'jumps'} from {worst.level:.4g} to {value[worst.top]:.4g} at step"
-            f" {step[worst.top]}{f' and is back by step {step[worst.last]}' if lasts else ''}, {_times(worst.sigmas)} its"
-            f" noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
+            f"{signal.tag} {how} from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]}{back},"
+            f" {_times(worst.sigmas)} its noise{several}",
             signal.tags[0],
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {

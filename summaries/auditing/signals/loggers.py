@@ -82,9 +82,7 @@ LOGGERS: tuple[Logger, ...] = (
     Logger("skrl", (r"(?:Loss|Losses) / .+", r"(?:Reward|Episode) / .+"), moving=True, adapts_rate=True),
     Logger(
         "ML-Agents",
-        (
-            r"Environment/(?:Cumulative Reward|Episode Length|Lesson.*)|Policy/(?:Entropy|Learning Rate|.+ Value Estimate)",
-        ),
+        (r"Environment/(?:Cumulative Reward|Episode Length)|Policy/(?:Entropy|Learning Rate|.+ Value Estimate)",),
         main=(r"Environment/Cumulative Reward",),
         housekeeping=r"Environment/Lesson.*|Is Training",
         moving=True,

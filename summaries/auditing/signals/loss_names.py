@@ -117,8 +117,8 @@ def loss_role(tag: str) -> str:
 def maybe_loss(tag: str) -> str:
     """The role of a tag that is a loss by its words, beside a word that is not known: its behaviour has to decide.
 
-    >>> maybe_loss("loss/loss_tr"), maybe_loss("losses/bounds_loss"), maybe_loss("val/foo_loss"), maybe_loss("best_loss")
-    ('loss', 'loss', 'validation_loss', '')
+    >>> maybe_loss("losses/bounds_loss"), maybe_loss("val/foo_loss"), maybe_loss("best_loss")
+    ('loss', 'validation_loss', '')
     """
     parts = _parts(tag)
     place = " ".join(parts[-2:])

@@ -1,7 +1,7 @@
-"""The objective of a run: which of its losses is trained, or the sum of its parts, and which one a validation belongs to.
+"""The objective of a run: the loss that is trained, or the sum of its parts; and to which loss a validation belongs.
 
-The course of a loss says something about the training only if the training brings it down. That holds for the objective.
-Its parts may rise while it falls: a detector finds more boxes, and the loss of their classes rises.
+The course of a loss says something about the training only if the training brings it down. That holds for the
+objective. Its parts may rise while it falls: a detector finds more boxes, and the loss of their classes rises.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _stem(tag: str) -> str:
 
 
 def behaves_like_a_loss(signal: Signal) -> bool:
-    """Whether a tag that may be a loss by its words is one by its values: not negative, and lower late than at first."""
+    """Whether a tag that may be a loss by its words is one by its values: not negative, and lower in the end."""
     value = signal.finite.value
     if not maybe_loss(signal.tag) or len(value) < _FEWEST or value.min() < 0:
         return False

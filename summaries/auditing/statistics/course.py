@@ -193,17 +193,17 @@ def level_between(series: Series, start: int, stop: int, low: float, high: float
 
 
 def trend_between(series: Series, start: int, stop: int, count: int = 30) -> float:
-    """How surely a series rises or falls from step `start` to `stop`: `monotone_trend` of `count` blocks; 0 if empty."""
+    """How surely a series rises or falls from step `start` to `stop`: the `monotone_trend` of `count` blocks."""
     part = series.value[(series.step >= start) & (series.step <= stop)]
     return monotone_trend(blocks(part, count).median) if len(part) > 1 else 0.0
 
 
 def may_be_a_score(values: Floats) -> bool:
-    """Whether n ≥ 3 values may be those of a score that is called a loss: shares, lowest at first, that go up and settle.
+    """Whether n ≥ 3 values may be a score that is called a loss: shares, lowest at first, that go up and settle.
 
     A loss that diverges is lowest later, leaves the range from 0 to 1, or rises ever faster.
     """
     first, second, third = (median(part) for part in np.array_split(values, 3))
     start = values[: max(len(values) // 10, 1)]
-    shares = 0 <= values.min() and values.max() <= 1
+    shares = values.min() >= 0 and values.max() <= 1
     return bool(shares and median(start) < first < second <= third and third - second < second - first)

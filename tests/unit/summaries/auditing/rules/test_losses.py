@@ -85,6 +85,6 @@ def test_losses_that_are_not_finite_are_one_finding():
 
 def test_a_metric_without_a_sample_is_no_loss_that_is_lost():
     nan = np.full(50, np.nan)
-    assert codes(total_loss=np.linspace(2, 1, 50), **{"bbox__APs": nan}) == []
+    assert codes(total_loss=np.linspace(2, 1, 50), bbox__APs=nan) == []
     (found,) = findings("GL301", total_loss=nan, bbox__AP50=nan)
     assert (found.tag, found.others) == ("total_loss", ("bbox/AP50",))
