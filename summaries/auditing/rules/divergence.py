@@ -105,7 +105,7 @@ def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit
     noise = sigma(np.diff(last))
     known = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
     least = max(limit["sigmas"] * noise, math.log(limit["times"]))
-    falls = monotone_trend(last) < -_SURE and median(last[-3:]) < (end + lowest) / 2
+    falls = monotone_trend(blocks(last, 30).median) < -_SURE and median(last[-3:]) < (end + lowest) / 2
     if end - lowest < least or np.exp(end) - np.exp(lowest) < limit["min_undone"] * known or falls:
         return None
     start = int(cut.start[best])

@@ -258,7 +258,7 @@ def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: f
         return every and rise >= max(limit["large"] * lowest, limit["sigmas"] * scatter_about_trend(since))
     if since[-(len(since) // 3) :].min() < level[best] + rise / 3:
         return False
-    settled = scatter_about_trend(since[len(since) // 2 :])
+    settled = max(error, scatter_about_trend(since[len(since) // 2 :]))
     if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
         return True
     least = limit["min_rise"] * lowest * (1 if best else 2)

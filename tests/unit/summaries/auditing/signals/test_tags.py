@@ -114,19 +114,22 @@ TAGS = {
     "steps_per_second": ["train/global_step_per_sec", "global_step/sec", "steps_per_second"],
     "part_norm": ["grad_norm_g", "grad_norm_d", "train/grad_norm_critic"],  # VITS
     "reward": [
-        "rollout/ep_rew_mean", "test/reward", "Environment/Cumulative Reward", "charts/episodic_return", "rewards/step",
-        "Episode/rew_feet_air_time", "Train/mean_reward", "episode_reward", "EpRet", "eprewmean", "Reward / Total reward",
+        "rollout/ep_rew_mean", "test/reward", "Environment/Cumulative Reward", "charts/episodic_return",
+        "rewards/step", "Episode/rew_feet_air_time", "Train/mean_reward", "episode_reward", "EpRet", "eprewmean",
+        "Reward / Total reward",
     ],
     "episode_length": [
         "rollout/ep_len_mean", "eval/mean_ep_length", "Environment/Episode Length", "episode_lengths/step", "EpLen",
         "Train/mean_episode_length", "charts/episodic_length", "eplenmean",
     ],
     "metric": [
-        "accuracy", "eval/accuracy", "val/psnr", "train_acc_step", "metrics/mAP_0.5", "metrics/mAP50-95(B)", "bbox/AP50",
+        "accuracy", "eval/accuracy", "val/psnr", "train_acc_step", "metrics/mAP_0.5", "metrics/mAP50-95(B)",
+        "bbox/AP50",
         "epoch_accuracy", "val_f1", "Test/IoU", "accuracy_1", "eval/bleu", "test_wer",
     ],
     "housekeeping": [
-        "train/epoch", "epoch", "throughput/tokens_per_sec", "iteration-time", "hp_metric", "time/fps", "Perf/total_fps",
+        "train/epoch", "epoch", "throughput/tokens_per_sec", "iteration-time", "hp_metric", "time/fps",
+        "Perf/total_fps",
         "time/total_timesteps", "train/n_updates", "data_time", "eta_seconds", "eval/runtime", "train/total_flos",
         "train/global_step", "charts/SPS", "Perf/collection time", "performance/step_time", "memory", "info/epochs",
     ],
