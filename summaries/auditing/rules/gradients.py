@@ -103,10 +103,11 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _is_still_learning(run: Signals, steps: tuple[int, int] | None) -> bool:
-    """Whether the objective falls in spite of the norm, between these steps."""
-    if run.objective is None or steps is None:
+    """Whether the objective falls in spite of the norm, from the first of these steps to the end of the run."""
+    if run.objective is None or steps is None or not len(run.objective.finite):
         return False
-    return trend_between(run.objective.finite, *steps) < -_SURE
+    loss = run.objective.finite
+    return trend_between(loss, steps[0], int(loss.step[-1])) < -_SURE
 
 
 def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:

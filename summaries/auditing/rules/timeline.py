@@ -78,8 +78,11 @@ def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _by_habit(signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
-    """Whether the steps of a tag go back again and again: restarts are rare, and threads that write late are not."""
-    return len(at) > max(1, limit["max_share"] * len(signal))
+    """Whether a tag goes back a little again and again: threads write late. A restart begins a file, or the steps."""
+    step = signal.series.step
+    within = np.setdiff1d(at, signal.file_starts)
+    often = len(within) > max(1, limit["max_share"] * len(signal))
+    return bool(often and np.median(step[within]) > step.min())
 
 
 def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:

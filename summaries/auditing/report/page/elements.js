@@ -37,7 +37,7 @@ function sign(severity) {
 }
 
 /** A name of at most `most` characters: the middle of a longer one is left out, because runs differ at their ends. */
-function shortened(name, most = 56) {
+function middleLeftOut(name, most = 56) {
   if (name.length <= most) return name;
   const half = Math.floor((most - 1) / 2);
   return `${name.slice(0, most - 1 - half)}…${name.slice(-half)}`;

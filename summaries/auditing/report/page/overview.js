@@ -95,7 +95,7 @@ function rowOf(row, baseline) {
   const address = `#/${row.position}`;
   return el("tr", { class: verdict(row), onclick: (event) => { if (!event.target.closest("a") && !String(getSelection())) location.hash = address; } },
     el("td", { class: "verdict" }, sign(verdict(row))),
-    el("th", { class: "name", scope: "row", title: row.name }, el("a", { href: address }, shortened(row.name)), row.name === baseline ? el("em", {}, "baseline") : null),
+    el("th", { class: "name", scope: "row", title: row.name }, el("a", { href: address }, middleLeftOut(row.name)), row.name === baseline ? el("em", {}, "baseline") : null),
     worstCell(row),
     count(errors, "error"), count(warnings, "warning"), count(infos, "info"),
     el("td", { class: "steps" }, row.steps ? whole(stepsOf(row)) : "–"),

@@ -257,3 +257,15 @@ def test_the_end_of_the_only_epoch_is_no_stall(tmp_path):
             writer.add_scalar("train_loss", 1 / (1 + step), step, walltime=time)
             writer.add_scalar("epoch", step // 100, step, walltime=time)
     assert "GL204" not in found_in(tmp_path)
+
+
+def test_many_short_runs_in_one_directory_are_restarts(tmp_path):
+    for fold in range(6):
+        log(tmp_path / "files", range(8), suffix=f".{fold}", start=1e9 + 500 * fold)
+    log(tmp_path / "file", [*range(8)] * 6)
+    found = {run.name: run.findings[0] for run in audit(tmp_path, Config()).runs}
+    assert [found[name].severity.name for name in ("files", "file")] == ["WARNING", "WARNING"]
+    assert found["files"].message == (
+        "loss: the step goes back from 7 to 0 without a restart mark, where another file begins, 5 times"
+    )
+    assert found["file"].message == "loss: the step goes back from 7 to 0 without a restart mark, 5 times"
