@@ -1,8 +1,15 @@
-"""Numbers with their nouns, as messages say them: 1 file, 2 files."""
+"""Numbers with their nouns, and lists of names, as messages say them: 1 file, 2 files; a, b and 3 others."""
 
 from __future__ import annotations
 
-__all__ = ["counted"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["counted", "listed"]
+
+_NAMED = 3
 
 
 def counted(number: int, noun: str) -> str:
@@ -16,3 +23,14 @@ def counted(number: int, noun: str) -> str:
     ('1 file', '0 steps', '1250 points')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """One or more names; of more than three, the first two and the number of the others.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
+    ('a', 'a and b', 'a, b and 3 others')
+    """
+    if len(names) > _NAMED:
+        return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} others"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

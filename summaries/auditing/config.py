@@ -19,6 +19,9 @@ fraction = 0.95                      # `gradledger rule GL404` lists the thresho
 loss = ['my_task/objective']         # regular expressions for whole tags; they are tried before the built-in ones
 other = ['.*/aux_loss']              # no rule looks at tags with the role "other"
 
+[tool.gradledger.audit.loggers]
+"ppo/*" = "Stable-Baselines3"        # which framework wrote these runs, instead of what their tags show; or "none"
+
 In Python, pass a dict with the same keys, or a `Config`.
 """
 
@@ -37,6 +40,7 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import RULES
+from summaries.auditing.signals.loggers import LOGGERS, NO_LOGGER
 from summaries.auditing.signals.ranks import RANKS
 from summaries.auditing.signals.tags import ROLES
 
@@ -68,9 +72,11 @@ class Config:
         per_run_ignores: shell pattern for names of runs → rules to leave out there, whatever `select` says.
         tags: (role, regular expression) pairs; they are tried before the built-in ones.
         ranks: a regular expression for the part of a run's name that differs between the ranks of one job.
+        loggers: shell pattern for names of runs → the framework that wrote them, or "none"; the first that matches
+            replaces what their tags show.
 
     Raises:
-        ConfigError: a code, a severity, a threshold, a role or a pattern is invalid.
+        ConfigError: a code, a severity, a threshold, a role, a pattern or a logger is invalid.
 
     >>> config = Config(select=("GL4",), thresholds={"GL404": {"fraction": 0.95}})
     >>> config.limits("GL404")["fraction"]
@@ -85,6 +91,7 @@ class Config:
     per_run_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tags: tuple[tuple[str, str], ...] = ()
     ranks: str = RANKS
+    loggers: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ignores = {name: _codes(f'per-run-ignores."{name}"', codes) for name, codes in self.per_run_ignores.items()}
@@ -96,6 +103,8 @@ class Config:
             _known("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
             _check_pattern(f"tags.{role or _OTHER}", pattern)
         _check_pattern("ranks", self.ranks)
+        for name in self.loggers.values():
+            _known("loggers", name, (*(logger.name for logger in LOGGERS), NO_LOGGER), "logger")
         values = {
             "select": _codes("select", self.select),
             "ignore": _codes("ignore", self.ignore),
@@ -116,6 +125,10 @@ class Config:
         """The codes of the rules to use for the run of this name."""
         matching = [codes for pattern, codes in self.per_run_ignores.items() if fnmatch.fnmatchcase(run, pattern)]
         return [code for code in self.selected if not any(_specificity(code, codes) for codes in matching)]
+
+    def logger(self, run: str) -> str:
+        """The name of the logger that was given for the run of this name; "" if none was."""
+        return next((name for pattern, name in self.loggers.items() if fnmatch.fnmatchcase(run, pattern)), "")
 
     def without(self, ignore: Iterable[str]) -> Config:
         """A copy that leaves out these rules, whatever `select` says."""
@@ -300,6 +313,7 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "per-run-ignores": _string_lists,
     "tags": _tags,
     "ranks": lambda _, value: value,
+    "loggers": _tables,
 }
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.auditing.findings import Failure
 from summaries.auditing.signals.tags import is_validation
+from summaries.errors import FaultKind
 from summaries.reading.run import read_files
 from summaries.storage.logdir import run_directories
-from summaries.storage.names import relative
+from summaries.storage.names import by_number, relative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +19,19 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["RunFiles", "baseline_below", "read_what_can_be", "reason_of", "runs_below"]
+__all__ = ["RunFiles", "baseline_below", "contents", "read_what_can_be", "reason_of", "runs_below"]
+
+_HEAD_BYTES = 512
+_OTHER_FILES = (
+    (b"fileFormatVersion:", "metadata of Unity"),
+    (b"version https://git-lfs.github.com", "a Git LFS pointer: `git lfs pull` fetches the file itself"),
+    (b"#ifndef", "a C header"),
+    (b"#pragma", "a C header"),
+    (b"<!DOCTYPE", "a web page"),
+    (b"<html", "a web page"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "compressed by gzip"),
+)
 
 
 class RunFiles(NamedTuple):
@@ -26,7 +39,7 @@ class RunFiles(NamedTuple):
 
     Attributes:
         name: the name of the run.
-        files: its files, in reading order.
+        files: its files, by name and number, and so by age.
         size: how many bytes they have together.
         training: if this run holds the validation of another one, as Keras and TF1 write it, the files of that one.
         trained: the name of that other run, or "".
@@ -47,7 +60,7 @@ class RunFiles(NamedTuple):
 
 
 def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
-    """Every run below a directory, sorted by name; an event file is a run by itself.
+    """Every run below a directory, sorted by name and number; an event file is a run by itself.
 
     A directory below it that cannot be read becomes a run without files, with a failure that says why.
 
@@ -59,11 +72,12 @@ def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
     errors: list[OSError] = []
     runs = run_directories(path, errors.append, lone=os.path.basename(path))
     found = []
-    for name, files in runs.items():
+    for name, listed in runs.items():
+        files = sorted(listed, key=lambda file: by_number(file.path))
         trained = _trained(name, runs)
         size = sum(file.size for file in files)
         found.append(RunFiles(name, tuple(files), size, tuple(runs.get(trained, ())), trained))
-    return sorted(found + [_unlisted(error, path) for error in errors], key=lambda run: run.name)
+    return sorted(found + [_unlisted(error, path) for error in errors], key=lambda run: by_number(run.name))
 
 
 def baseline_below(path: str | os.PathLike[str] | None) -> list[RunFiles]:
@@ -113,6 +127,24 @@ def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None
             failures += closed.values()
             left = [file for file in left if file not in closed]
     return None, tuple(failures)
+
+
+def contents(files: Sequence[StoredFile], run: Run) -> dict[str, str]:
+    """What the files are that are named like event files, and are something else by content: path → words."""
+    other = {fault.path for fault in run.faults if fault.kind is FaultKind.NO_EVENT_FILE}
+    found = {file.path: _content(file) for file in files if file.path in other}
+    return {path: what for path, what in found.items() if what}
+
+
+def _content(file: StoredFile) -> str:
+    """What a file is, judging by its first bytes; "" if they do not tell."""
+    try:
+        with file.open() as opened:
+            head = opened.read_range(0, _HEAD_BYTES)
+    except OSError:  # it has gone since it was read
+        return ""
+    known = next((what for start, what in _OTHER_FILES if head.lstrip().startswith(start)), "")
+    return known or ("a text file" if head.isascii() and head.decode().replace("\n", " ").isprintable() else "")
 
 
 def _closed(name: str, file: StoredFile) -> Failure | None:

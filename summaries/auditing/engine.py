@@ -17,6 +17,7 @@ from summaries.auditing.curves import STRETCHES, Curve, averages, means, thin
 from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
+    contents,
     read_what_can_be,
     reason_of,
     runs_below,
@@ -52,6 +53,7 @@ def audit_run(
     stretches: int = STRETCHES,
     training: Run | None = None,
     trained: str = "",
+    others: Mapping[str, str] | None = None,
 ) -> RunReport:
     """Audit one run that has been read: a pure function of its columns and faults.
 
@@ -63,12 +65,14 @@ def audit_run(
         stretches: resolution of the curves; see `thin`.
         training: if this run holds the validation of another one, that other run.
         trained: that run's name.
+        others: what those of its files are that are no event files: path → words.
     """
     signals = _signals(name, run, config, [_signals(name, other, config) for other in baseline])
+    signals.other_files = others or {}
     if training is not None:
         signals.training = _signals(trained, training, config)
     findings = _ordered(_unsaid(list(_findings(signals, config, config.codes(name)))))
-    longest = signals.longest
+    longest = signals.longest or max(signals.all.values(), key=len, default=None)
     steps = wall_times = None
     if signals.all:
         series = [signal.series for signal in signals.all.values()]
@@ -84,6 +88,8 @@ def audit_run(
         sum(map(len, run.scalars.values())),
         steps,
         wall_times,
+        logger=signals.logger.name,
+        main=signals.main.tag if signals.main else "",
     )
 
 
@@ -102,7 +108,7 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
 
 
 def _signals(name: str, run: Run, config: Config, baseline: Sequence[Signals] = ()) -> Signals:
-    return Signals(name, run, TagTable(config.tags, run.tags), baseline)
+    return Signals(name, run, TagTable(config.tags, run.tags, config.logger(name)), baseline)
 
 
 def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -127,8 +133,8 @@ def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Iterato
             rule = RULES[code]
             for hit in rule.check(signals, config.limits(code)):
                 severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
-                run = hit.run or signals.name
-                yield Finding(code, rule.name, severity, run, hit.tag, hit.steps, hit.message, hit.evidence, hit.count)
+                about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others
+                yield Finding(code, rule.name, severity, hit.run or signals.name, *about)
 
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
@@ -162,7 +168,8 @@ def _audit_files(
     if run is None:
         return RunReport(files.name, files.paths, (), failures=failures)
     training = read(files.name, files.training)[0] if files.training else None
-    report = audit_run(files.name, run, config, baseline, stretches, training, files.trained)
+    others = contents(files.files, run)
+    report = audit_run(files.name, run, config, baseline, stretches, training, files.trained, others)
     return replace(report, failures=failures)
 
 

@@ -40,6 +40,7 @@ class Finding:
         message: one sentence, with its numbers.
         evidence: numbers by name; the page of the rule explains them.
         count: how often it occurred.
+        others: other tags that show it, too.
     """
 
     code: str
@@ -51,6 +52,7 @@ class Finding:
     message: str
     evidence: Mapping[str, float | int | str] = field(default_factory=dict)
     count: int = 1
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,8 @@ class RunReport:
         steps: its first and last step; None if it has no points.
         wall_times: of its first and last point, in seconds since the epoch; None if it has no points.
         failures: what could not be audited.
+        logger: the framework that wrote it, judging by its tags or by the configuration; "" if it is unknown.
+        main: the tag that stands for it: its main loss, or its reward, or a validation loss; "" if it has none.
     """
 
     name: str
@@ -91,11 +95,25 @@ class RunReport:
     steps: tuple[int, int] | None = None
     wall_times: tuple[float, float] | None = None
     failures: tuple[Failure, ...] = ()
+    logger: str = ""
+    main: str = ""
 
     @property
     def worst(self) -> Severity | None:
         """The severity of the worst finding; None if there are no findings."""
         return max((finding.severity for finding in self.findings), default=None)
+
+    @property
+    def main_curve(self) -> Curve | None:
+        """The curve of `main`; if that is "", the first one of a loss; None if there is none."""
+        roles = ("loss", "validation_loss")
+        losses = (
+            curve
+            for role in roles
+            for curve in self.curves
+            if curve.role == role and len(curve.value) and not self.main
+        )
+        return next((curve for curve in self.curves if curve.tag == self.main), None) or next(losses, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from typing import Any
 
-__all__ = ["checked_suffix", "directory_of", "event_file_name", "is_event_file", "is_remote", "join", "relative"]
+__all__ = [
+    "by_number",
+    "checked_suffix",
+    "directory_of",
+    "event_file_name",
+    "is_event_file",
+    "is_remote",
+    "join",
+    "relative",
+]
 
 counter = itertools.count()
 
@@ -37,6 +47,15 @@ def checked_suffix(suffix: Any) -> str:
     if "/" in suffix or os.sep in suffix:
         raise ValueError(f"filename_suffix must be a part of a file's name, without separators, got {suffix!r}")
     return suffix
+
+
+def by_number(name: str) -> list[tuple[int, str]]:
+    """A sort key that puts version_2 before version_10.
+
+    >>> sorted(["run/a.10", "run/a.9", "run"], key=by_number)
+    ['run', 'run/a.9', 'run/a.10']
+    """
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", name)]
 
 
 def is_event_file(name: str) -> bool:

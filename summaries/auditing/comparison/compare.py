@@ -85,7 +85,7 @@ class _Read:
         self.left_out += [(files.name, failure.reason) for failure in (*files.failures, *failures)]
         if run is None:
             return
-        signals = Signals(files.name, run, TagTable(self._config.tags, run.tags))
+        signals = Signals(files.name, run, TagTable(self._config.tags, run.tags, self._config.logger(files.name)))
         wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self._metric,) if tag in signals.all]
         self.outcomes[files.name] = {signal.tag: outcome(signal, maximize=self._maximize) for signal in wanted}
         self.configurations[files.name] = {**run.hparams, **from_name(files.name), **row}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "as_dict", "finding_as_dict", "json"]
 
-VERSION = "1.0"
+VERSION = "1.1"
 """The version of the schema. The first number changes if readers of the previous version would fail."""
 
 
@@ -42,6 +42,7 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.name.lower(),
         "run": finding.run,
         "tag": finding.tag,
+        "others": list(finding.others),
         "steps": list(finding.steps) if finding.steps else None,
         "message": finding.message,
         "evidence": {name: _plain(value) for name, value in finding.evidence.items()},
@@ -52,6 +53,8 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
 def _run(run: RunReport) -> dict[str, Any]:
     return {
         "name": run.name,
+        "logger": run.logger,
+        "main": run.main,
         "files": list(run.files),
         "points": run.points,
         "steps": list(run.steps) if run.steps else None,

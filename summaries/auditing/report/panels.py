@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+from summaries.storage.names import by_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +21,8 @@ __all__ = ["Panel", "panels"]
 # Title, kind and roles of each chart, in the order in which readers want them. A title that occurs twice is drawn once,
 # with the first roles that the run has.
 _LAYOUT: tuple[tuple[str, Kind, tuple[str, ...]], ...] = (
+    ("Reward", "lines", ("reward",)),
+    ("Episode length", "lines", ("episode_length",)),
     ("Loss", "lines", ("loss", "validation_loss")),
     ("Gradient norm and its bound", "lines", ("global_norm", "clip_norm", "clipped_global_norm")),
     ("Share of steps clipped", "lines", ("clipped_fraction",)),
@@ -62,14 +65,24 @@ class Panel:
     further: bool = False
 
 
-def panels(curves: Sequence[Curve]) -> list[Panel]:
-    """The charts of a run, in the order of the page; every curve is in exactly one of them."""
+def panels(curves: Sequence[Curve], main: str = "", told: str = "") -> list[Panel]:
+    """The charts of a run, in the order of the page; every curve is in exactly one of them.
+
+    Args:
+        curves: the curves of the run.
+        main: the tag that stands for the run: it comes first among those of its role.
+        told: the tag of the worst finding: the chart that has it comes before all others.
+    """
     made: list[Panel] = []
     shown: set[int] = set()
     for title, kind, roles in _LAYOUT + _FURTHER:
         found = sorted(
             (index for index, curve in enumerate(curves) if curve.role in roles),
-            key=lambda index: (roles.index(curves[index].role), _counting(curves[index].tag)),
+            key=lambda index: (
+                roles.index(curves[index].role),
+                curves[index].tag != main,
+                by_number(curves[index].tag),
+            ),
         )
         if not found or title in {panel.title for panel in made}:
             continue
@@ -78,13 +91,10 @@ def panels(curves: Sequence[Curve]) -> list[Panel]:
         further = (title, kind, roles) in _FURTHER
         made.append(Panel(title, drawn, chosen, _spread(curves[index] for index in chosen), further))
         shown.update(chosen)
-    rest = sorted(set(range(len(curves))) - shown, key=lambda index: _counting(curves[index].tag))
-    return made + [Panel(curves[i].tag, "lines", (i,), _spread([curves[i]]), further=True) for i in rest]
-
-
-def _counting(tag: str) -> list[tuple[int, str]]:
-    """A sort key that puts layer_2 before layer_10."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", tag)]
+    rest = sorted(set(range(len(curves))) - shown, key=lambda index: by_number(curves[index].tag))
+    made += [Panel(curves[i].tag, "lines", (i,), _spread([curves[i]]), further=True) for i in rest]
+    first = [panel for panel in made if told and any(curves[index].tag == told for index in panel.curves)]
+    return [*(replace(panel, further=False) for panel in first), *(panel for panel in made if panel not in first)]
 
 
 def _spread(curves: Iterable[Curve]) -> bool:

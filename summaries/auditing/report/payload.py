@@ -51,7 +51,7 @@ def blocks(report: Report) -> list[str]:
         run = report.runs[number]
         curves = [_thinned(curve, max(share * _weight(curve), _FEWEST_STRETCHES)) for curve in run.curves]
         if sum(len(curve.step) for curve in curves) > room:
-            curves = [curve for curve in curves if curve.role in _LOSSES]
+            curves = [curve for curve in curves if curve.role in _LOSSES or curve.tag == run.main]
         room -= sum(len(curve.step) for curve in curves)
         made[number] = _block(run, curves)
     return [made[number] for number in range(len(report.runs))]
@@ -66,7 +66,7 @@ def _interest(run: RunReport) -> int:
 
 
 def _row(run: RunReport) -> dict[str, Any]:
-    loss = _loss(run.curves)
+    main = run.main_curve if run.main_curve is not None and len(run.main_curve.value) else None
     counts = [sum(finding.severity == severity for finding in run.findings) for severity in (2, 1, 0)]
     first = run.findings[0] if run.findings else None
     return {
@@ -78,8 +78,9 @@ def _row(run: RunReport) -> dict[str, Any]:
         "steps": _steps(run.steps),
         "points": int(run.points),
         "seconds": plain(run.wall_times[1] - run.wall_times[0]) if run.wall_times else None,
-        "loss": plain(float(loss.value[-1])) if loss is not None else None,
-        "spark": _sparkline(loss.value) if loss is not None else [],
+        "main": run.main,
+        "loss": plain(float(main.value[-1])) if main is not None else None,
+        "spark": _sparkline(main.value) if main is not None else [],
     }
 
 
@@ -88,6 +89,7 @@ def _block(run: RunReport, curves: Sequence[Curve]) -> str:
     start = run.wall_times[0] if run.wall_times else 0.0
     header = {
         "files": list(run.files),
+        "logger": run.logger,
         "start": plain(start) if run.wall_times else None,
         "findings": [_finding(finding) for finding in run.findings],
         "panels": [
@@ -98,7 +100,7 @@ def _block(run: RunReport, curves: Sequence[Curve]) -> str:
                 "log": panel.log,
                 "further": panel.further,
             }
-            for panel in panels(curves)
+            for panel in panels(curves, run.main, run.findings[0].tag if run.findings else "")
         ],
         "curves": [_curve(curve, start, arrays) for curve in curves],
         "left_out": len(run.curves) - len(curves),
@@ -112,6 +114,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "name": finding.name,
         "severity": _severity(finding),
         "tag": finding.tag,
+        "others": list(finding.others),
         "steps": _steps(finding.steps),
         "message": finding.message,
         "evidence": {name: plain(value) for name, value in finding.evidence.items()},
@@ -145,15 +148,6 @@ def _thinned(curve: Curve, stretches: int) -> Curve:
 
 def _at(curve: Curve, kept: NDArray[np.intp], value: NDArray[np.float64]) -> Curve:
     return replace(curve, step=curve.step[kept], wall_time=curve.wall_time[kept], value=value)
-
-
-def _loss(curves: Sequence[Curve]) -> Curve | None:
-    """The loss of a run: the first curve with points among training losses, else among validation losses."""
-    for role in _LOSSES:
-        for curve in curves:
-            if curve.role == role and len(curve.value) > 0:
-                return curve
-    return None
 
 
 def _sparkline(value: NDArray[np.float64]) -> list[int]:

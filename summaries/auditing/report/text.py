@@ -1,7 +1,8 @@
-"""A report for the terminal: a table of runs with sparklines and verdicts, then the findings of each run.
+"""A report for the terminal: a table of runs with sparklines and verdicts, the worst first, then what was found.
 
-On a terminal, lines are wrapped to its width, names at the ends of their parts, and columns that do not fit are left
-out. In a pipe or a file, lines have any length, so that they can be searched.
+Many runs in which nothing was found are a count, and what was found in many runs is told by rule. On a terminal, lines
+are wrapped to its width, names of runs shortened in the middle, and columns that do not fit are left out. In a pipe or
+a file, lines have any length, so that they can be searched.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from summaries.auditing.findings import Failure, Finding, Report, RunReport, Severity
 from summaries.auditing.report.folded import folded
-from summaries.words import counted
+from summaries.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ __all__ = [
     "failure_text",
     "print_finding",
     "printable",
+    "shortened",
     "show",
     "sparkline",
     "steps_text",
@@ -40,7 +42,9 @@ _BARS = "▁▂▃▄▅▆▇█·"
 _PLAIN_BARS = "_.-~=+*#?"  # for encodings without block characters
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _UNBOUNDED = 1 << 20
+_MOST_ROWS = 20  # in the table: hundreds of runs fit a screen
 _NAME_WIDTH = 24  # columns are left out until the name of a run has this width
+_LOSS = "loss"
 _SEPARATORS = (" ", "/", "_-=,:", ".")  # where lines are wrapped if possible, best first
 
 
@@ -69,13 +73,19 @@ def _raise_again() -> None:
 
 def show(report: Report, console: Console, *, fold: bool = True) -> None:
     """Print a report; with `fold`, what one rule found in many tags of a run becomes one finding."""
-    console.print(_table(report, console))
-    for run in report.runs:
-        if run.findings:
-            console.print()
-            _print_broken(console, printable(run.name), "bold")
-            for finding in folded(run.findings) if fold else run.findings:
-                print_finding(console, finding)
+    told = [run for run in report.runs if run.findings or run.failures]
+    rows = report.runs
+    if len(rows) > _MOST_ROWS:
+        rows = tuple(sorted(told, key=lambda run: (not run.failures, -(run.worst or 0)))[:_MOST_ROWS])
+    if rows:
+        console.print(_table(rows, console))
+    if len(rows) < len(report.runs):
+        _print_broken(console, _left_out(len(told) - len(rows), len(report.runs) - len(told)), "dim")
+    if fold and len(told) > _MOST_ROWS:
+        _show_by_rule(report, console)
+    else:
+        for run in told:
+            _show_run(run, console, fold=fold)
     if report.failures:
         console.print()
         _print_broken(console, "not audited", "bold red")
@@ -83,6 +93,54 @@ def show(report: Report, console: Console, *, fold: bool = True) -> None:
             _print_broken(console, failure_text(failure), indent=2)
     console.print()
     _print_broken(console, _verdict(report))
+
+
+def _left_out(told: int, clean: int) -> str:
+    """Which runs are not in the table."""
+    more = [f"{counted(told, 'more run')} with findings"] if told > 0 else []
+    return ", ".join([*more, *([f"nothing found in {counted(clean, 'run')}"] if clean else [])])
+
+
+def _show_run(run: RunReport, console: Console, *, fold: bool) -> None:
+    """Print the findings of a run, below its name and the framework that wrote it."""
+    if not run.findings:
+        return
+    console.print()
+    _print_broken(console, f"{printable(run.name)}{f'  ({run.logger})' if run.logger else ''}", "bold")
+    for finding in folded(run.findings) if fold else run.findings:
+        print_finding(console, finding)
+
+
+def _show_by_rule(report: Report, console: Console) -> None:
+    """Print what was found in many runs: for each rule the worst example, and in which other runs it is found."""
+    groups: dict[tuple[int, str], list[Finding]] = {}
+    for finding in report.findings:
+        groups.setdefault((-finding.severity, finding.code), []).append(finding)
+    for (_, _), found in sorted(groups.items()):
+        runs = list(dict.fromkeys(printable(finding.run) for finding in found))
+        console.print()
+        print_finding(console, found[0], found[0].run)
+        if len(runs) > 1:
+            _print_broken(console, f"and in {listed(runs[1:])}", "dim", indent=2)
+    console.print()
+    _print_broken(console, "`--all` lists the findings of every run", "dim")
+
+
+def shortened(name: str, width: int) -> str:
+    """A name of at most `width` cells: the middle of a longer one is left out, because runs differ at their ends.
+
+    >>> shortened("sweep/learning_rate=0.001/seed=1", 16)
+    'sweep/le…/seed=1'
+    """
+    from rich.cells import cell_len  # noqa: PLC0415 - an extra
+
+    if cell_len(name) <= width:
+        return name
+    ends = max(width - 1, 1)
+    first, last = name[: ends - ends // 2], name[len(name) - ends // 2 :]
+    while cell_len(first) + cell_len(last) > ends and (first or last):  # a character may take two cells
+        first, last = (first[:-1], last) if len(first) > len(last) else (first, last[1:])
+    return f"{first}…{last}"
 
 
 def print_finding(console: Console, finding: Finding, run: str = "") -> None:
@@ -187,14 +245,14 @@ class _Column(NamedTuple):
         return max(int(cell_len(line)) for text in texts for line in text.split("\n"))
 
 
-def _table(report: Report, console: Console) -> Table:
+def _table(runs: Sequence[RunReport], console: Console) -> Table:
     """The runs, with as many columns as fit beside their names."""
     from rich.table import Table  # noqa: PLC0415 - an extra
     from rich.text import Text  # noqa: PLC0415 - an extra
 
-    columns = _columns(report, console)
+    columns = _columns(runs, console)
     names = columns[0]
-    for left_out in ("", "points", "steps", "global norm", "loss"):
+    for left_out in ("", "points", "steps", "global norm", columns[3].title):
         columns = [column for column in columns if column.title != left_out]
         room = console.width - sum(2 + column.width for column in columns[1:])
         if room >= min(names.width, _NAME_WIDTH):
@@ -203,7 +261,7 @@ def _table(report: Report, console: Console) -> Table:
         verdict = columns[-1]._replace(cells=[(text.replace(", ", ",\n"), style) for text, style in columns[-1].cells])
         columns[-1] = verdict
         room = max(console.width - 2 - verdict.width, 8)
-    columns[0] = names._replace(cells=[("\n".join(broken(name, room)), style) for name, style in names.cells])
+    columns[0] = names._replace(cells=[(_one_line(name, room, console), style) for name, style in names.cells])
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in columns:
         table.add_column(column.title, justify=column.justify, no_wrap=True)
@@ -212,19 +270,32 @@ def _table(report: Report, console: Console) -> Table:
     return table
 
 
-def _columns(report: Report, console: Console) -> list[_Column]:
+def _one_line(name: str, room: int, console: Console) -> str:
+    """A name in the table: shortened if the console can show how, else wrapped."""
+    return shortened(name, room) if _encodes(console, "…") else "\n".join(broken(name, room))
+
+
+def _columns(runs: Sequence[RunReport], console: Console) -> list[_Column]:
     bars = _BARS if _encodes(console, _BARS) else _PLAIN_BARS
-    steps = (f"{run.steps[1] - run.steps[0] + 1:,}" if run.steps else "-" for run in report.runs)
-    losses = (_line(run, ("loss", "validation_loss"), bars) for run in report.runs)
-    norms = (_line(run, ("global_norm",), bars) for run in report.runs)
+    steps = (f"{run.steps[1] - run.steps[0] + 1:,}" if run.steps else "-" for run in runs)
+    main = (sparkline(run.main_curve.averages, bars) if run.main_curve else "" for run in runs)
+    norms = (_line(run, ("global_norm",), bars) for run in runs)
     return [
-        _Column("run", [(printable(run.name), "") for run in report.runs]),
+        _Column("run", [(printable(run.name), "") for run in runs]),
         _Column("steps", [(text, "") for text in steps], "right"),
-        _Column("points", [(f"{run.points:,}", "") for run in report.runs], "right"),
-        _Column("loss", [(text, "") for text in losses]),
+        _Column("points", [(f"{run.points:,}", "") for run in runs], "right"),
+        _Column(_title(runs), [(text, "") for text in main]),
         _Column("global norm", [(text, "") for text in norms]),
-        _Column("verdict", [_run_verdict(run) for run in report.runs]),
+        _Column("verdict", [_run_verdict(run) for run in runs]),
     ]
+
+
+def _title(runs: Sequence[RunReport]) -> str:
+    """What the curves in the table are: losses, rewards, or, in different runs, both."""
+    rewards = [run.main_curve.role == "reward" for run in runs if run.main_curve]
+    if not any(rewards):
+        return _LOSS
+    return "reward" if all(rewards) else "loss or reward"
 
 
 def _encodes(console: Console, text: str) -> bool:

@@ -15,10 +15,11 @@ from summaries.auditing.statistics.course import (
     Course,
     bend,
     largest_rise,
+    may_be_a_score,
     onset,
     without_zeros,
 )
-from summaries.auditing.statistics.robust import blocks, in_sigmas, median, sigma
+from summaries.auditing.statistics.robust import blocks, in_sigmas, median, monotone_trend, sigma
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,8 @@ __all__ = ["RULES", "loss_diverges"]
 
 RULES = Ruleset()
 
+_SHORT = 20  # points; fewer make no blocks
+_SURE = 2.0  # standard deviations of a trend by chance
 _FEW = 5  # points at the end; fewer could still be a spike
 _TIMES = 1.5  # a loss that blew up early must be at least this many times its start
 _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the run
@@ -42,17 +45,25 @@ _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the 
     "GL304",
     "loss-diverges",
     Severity.ERROR,
-    min_points=whole(20, 5),
+    min_points=whole(10, 5),
     sigmas=above(0, 6.0),
     min_rise=at_least(0, 0.2),
     min_undone=at_least(0, 0.25),
+    times=above(1, 4.0),
 )
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above its best level, and stays there."""
-    for signal in [] if run.moving_target else run.of("loss"):
-        hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
-        if hit is not None:
-            yield _found(run, signal, limit) or replace(hit, severity=Severity.INFO)
+    signal = run.objective
+    if signal is None:
+        return
+    hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
+    if hit is None:
+        return
+    sure = _found(run, signal, limit)
+    if sure is None or may_be_a_score(signal.finite.value):
+        yield replace(hit, severity=Severity.INFO)
+    else:
+        yield sure
 
 
 def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
@@ -67,14 +78,41 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
         What was found, or None.
     """
     series = without_zeros(signal.finite)
-    if len(series) < limit["min_points"]:
+    if len(series) < limit["min_points"] or not np.ptp(series.value):
         return None
+    if len(series) < _SHORT:
+        return _ends_far_above_its_best(run, signal, series, limit)
     # For a short run, also few blocks: the median of five points is too noisy. In a long one they would hide its turns.
     for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
         hit = _divergence(run, signal, series, count, limit)
         if hit is not None:
             return hit
-    return _breaking_away(run, signal, series, limit) or _above_its_start(signal, series, limit)
+    return (
+        _breaking_away(run, signal, series, limit)
+        or _above_its_start(signal, series, limit)
+        or _ends_far_above_its_best(run, signal, series, limit)
+    )
+
+
+def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a positive loss that ends, settled or rising, at a multiple of its best level, whatever its course."""
+    if series.value.min() <= 0:
+        return None
+    value, n = np.log(series.value), len(series)
+    cut = blocks(value, n // 3)
+    best, last = int(np.argmin(cut.median)), value[-max(n // 10, _FEW) :]
+    lowest, end = float(cut.median[best]), median(last)
+    noise = sigma(np.diff(last))
+    known = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
+    least = max(limit["sigmas"] * noise, math.log(limit["times"]))
+    falls = monotone_trend(blocks(last, 30).median) < -_SURE and median(last[-3:]) < (end + lowest) / 2
+    if end - lowest < least or np.exp(end) - np.exp(lowest) < limit["min_undone"] * known or falls:
+        return None
+    start = int(cut.start[best])
+    if explained_by_rate(run, series, start, n - 1, n - 1):
+        return None
+    since = start + int(np.flatnonzero(value[start:] < lowest + least / 2)[-1])
+    return _hit(signal, series, since, float(np.exp(lowest)), float(np.exp(end)), in_sigmas(end - lowest, noise))
 
 
 def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
@@ -90,7 +128,8 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
         rise = end - lowest
         far = 2 if 2 * rise > max(abs(lowest), known) else 3
-        if rise > max(limit["sigmas"] * error, far * walk) and _stays(level, best, end, error, limit):
+        enough = rise > far * walk or _jumps(level, best, limit["sigmas"])
+        if enough and rise > limit["sigmas"] * error and _stays(level, best, end, error, limit):
             break
     else:
         return None
@@ -102,14 +141,29 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error))
 
 
+def _jumps(level: NDArray[np.float64], best: int, sigmas: float) -> bool:
+    """Whether the level goes up at one place after the best block by more than it ever wanders from block to block."""
+    change = np.diff(level)
+    return len(change) > best and float(change[best:].max()) > sigmas * sigma(change)
+
+
 def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit:
-    """Describe a rise from the best level to the level at the end, which begins at the point `since`."""
+    """Describe a rise from the best level to the level at the end, which begins at the point `since`.
+
+    Where the last points contradict the level at the end, they are told. If they are back half way to the best level,
+    it was a hump, and a note.
+    """
+    now = median(series.value[-_FEW:])
+    back = now < (best + end) / 2
+    end = now if 3 * abs(now - end) > abs(end - best) else end
     told, highest = _told(series, since, best, end)
     return Hit(
         f"{signal.tag} rises from {best:.4g} to {told}",
-        signal.tag,
+        signal.tags[0],
         (int(series.step[since]), int(series.step[-1])),
         {"best": best, "end": end, "highest": highest, "sigmas": sigmas},
+        severity=Severity.INFO if back else None,
+        others=signal.tags[1:],
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Ruleset
 from summaries.errors import Fault, FaultKind
-from summaries.words import counted
+from summaries.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,11 +24,16 @@ RULES = Ruleset()
 @RULES.add("GL101", "truncated-tail", Severity.WARNING)
 def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file ends inside a record."""
-    for path, faults in _faults(run, FaultKind.UNFINISHED_TAIL).items():
-        fault = faults[-1]
+    found = _faults(run, FaultKind.UNFINISHED_TAIL)
+    if found:
+        path, faults = next(iter(found.items()))
+        fault, others = faults[-1], list(found)[1:]
+        beside = f"; so do {counted(len(others), 'other file')}: {listed(others)}" if others else ""
         yield Hit(
-            f"{path} ends inside a record: {fault.got} of {fault.want}; it was cut short, or is still being written",
-            evidence={"file": path, "offset": fault.offset, "bytes": fault.length},
+            f"{path} ends inside a record: {fault.got} of {fault.want}; it was cut short, or is still being written"
+            f"{beside}",
+            evidence={"file": path, "offset": fault.offset, "bytes": fault.length, "files": len(found)},
+            count=len(found),
         )
 
 
@@ -44,6 +49,8 @@ def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
     """There is no record where one should start."""
     kinds = FaultKind.DAMAGED_LENGTH, FaultKind.ZERO_FILLED, FaultKind.NO_EVENT_FILE
     for path, faults in _faults(run, *kinds).items():
+        if path in run.other_files:  # GL107 tells what it is
+            continue
         yield _damage(path, faults, "the length of", f"cannot be trusted ({faults[0].reason})")
 
 
@@ -75,7 +82,7 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
     for i, j in run.concurrent_files:
         shared = [
             signal
-            for signal in run.all.values()
+            for signal in run.timed.values()
             if all(start < stop for start, stop in (run.file_ranges(signal)[i], run.file_ranges(signal)[j]))
         ]
         steps = [
@@ -96,7 +103,9 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 @RULES.add("GL107", "no-events", Severity.INFO)
 def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Nothing was logged to a file."""
+    """Nothing was logged to a file, or it is no event file."""
+    for path, what in run.other_files.items():
+        yield Hit(f"{path} is no event file: by content, it is {what}", evidence={"file": path, "content": what})
     damaged = {fault.path for fault in run.run.faults if fault.kind.is_data_loss}
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     empty = [path for path, version, records in files if records == bool(version) and path not in damaged]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import counted
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_SURE = 2.0  # standard deviations of a trend by chance
 _MANY = 4  # so many jumps are not an accident
 _NEAR = 5  # points this close together are one place
 _LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
@@ -36,7 +39,7 @@ _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as 
 @RULES.add("GL401", "non-finite-gradient", Severity.ERROR, **overflows.THRESHOLDS)
 def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
-    found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm")]
+    found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm", "part_norm")]
     if not any(len(at) for _, at in found):
         found = [(signal, _non_finite(signal)) for signal in run.of("gradient_norm")]
     found = [entry for entry in found if len(entry[1])]
@@ -93,8 +96,18 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
         step, log = series.step[positive], np.log10(series.value[positive])
         cut = blocks(log, min(60, len(log) // 5))
         hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
+        if hit is not None and hit.severity is None and _is_still_learning(run, hit.steps):
+            hit = replace(hit, severity=Severity.WARNING)
         if hit is not None:
             yield hit
+
+
+def _is_still_learning(run: Signals, steps: tuple[int, int] | None) -> bool:
+    """Whether the objective falls in spite of the norm, from the first of these steps to the end of the run."""
+    if run.objective is None or steps is None or not len(run.objective.finite):
+        return False
+    loss = run.objective.finite
+    return trend_between(loss, steps[0], int(loss.step[-1])) < -_SURE
 
 
 def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.statistics.course import (
     Course,
     bend,
-    largest_rise,
     level_between,
+    may_be_a_score,
     scatter_about_trend,
+    trend_between,
     without_zeros,
 )
 from summaries.auditing.statistics.excursions import Excursions
-from summaries.auditing.statistics.robust import blocks, median
+from summaries.auditing.statistics.robust import blocks, median, monotone_trend
 from summaries.reading.series import Series
-from summaries.words import counted
+from summaries.words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,40 +37,72 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_FEW = 5  # points at the end; fewer may be a spike
+_FEW = 5  # levels that show a trend
+_SURE = 2.0  # standard deviations of a trend by chance
+_NONE = 10.0  # a change so many times smaller than another is none beside it
 
 
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR, **overflows.THRESHOLDS)
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A loss is NaN or infinite."""
-    for signal in run.of("loss", "validation_loss", "auxiliary_loss"):
-        series = signal.standing
-        if len(signal.finite) == len(series):
-            continue
-        at = np.flatnonzero(~np.isfinite(series.value))
-        first, last = int(series.step[at[0]]), int(series.step[at[-1]])
-        ends = len(at) == len(series) - at[0]
-        how = "and stays so to the end" if ends else f"at {len(at)} of {counted(len(series), 'point')}"
-        overflow = overflows.skipped(run, series, limit)
-        yield Hit(
-            f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}"
-            f"{'; the loss scale was lowered, so these steps were skipped' if overflow else ''}",
-            signal.tag,
-            (first, last),
-            {"points": len(at), "of": len(series), "first value": str(series.value[at[0]])},
-            len(at),
-            Severity.INFO if overflow else None,
-        )
+    """Losses are NaN or infinite: those that are one event become one finding, told of the first and most important."""
+    found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
+    metrics = _with_bad_values(run.of("metric"))  # they may be undefined by themselves, as without a sample
+    found += [(metric, at) for metric, at in metrics if _fails_with(metric, at, found)]
+    skipped = {signal.tag for signal, _ in found if overflows.skipped(run, signal.standing, limit)}
+    for overflow in (False, True):
+        group = [(signal, at) for signal, at in found if (signal.tag in skipped) is overflow]
+        if group:
+            yield _not_finite(group, run.main_loss, overflow=overflow)
+
+
+def _with_bad_values(signals: Iterable[Signal]) -> list[tuple[Signal, NDArray[np.int64]]]:
+    """Signals with values that are not finite, and where these are among the standing points, by index."""
+    found = [(signal, np.flatnonzero(~np.isfinite(signal.standing.value))) for signal in signals]
+    return [(signal, at) for signal, at in found if len(at)]
+
+
+def _fails_with(metric: Signal, at: NDArray[np.int64], losses: Sequence[tuple[Signal, NDArray[np.int64]]]) -> bool:
+    """Whether a metric is not finite at the same step as a loss."""
+    steps = metric.standing.step[at]
+    return any(bool(np.isin(steps, loss.standing.step[bad]).any()) for loss, bad in losses)
+
+
+def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | None, *, overflow: bool) -> Hit:
+    first = [int(signal.standing.step[at[0]]) for signal, at in group]
+    last = [int(signal.standing.step[at[-1]]) for signal, at in group]
+    index = min(range(len(group)), key=lambda i: (group[i][0] is not main, first[i]))
+    signal, at = group[index]
+    series = signal.standing
+    ends = len(at) == len(series) - at[0]
+    how = "and stays so to the end" if ends else f"at {len(at)} of {counted(len(series), 'point')}"
+    others = tuple(other.tag for other, _ in group if other is not signal)
+    beside = f"; so {'is' if len(others) == 1 else 'are'} {listed(others)}" if others else ""
+    return Hit(
+        f"{signal.tag} is {series.value[at[0]]:g} at step {first[index]}, {how}{beside}"
+        f"{'; the loss scale was lowered, so these steps were skipped' if overflow else ''}",
+        signal.tag,
+        (min(first), max(last)),
+        {"points": len(at), "of": len(series), "first value": str(series.value[at[0]]), "tags": len(group)},
+        len(at),
+        Severity.INFO if overflow else None,
+        others,
+    )
 
 
 @RULES.add(
-    "GL302", "loss-spike", Severity.WARNING, sigmas=above(0, 8.0), min_rise=at_least(0, 0.1), min_points=whole(30, 20)
+    "GL302",
+    "loss-spike",
+    Severity.WARNING,
+    "GL305",
+    sigmas=above(0, 8.0),
+    min_rise=at_least(0, 0.1),
+    min_points=whole(30, 20),
 )
 def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
-    for signal in [] if run.moving_target else run.of("loss", "validation_loss"):
+    for signal in _judged(run, "validation_loss"):
         series = without_zeros(signal.finite)
-        if len(series) < limit["min_points"]:
+        if len(series) < limit["min_points"] or not np.ptp(series.value):
             continue
         found = _excursions(series.value, limit)
         peaks = [
@@ -78,10 +112,13 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
+        lasts = worst.last - worst.first >= _FEW
+        how, back = ("rises", f" and is back by step {step[worst.last]}") if lasts else ("jumps", "")
+        several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         yield Hit(
-            f"{signal.tag} jumps from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]},"
-            f" {_times(worst.sigmas)} its noise{'' if len(peaks) == 1 else f'; {len(peaks)} such spikes'}",
-            signal.tag,
+            f"{signal.tag} {how} from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]}{back},"
+            f" {_times(worst.sigmas)} its noise{several}",
+            signal.tags[0],
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {
                 "peak": float(value[worst.top]),
@@ -90,7 +127,13 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
                 "step": int(step[worst.top]),
             },
             len(peaks),
+            others=signal.tags[1:],
         )
+
+
+def _judged(run: Signals, *others: str) -> list[Signal]:
+    """The losses whose course says something: the objective, and losses with one of these other roles."""
+    return [] if run.moving_target else [*filter(None, (run.objective,)), *run.of(*others)]
 
 
 def _times(sigmas: float) -> str:
@@ -124,10 +167,11 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     max_hidden=at_least(0, 0.2),
     worthwhile=at_least(0, 0.1),
     low_level=at_least(0, 0.1),
+    learnt=fraction(0.9),
 )
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss does not go down over the whole run."""
-    for signal in [] if run.moving_target else run.of("loss"):
+    for signal in _judged(run):
         series = signal.finite
         n = len(series)
         if n < limit["min_points"] or series.step[0] > 0.1 * series.step[-1]:
@@ -135,7 +179,9 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
         course = Course.of(series.value)
         level = abs(course.median)
         worthwhile = limit["worthwhile"] * level
-        if level <= limit["low_level"] or course.fell(limit["sigmas"], worthwhile):
+        if course.fell(limit["sigmas"], worthwhile) or (
+            level <= limit["low_level"] and not _is_left_to_learn(run, limit)
+        ):
             continue
         fall, error = course.early - course.late, course.error_of_thirds
         hidden = max(fall, 0.0) + 3 * error
@@ -143,57 +189,80 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue  # too noisy to tell
         rises = fall < -2 * error
         flat = rises or (hidden < limit["max_decline"] * level and fall < 2 * error)
+        sure = flat and not may_be_a_score(series.value)
         how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
         yield Hit(
             f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {course.early:.4g} in the"
             f" first third, {course.late:.4g} in the last{how}",
-            signal.tag,
+            signal.tags[0],
             (int(series.step[0]), int(series.step[-1])),
             {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
-            severity=None if flat else Severity.INFO,
+            severity=None if sure else Severity.INFO,
+            others=signal.tags[1:],
         )
 
 
+def _is_left_to_learn(run: Signals, limit: Limits) -> bool:
+    """Whether the metrics that are shares, such as accuracies, show that a low loss has not converged."""
+    levels = [median(value[-(len(value) // 3) :]) for value in map(_share, run.of("metric")) if len(value)]
+    return bool(levels) and max(levels) < limit["learnt"]
+
+
+def _share(metric: Signal) -> NDArray[np.float64]:
+    """The values of a metric, if all are shares, and not just 0; else none."""
+    value = metric.finite.value
+    return value if len(value) and 0 <= value.min() <= value.max() <= 1 and value.any() else value[:0]
+
+
 @RULES.add(
-    "GL305", "overfitting", Severity.WARNING, min_points=whole(4, 3), sigmas=above(0, 8.0), min_rise=at_least(0, 0.1)
+    "GL305",
+    "overfitting",
+    Severity.WARNING,
+    min_points=whole(4, 3),
+    sigmas=above(0, 6.0),
+    trend=above(0, 2.0),
+    min_rise=at_least(0, 0.1),
+    large=at_least(0, 0.33),
 )
 def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The validation loss rises while the training loss falls."""
+    """Validation losses rise while the training losses to which they belong fall."""
     trained = run if run.of("loss") or run.training is None else run.training
-    losses = [signal for signal in trained.of("loss") if len(signal.finite) >= limit["min_points"]]
-    if not losses:
-        return
-    loss = max(losses, key=len).finite
-    if trained is not run:
-        loss = Series(f"{loss.tag} of {trained.name}", loss.step, loss.wall_time, loss.value)
+    found = []
     for signal in run.of("validation_loss"):
+        loss = trained.trained_with(signal)
         series = signal.finite
-        if len(series) < limit["min_points"]:
+        enough = loss is not None and min(len(series), len(loss.finite)) >= limit["min_points"]
+        if loss is None or not enough or not np.ptp(series.value):
             continue
-        hit = _overfits(signal, series, loss, limit)
+        falls = loss.finite
+        if trained is not run:
+            falls = Series(f"{loss.tag} of {trained.name}", falls.step, falls.wall_time, falls.value)
+        hit = _overfits(signal, series, falls, limit)
         if hit is not None:
-            yield hit
+            found.append((loss is not trained.objective, hit))
+    if found:  # that of the objective if there is one, else the first
+        hit = min(found, key=lambda pair: pair[0])[1]
+        others = tuple(other.tag for _, other in found if other is not hit)
+        beside = f"; so {'does' if len(others) == 1 else 'do'} {listed(others)}" if others else ""
+        yield replace(hit, message=hit.message + beside, others=others)
 
 
 def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: Limits) -> bool:
-    """Whether levels rise from the best one to the end: by a lot, evenly, and by more than they vary."""
+    """Whether levels rise from the best one to the end, stay there, and do so by more than chance.
+
+    Either they follow a trend, and hardly vary about their course; or they end so much higher that no course matters.
+    """
     since, lowest = level[best:], abs(float(level[best]))
     if len(since) < _FEW:
-        large = rise >= lowest / 3 and len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
-        return large and rise >= limit["sigmas"] * scatter_about_trend(since)
-    # A level that wanders scatters about any line, and so does one with correlated noise.
-    noise = scatter_about_trend(since)
-    if len(since) >= 8:  # noqa: PLR2004 - enough to tell a curve from a wander
-        noise = min(noise, 1.25 * scatter_about_trend(since, 2))
-    sigmas = limit["sigmas"]
-    if (
-        rise >= 0.18 * lowest
-    ):  # few wanders go so far: whatever the shape, only differences between neighbours are noise
-        noise, sigmas = min(noise, bend(since)), 0.75 * sigmas
-    fell = float(level[0]) - float(level[best]) >= 2 * rise  # before, and by more than it wanders
-    enough = limit["min_rise"] * lowest * (0.7 if fell else 1 if best else 2)
-    turns = max(largest_rise(level[: best + 1]), largest_rise(-since))
-    return rise >= max(enough, sigmas * noise, limit["sigmas"] / 1.6 * error, 3 * turns)
+        every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
+        return every and rise >= max(limit["large"] * lowest, limit["sigmas"] * scatter_about_trend(since))
+    if since[-(len(since) // 3) :].min() < level[best] + rise / 3:
+        return False
+    settled = max(error, scatter_about_trend(since[len(since) // 2 :]))
+    if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
+        return True
+    least = limit["min_rise"] * lowest * (1 if best else 2)
+    return rise >= max(least, limit["sigmas"] * max(error, bend(since))) and monotone_trend(since) >= limit["trend"]
 
 
 def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
@@ -206,17 +275,15 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
         return None
     start = int(series.step[cut.start[best] + cut.length // 2])
     stop = int(series.step[-1])
-    before, error = level_between(loss, start, stop, 0.0, 0.2)
-    after, other = level_between(loss, start, stop, 0.8, 1.0)
-    chance = 2 * math.hypot(error, other)
-    falls, stays = before - after > chance, after - before < 2 * chance
-    if not falls and not (
-        stays and end - lowest >= abs(lowest) / 3
-    ):  # then a training loss that does not fall is enough
+    before, _ = level_between(loss, start, stop, 0.0, 0.2)
+    after, _ = level_between(loss, start, stop, 0.8, 1.0)
+    trend = trend_between(loss, start, stop)
+    fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
+    if not (trend < -_SURE and after < before) and not fallen:
         return None
+    how = f"falls from {before:.4g} to {after:.4g}" if trend < -_SURE else f"stays at about {after:.4g}"
     return Hit(
-        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag}"
-        f" {'falls' if falls else 'goes'} from {before:.4g} to {after:.4g}",
+        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
         signal.tag,
         (start, stop),
         {"best": lowest, "end": end, "training then": before, "training at the end": after},

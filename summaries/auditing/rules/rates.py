@@ -47,7 +47,7 @@ def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
             what, severity = "is zero", Severity.ERROR if len(at) == len(value) else Severity.WARNING
             if _others_learn(run, signal, step[at]):
                 what, severity = "is zero while another is not, as for frozen parameters", Severity.INFO
-        elif len(at := _jumps(value, limit["jump"], starts)):
+        elif not run.logger.adapts_rate and len(at := _jumps(value, limit["jump"], starts)):
             what, severity = "jumps in a way that no schedule does", Severity.WARNING
         else:
             continue

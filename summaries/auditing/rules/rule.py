@@ -95,6 +95,7 @@ class Hit:
         evidence: numbers by name.
         count: how often it occurred.
         severity: the severity; None for that of the rule.
+        others: other tags that show it, too.
         run: the run that it is about, if that is another rank of the same job; "" for the run that was judged.
     """
 
@@ -104,6 +105,7 @@ class Hit:
     evidence: Mapping[str, float | int | str] = field(default_factory=dict)
     count: int = 1
     severity: Severity | None = None
+    others: tuple[str, ...] = ()
     run: str = ""
 
 

@@ -26,6 +26,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset()
 _WARM_UP_GAPS = 2  # the first gaps of a session contain compilation and the filling of queues
+_PAUSES_TOGETHER = 3  # a checkpoint, an evaluation and the start of an epoch may come one after the other
 _BY_THE_CLOCK = 5  # gaps at even distances in time; fewer may be chance, because each gap adds to the distances
 
 
@@ -49,37 +50,62 @@ def _in_tags(count: int) -> str:
     return "" if count == 1 else f", in {count} tags"
 
 
-@RULES.add("GL201", "steps-go-back", Severity.WARNING)
+@RULES.add("GL201", "steps-go-back", Severity.WARNING, max_share=fraction(0.05))
 def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Steps go back, and there is no session start to mark a restart."""
-    worst = _worst([(signal, _unmarked_drops(run, signal)) for signal in run.all.values()])
+    found = [(signal, _unmarked_drops(run, signal)) for signal in run.timed.values()]
+    once = [(signal, at) for signal, at in found if not _by_habit(signal, at, limit)]
+    worst = _worst(once) or _worst(found)
     if worst is None:
         return
     signal, at, tags = worst
     step = signal.series.step
     before, after = int(step[at[0] - 1]), int(step[at[0]])
+    habit = _by_habit(signal, at, limit)
+    how = ", as where values are written out of order" if habit else ""
+    if not habit and set(at.tolist()) <= set(signal.file_starts):
+        how = ", where another file begins"
     yield Hit(
-        f"{signal.tag}: the step goes back from {before} to {after} without a restart mark"
+        f"{signal.tag}: the step goes back from {before} to {after} without a restart mark{how}"
         f"{_times(len(at))}{_in_tags(tags)}",
         signal.tag,
         (int(step[at].min()), int(step[at - 1].max())),
         {"from": before, "to": after, "tags": tags},
         len(at),
+        Severity.INFO if habit else None,
+        tuple(other.tag for other, drops in found if len(drops) and other is not signal),
     )
 
 
-def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
-    """The points, by index, whose step is lower than the one before, within a session."""
+def _by_habit(signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
+    """Whether a tag goes back a little again and again: threads write late. A restart begins a file, or the steps."""
     step = signal.series.step
-    back = step[1:] < step[:-1]
-    if not back.any():
-        return np.zeros(0, np.int64)
-    at = np.flatnonzero(back) + 1
+    within = np.setdiff1d(at, signal.file_starts)
+    often = len(within) > max(1, limit["max_share"] * len(signal))
+    return bool(often and np.median(step[within]) > step.min())
+
+
+def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
+    """The points, by index, whose step is lower than the one before, within a session.
+
+    Two points on each side make a course. A single one may be a test, for example of the best checkpoint.
+    """
+    at = _drops(signal.series.step)
+    if not len(at):
+        return at
+    step = signal.series.step
     marks = dict(signal.series.restarts)
     marked = [index for index in at.tolist() if index in marks and marks[index] <= step[index]]
     concurrent = run.sessions(signal) if run.concurrent_files else np.zeros(0, np.int64)
     explained = {*marked, *(cut for cut in concurrent.tolist() if cut not in marks)}
-    return np.array([index for index in at.tolist() if index not in explained], np.int64)
+    ends = np.diff(np.concatenate([[0], at, [len(step)]]))
+    course = (ends[:-1] > 1) & (ends[1:] > 1)
+    return np.array([index for index in at[course].tolist() if index not in explained], np.int64)
+
+
+def _drops(step: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The points, by index, whose step is lower than the one before."""
+    return np.flatnonzero(step[1:] < step[:-1]) + 1
 
 
 def _and_so(count: int, what: str) -> str:
@@ -95,10 +121,10 @@ def _times(count: int) -> str:
     return "" if count == 1 else f", {count} times"
 
 
-@RULES.add("GL202", "conflicting-steps", Severity.WARNING, tolerance=at_least(0, 1e-6))
+@RULES.add("GL202", "conflicting-steps", Severity.INFO, tolerance=at_least(0, 1e-6))
 def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A step has several different values within a session."""
-    found = [(signal, _conflicts(run, signal, limit["tolerance"])) for signal in run.all.values()]
+    """A step has several different values, one after the other."""
+    found = [(signal, _conflicts(run, signal, limit["tolerance"])) for signal in run.timed.values()]
     worst = _worst(found)
     if worst is None:
         return
@@ -115,27 +141,23 @@ def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int64]:
-    """The points, by index, whose value differs from an earlier one at the same step, within a session."""
+    """The points, by index, whose step is that of the point before, and whose value is another, within a session."""
     step, value = signal.series.step, signal.series.value
-    if (step[1:] > step[:-1]).all():
+    same = step[1:] == step[:-1]
+    if not same.any():
         return np.zeros(0, np.int64)
-    cuts = run.sessions(signal)
-    session = np.zeros(len(step), np.int64)
-    session[cuts] = 1
-    order = np.lexsort((np.arange(len(step)), step, np.cumsum(session)))
-    group = np.cumsum(session)[order]
-    same = (step[order][1:] == step[order][:-1]) & (group[1:] == group[:-1])
-    a, b = value[order][1:], value[order][:-1]
+    same[run.sessions(signal) - 1] = False
+    same[[cut - 1 for cut in signal.file_starts if 0 < cut < len(step)]] = False  # a restart, or a test after it
+    a, b = value[1:], value[:-1]
     with np.errstate(invalid="ignore", over="ignore"):
         near = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b)))
-    at: NDArray[np.int64] = np.sort(order[1:][same & ~near])
-    return at
+    return np.flatnonzero(same & ~near) + 1
 
 
 @RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, tolerance_secs=at_least(0, 0.128))
 def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The clock went back, or a wall time is not finite."""
-    worst = _worst([(signal, _clock_drops(run, signal, limit["tolerance_secs"])) for signal in run.all.values()])
+    worst = _worst([(signal, _clock_drops(run, signal, limit["tolerance_secs"])) for signal in run.timed.values()])
     if worst is not None:
         signal, at, tags = worst
         times, step = signal.series.wall_time, signal.series.step
@@ -153,7 +175,7 @@ def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 def _not_finite(run: Signals) -> Iterator[Hit]:
     """Find wall times that are NaN or infinite: of points, or, if there are none, of other events."""
-    worst = _worst([(signal, np.flatnonzero(~np.isfinite(signal.series.wall_time))) for signal in run.all.values()])
+    worst = _worst([(signal, np.flatnonzero(~np.isfinite(signal.series.wall_time))) for signal in run.timed.values()])
     faults = [fault for fault in run.run.faults if fault.kind is FaultKind.NON_FINITE_WALL_TIME]
     if worst is not None:
         signal, at, tags = worst
@@ -193,7 +215,7 @@ def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray
     "stall",
     Severity.WARNING,
     factor=above(1, 20.0),
-    min_secs=at_least(0, 10.0),
+    min_secs=at_least(0, 30.0),
     log_sigmas=above(0, 8.0),
     min_points=whole(10, 4),
 )
@@ -206,13 +228,13 @@ def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
     if not len(at):
         return
     step = signal.series.step
-    worst = int(at[np.argmax(gaps[at])])
+    worst, lost = int(at[np.argmax(gaps[at])]), float(gaps[at].sum())
     yield Hit(
         f"{_seconds(float(gaps[worst]))} s passed between steps {step[worst]} and {step[worst + 1]}, usually"
-        f" {_seconds(usual)} s{'' if len(at) == 1 else f'; {len(at)} such gaps'}",
+        f" {_seconds(usual)} s{'' if len(at) == 1 else f'; {len(at)} such gaps, {_seconds(lost)} s in all'}",
         signal.tag,
         (int(step[at[0]]), int(step[at[-1] + 1])),
-        {"seconds": float(gaps[worst]), "usual seconds": usual, "lost seconds": float(gaps[at].sum())},
+        {"seconds": float(gaps[worst]), "usual seconds": usual, "lost seconds": lost},
         len(at),
     )
 
@@ -233,16 +255,17 @@ def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.flo
     # If steps are missing, the time that they took is not a stall.
     per_step = median(own / np.maximum(np.diff(step)[where], 1))
     expected = np.maximum(usual, per_step * np.diff(step)[where])
-    bound = max(limit["factor"] * usual, limit["min_secs"])
-    long = (own > bound) & (own > limit["factor"] * expected)
-    if not long.any():
+    long = own > limit["factor"] * expected
+    lasting = long & (own > limit["min_secs"])
+    if not lasting.any():
         return none
     upper = np.partition(own, -1 - max(3, len(own) // 50))[-1 - max(3, len(own) // 50)]
     spread = np.exp(min(limit["log_sigmas"] * sigma(np.log(own)), 50.0))
-    stalled = long & (own > 5 * upper) & (own > usual * spread)
-    if stalled.any():
-        stalled[long] &= ~_at_even_distances(signal.series, where[long], own[long], usual)
-        stalled &= own > 5 * _evaluation_secs(run, signal, gaps)[where]
+    stalled = lasting & (own > 5 * upper) & (own > usual * spread)
+    if stalled.any():  # shorter pauses, too, show what recurs
+        even = _at_even_distances(signal.series, where[long], own[long], usual) & ~_in_a_row(where[long])
+        stalled[long] &= ~even
+        stalled &= own > 5 * _pause_secs(run, signal, gaps)[where]
     return gaps, usual, where[stalled]
 
 
@@ -256,15 +279,30 @@ def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
 
 
-def _evaluation_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each gap in which a validation loss was logged, the usual length of such gaps in seconds; else 0."""
-    logged = [other.series.wall_time for other in run.of("validation_loss") if other is not signal]
-    number = np.searchsorted(signal.series.wall_time, np.concatenate([np.zeros(0), *logged]), "right") - 1
+def _in_a_row(where: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which long gaps, by index, follow each other closely and in numbers: that is a slow machine, not its pauses."""
+    group = np.cumsum(np.diff(where, prepend=where[:1]) > _WARM_UP_GAPS)
+    numbers: NDArray[np.int64] = np.bincount(group)
+    return numbers[group] > _PAUSES_TOGETHER
+
+
+def _pause_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each gap in which an epoch or an evaluation ended, the usual length of such gaps in seconds; else 0."""
+    times = signal.series.wall_time
+    logged = [other.series.wall_time for other in run.timed.values() if 2 * len(other) < len(signal)]
+    logged += [_turns(other.series) for other in run.of("housekeeping") if other.tag.rpartition("/")[2] == "epoch"]
+    number = np.searchsorted(times, np.concatenate([np.zeros(0), *logged]), "right") - 1
     number = np.unique(number[(number >= 0) & (number < len(gaps))])
     secs = np.zeros(len(gaps))
     if np.isfinite(gaps[number]).any():
         secs[number] = np.nanmedian(gaps[number])
     return secs
+
+
+def _turns(epoch: Series) -> NDArray[np.float64]:
+    """Just before the first points of epochs, in seconds since the epoch."""
+    at = np.flatnonzero(np.diff(np.floor(epoch.value)) > 0) + 1
+    return np.asarray(np.nextafter(epoch.wall_time[at], -np.inf))
 
 
 def _at_even_distances(
@@ -281,7 +319,7 @@ def _at_even_distances(
 @RULES.add("GL205", "missing-steps", Severity.INFO, min_share=fraction(0.8), min_points=whole(10, 2))
 def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Steps are logged at even distances, and some are missing."""
-    found = [(signal, _missing(signal, limit)) for signal in run.all.values() if len(signal) >= limit["min_points"]]
+    found = [(signal, _missing(signal, limit)) for signal in run.timed.values() if len(signal) >= limit["min_points"]]
     worst = _worst(found)
     if worst is None:
         return
@@ -322,7 +360,7 @@ def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
     files = dict.fromkeys(cut for cut in signal.file_starts if 0 < cut < len(signal) and not run.concurrent_files)
     step = signal.series.step
     starts = {cut: int(step[cut]) for cut in files} | marks
-    if not starts:
+    if not starts or (not marks and len(_unmarked_drops(run, signal))):  # then GL201 tells it
         return
     superseded = len(signal) - len(signal.latest)
     places = [starts[cut] for cut in sorted(starts)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["LOSS_ROLES", "VALIDATION", "context", "loss_role", "words"]
+__all__ = ["LOSS_ROLES", "VALIDATION", "context", "is_criterion", "is_plain", "loss_role", "maybe_loss", "words"]
 
 LOSS_ROLES = frozenset({"loss", "validation_loss", "auxiliary_loss"})
 
@@ -67,7 +67,8 @@ _NO_LOSS = _any(r"""
 _RL = _any(r"""
     rewards? episod\w+ rollouts? ep_(?:rew|ret|len) ep(?:rew|ret|len)\w* advantages? td_(?:loss|error) q_values?
     (?:average|mean|cumulative|discounted)_returns? (?:policy|actor|critic|value|vf|pg|qf)(?:_\w+)?_loss
-    loss(?:es)?_(?:policy|actor|critic|value|surrogate) explained_variance approx_kl exploration_rate ent_coef""")
+    loss(?:es)?_(?:policy|actor|critic|value|surrogate) explained_variance approx_kl exploration_rate ent_coef
+    (?:avg|mean|average|max)_q epsilon replay_buffer\w*""")
 _GAN = _any("discriminator w?gan_loss disc_loss d_loss loss_d")
 _VQ = _any("codebook commit commitment vq")  # the perplexity of a codebook should rise
 _CONTEXTS = (
@@ -82,6 +83,7 @@ _GLUED = re.compile(r"\b([a-z]+)loss\b")
 _CLEAR = re.compile(rf"\b(?:loss|{_CRITERIA})\b")
 _NAMED = re.compile(rf"\b(?:loss|{_CRITERIA}|{_BARE_CRITERIA}|elbo)\b")
 _BESIDE = f"(?:{VALIDATION}|{_TRAINING}|{_STATISTICS})"
+_PLAIN = re.compile(rf"(?:{_BESIDE} )*(?:loss(?:es)?|objective|cost)(?: (?:{_BESIDE}|loss))*")
 _HEADING = re.compile(rf"(?:{_BESIDE} )*loss(?:es)?(?: {_BESIDE})*")
 _KNOWN_WORD = f"(?:{_CRITERIA}|{_BARE_CRITERIA}|{_BESIDE}|{_KINDS}|loss)"
 _KNOWN = re.compile(f"{_KNOWN_WORD}(?: {_KNOWN_WORD})*")
@@ -111,6 +113,38 @@ def loss_role(tag: str) -> str:
     if not (_KNOWN.fullmatch(leaf) or (on and _CLEAR.search(leaf)) or _OF_AN_OUTPUT.fullmatch(leaf)):
         return ""
     return "validation_loss" if on and on[-1] else "loss"
+
+
+def maybe_loss(tag: str) -> str:
+    """The role of a tag that is a loss by its words, beside a word that is not known: its behaviour has to decide.
+
+    >>> maybe_loss("losses/bounds_loss"), maybe_loss("val/foo_loss"), maybe_loss("best_loss")
+    ('loss', 'validation_loss', '')
+    """
+    parts = _parts(tag)
+    place = " ".join(parts[-2:])
+    if not re.search(r"\bloss(?:es)?\b", place) or _IS_NO_LOSS.search(place):
+        return ""
+    on = [match["validation"] is not None for match in _MEASURED_ON.finditer(" ".join(parts))]
+    return "validation_loss" if on and on[-1] else "loss"
+
+
+def is_criterion(tag: str) -> bool:
+    """Whether a tag names a criterion, such as MAE, without the word loss: beside a loss, it is a metric.
+
+    >>> is_criterion("val/rmse"), is_criterion("train/cross_entropy_loss")
+    (True, False)
+    """
+    return "loss" not in words(tag).split()
+
+
+def is_plain(tag: str) -> bool:
+    """Whether a tag names a loss, and nothing of which it would be a part.
+
+    >>> is_plain("train/total_loss"), is_plain("train_loss_epoch"), is_plain("train/box_loss")
+    (True, True, False)
+    """
+    return _PLAIN.fullmatch(words(tag)) is not None
 
 
 def context(tags: Iterable[str]) -> tuple[re.Pattern[str], ...]:

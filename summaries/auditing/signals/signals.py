@@ -10,15 +10,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.signals.loss_names import maybe_loss
+from summaries.auditing.signals.objectives import (
+    behaves_like_a_loss,
+    main_loss,
+    main_reward,
+    parts,
+    sum_of,
+    trained_with,
+)
+from summaries.auditing.signals.tags import Meaning
 from summaries.reading.restarts import Standing, standing
 from summaries.reading.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.signals.tags import Meaning, TagTable
+    from summaries.auditing.signals.tags import TagTable
     from summaries.reading.run import Run
 
 __all__ = ["Signal", "Signals"]
@@ -30,6 +40,7 @@ _MOVING = frozenset((
     "reward", "rewards", "rew", "return", "returns", "episode", "episodes", "rollout", "rollouts", "policy", "critic",
     "actor", "advantage", "advantages", "td", "discriminator", "generator", "adversarial", "gan",
 ))  # fmt: skip
+_UNTIMED = frozenset(("housekeeping", "other_axis", "steps_per_second"))
 _OPPONENTS = frozenset(("g", "d", "gen", "disc", "dis", "netg", "netd"))
 
 
@@ -41,13 +52,17 @@ class Signal:
         meaning: its role, variable and slot.
         series: all points, in the order they were written.
         file_starts: int64[files]: for each file of the run, how many of the points are in earlier files.
+        tags: the tags that it is made of: its own, or those of the parts of a sum.
     """
 
-    def __init__(self, series: Series, meaning: Meaning, file_starts: Sequence[int]) -> None:
+    def __init__(
+        self, series: Series, meaning: Meaning, file_starts: Sequence[int], tags: tuple[str, ...] = ()
+    ) -> None:
         self.tag = series.tag
         self.meaning = meaning
         self.series = series
         self.file_starts = file_starts
+        self.tags = tags or (series.tag,)
 
     def __len__(self) -> int:
         return len(self.series)
@@ -97,6 +112,8 @@ class Signals:
         baseline: the runs to compare it with.
         training: if this run holds the validation of another one, that other run.
         ranks: if this run is the first rank of a job, all its ranks, in order.
+        logger: what wrote the run.
+        other_files: what those of its files are that are no event files: path → words.
     """
 
     def __init__(self, name: str, run: Run, table: TagTable, baseline: Sequence[Signals] = ()) -> None:
@@ -105,12 +122,30 @@ class Signals:
         self.baseline = baseline
         self.training: Signals | None = None
         self.ranks: Sequence[Signals] = ()
+        self.logger = table.logger
+        self.other_files: Mapping[str, str] = {}
         self.all: dict[str, Signal] = {}
         self._by_role: dict[str, list[Signal]] = defaultdict(list)
         for tag, series in run.scalars.items():
             meaning = table.meaning(tag, name)
             signal = self.all[tag] = Signal(series, meaning, run.file_starts(tag))
             self._by_role[meaning.role].append(signal)
+        self._settle_likely_losses()
+
+    def _settle_likely_losses(self) -> None:
+        """Decide by behaviour what the losses are whose names contain unknown words.
+
+        Without other losses, those that behave like one are the losses of the run. The others may be anything that is
+        called a loss, but even then it should be a number.
+        """
+        for kind in ("loss", "validation_loss"):
+            likely = [one for one in self.of("") if maybe_loss(one.tag) == kind]
+            lacking = not self.of(kind) and not self.of("auxiliary_loss")
+            for signal in likely:
+                role = kind if lacking and behaves_like_a_loss(signal) else "auxiliary_loss"
+                signal.meaning = Meaning(role, likely=True)
+                self._by_role[""].remove(signal)
+                self._by_role[role].append(signal)
 
     def of(self, *roles: str) -> list[Signal]:
         """The signals with one of these roles, in the order of the roles."""
@@ -124,9 +159,44 @@ class Signals:
         return found
 
     @cached_property
+    def timed(self) -> dict[str, Signal]:
+        """By tag, the signals whose steps are those of the run: not counters, clocks, or values on a second axis."""
+        return {tag: signal for tag, signal in self.all.items() if signal.meaning.role not in _UNTIMED}
+
+    @cached_property
     def longest(self) -> Signal | None:
         """The signal with the most points: its steps and times represent the run."""
-        return max(self.all.values(), key=len, default=None)
+        return max(self.timed.values(), key=len, default=None)
+
+    @cached_property
+    def main_loss(self) -> Signal | None:
+        """The loss that stands for the run; None if it has none that training has to bring down."""
+        return main_loss(self.of("loss"), self.logger)
+
+    @cached_property
+    def main(self) -> Signal | None:
+        """What to show of the run first: its main loss, or its reward, or a validation loss, or an auxiliary loss."""
+        reward = main_reward(self.of("reward"), self.logger)
+        if reward is not None:  # there, a loss says little
+            return reward
+        ranked = (main_loss(self.of(role), self.logger) for role in ("loss", "validation_loss", "auxiliary_loss"))
+        return next(filter(None, ranked), None)
+
+    @cached_property
+    def objective(self) -> Signal | None:
+        """What the run trains: its main loss, or the sum of its parts; None if losses are on a moving target."""
+        main = self.main_loss
+        if main is None or self.moving_target:
+            return None
+        found = parts(self.of("loss"), main)
+        if len(found) == 1:
+            return main
+        total = sum_of(found)
+        return Signal(total, main.meaning, main.file_starts, tuple(signal.tag for signal in found))
+
+    def trained_with(self, validation: Signal) -> Signal | None:
+        """The loss that falls if the training goes on: the one of this validation, else the objective of the run."""
+        return trained_with(validation, self.of("loss")) or self.objective
 
     @cached_property
     def moving_target(self) -> bool:
@@ -134,6 +204,8 @@ class Signals:
 
         Such losses may rise in a healthy run, so their course says nothing.
         """
+        if self.logger.moving:
+            return True
         for tag in self.run.tags:
             words = frozenset(_SEPARATORS.split(tag.lower()))
             if words & _MOVING or ("loss" in words and words & _OPPONENTS):

@@ -2,7 +2,8 @@
 
 There is one table of patterns, tried in order. The first one that matches the whole tag, ignoring case, decides. The
 named groups `variable` and `slot` say what the tag is about. The patterns of a configuration are tried before these. If
-no pattern matches, `loss_names` recognizes losses by the words in their names.
+no pattern matches, `loss_names` recognizes losses by the words in their names, and `roles` the rest. What the framework
+that wrote the run always does comes from `loggers`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from summaries.auditing.signals.loss_names import LOSS_ROLES, VALIDATION, context, loss_role, words
+from summaries.auditing.signals.loggers import logger_of
+from summaries.auditing.signals.loss_names import LOSS_ROLES, VALIDATION, context, is_criterion, loss_role, words
+from summaries.auditing.signals.roles import WORD_ROLES, is_on_another_axis, role_by_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,13 +88,18 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         "learning_rate",
         r"(?:optim/)?lr[ _-]?\(?group[ _]?\d+\)?|(?:lr|learning_rate)[-/]\w+(?:/(?:pg|group)\d+)?(?:-\w+)?",
     ),
-    ("learning_rate", r"(?:optim|optimizer|train|training|lr)/(?:learning_rate|lr)[/_]\w+"),
+    ("learning_rate", r"(?:optim|optimizer|train|training|lr)/(?:learning_rate|lr)[/_]\w+|.*schedule\w*/pg\d+"),
+    (
+        "part_norm",
+        rf"{_ANY}{_GRADIENT}[_ -]?norm[_-](?:g|d|gen|disc|generator|discriminator|actor|critic|policy|value)",
+    ),
 )
-ROLES = frozenset(role for role, _ in PATTERNS) | LOSS_ROLES
+ROLES = frozenset(role for role, _ in PATTERNS) | LOSS_ROLES | WORD_ROLES
 """Every role that a tag can have."""
 
 _PER_VARIABLE = frozenset(role for role, pattern in PATTERNS if _VARIABLE in pattern)
 _MOST_CHARACTERS = 1000  # in any sensible tag; the time for matching grows with the square of the length
+_EVERY = re.compile(".*")
 _VALIDATION_RUN = re.compile(rf"(?:.*[/_.-])?{VALIDATION.replace(' ', '[_-]')}(?:_?set)?\d*", re.IGNORECASE)
 
 
@@ -103,11 +111,13 @@ class Meaning:
         role: one of `ROLES`; "" if the tag is unknown.
         variable: the variable that it is about; "" if it is about all of them, or none.
         slot: the slot of the optimizer that it is about, or "".
+        likely: whether the role is only likely, because a word in the tag is unknown.
     """
 
     role: str
     variable: str = ""
     slot: str = ""
+    likely: bool = False
 
 
 class TagTable:
@@ -115,30 +125,45 @@ class TagTable:
 
     Args:
         own: (role, pattern) pairs that are tried before those of the table.
-        tags: all tags of the run: they show whether its losses need to fall, unlike those of reinforcement learning.
+        tags: all tags of the run: they show its logger, and whether its losses need to fall, unlike those of
+            reinforcement learning.
+        logger: the name of the logger, if a configuration says it; else "".
+
+    Attributes:
+        logger: the logger of the run.
 
     >>> TagTable().meaning("train/grad_norm").role
     'global_norm'
     >>> TagTable().meaning("slots/v/mean/layer1/kernel")
-    Meaning(role='slot_mean', variable='layer1/kernel', slot='v')
+    Meaning(role='slot_mean', variable='layer1/kernel', slot='v', likely=False)
     >>> TagTable(tags=["train/loss", "rollout/ep_rew_mean"]).meaning("train/loss").role
     'auxiliary_loss'
     """
 
-    def __init__(self, own: Iterable[tuple[str, str]] = (), tags: Iterable[str] = ()) -> None:
+    def __init__(self, own: Iterable[tuple[str, str]] = (), tags: Iterable[str] = (), logger: str = "") -> None:
         self._own = compiled(tuple(own))
-        self._need_not_fall = context(tags)
+        self._tags = frozenset(tags)
+        self.logger = logger_of(self._tags, logger)
+        self._need_not_fall = (_EVERY,) if self.logger.moving else context(self._tags)
+        clear = {_meaning_of(tag).role for tag in self._tags if not is_criterion(tag)}
+        self._losses = clear & LOSS_ROLES
 
     def meaning(self, tag: str, run: str = "") -> Meaning:
         """What a tag means in a run of this name: in `…/validation`, as Keras names it, losses are for validation."""
         for role, pattern in self._own:
             if match := pattern.fullmatch(tag):
                 return _meaning(role, match)
+        if self.logger.housekeeping and re.fullmatch(self.logger.housekeeping, tag):
+            return Meaning("housekeeping")
+        if is_on_another_axis(tag, self._tags):
+            return Meaning("other_axis")
         found = _meaning_of(tag)
         if found.role not in LOSS_ROLES:
             return found
         if any(losses.fullmatch(words(tag)) for losses in self._need_not_fall):
             return Meaning("auxiliary_loss")
+        if found.role in self._losses and is_criterion(tag):  # what is trained is called a loss there
+            return Meaning("metric")
         if found.role == "loss" and is_validation(run):
             return Meaning("validation_loss")
         return found
@@ -156,7 +181,7 @@ def _meaning_of(tag: str) -> Meaning:
     for role, pattern in compiled(PATTERNS):
         if match := pattern.fullmatch(tag):
             return _meaning(role, match)
-    return Meaning(loss_role(tag))
+    return Meaning(loss_role(tag) or ("" if "loss" in words(tag).split() else role_by_words(tag)))
 
 
 @lru_cache(maxsize=8)

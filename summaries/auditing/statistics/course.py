@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import NORMAL, Blocks, blocks, median
+from summaries.auditing.statistics.robust import NORMAL, Blocks, blocks, median, monotone_trend
 from summaries.reading.series import Series
 
 if TYPE_CHECKING:
@@ -22,8 +22,10 @@ __all__ = [
     "bend",
     "largest_rise",
     "level_between",
+    "may_be_a_score",
     "onset",
     "scatter_about_trend",
+    "trend_between",
     "without_zeros",
 ]
 
@@ -143,6 +145,9 @@ def onset(values: Floats, cut: Blocks, best: int, rise: float, scale: float) -> 
         rise: how far the values rise.
         scale: the range of the loss until then; a rise by less than 3 % of it does not count.
     """
+    jump = _jump(cut.median, best, rise, scale)
+    rise -= float(cut.median[jump] - cut.median[best])
+    best = jump
     above = cut.median[best:] - cut.median[best]
     error = median(cut.error[max(best - 2, 0) : best + 3])  # near there: a loss that explodes is noisier later
     near = above <= min(max(4 * error, 0.03 * min(rise, scale)), 0.5 * rise)
@@ -153,6 +158,19 @@ def onset(values: Floats, cut: Blocks, best: int, rise: float, scale: float) -> 
     step = float(cut.median[min(last + 2, len(cut.median) - 1)] - cut.median[last])
     middle = float(cut.median[last]) + min(step, scale) / 2
     return start + int(np.argmin(np.cumsum(np.append(0.0, part - middle))))
+
+
+def _jump(level: Floats, best: int, rise: float, scale: float) -> int:
+    """The block before a jump that makes most of a rise, if the level had hardly left its course; else the best block.
+
+    A jump takes two blocks at most.
+    """
+    if len(level) - best < 4:  # noqa: PLR2004
+        return best
+    up = level[best + 2 :] - level[best:-2]
+    at = int(np.argmax(up))
+    crept = float(level[best + at] - level[best])
+    return best + at if 2 * up[at] > rise and 2 * crept < min(rise, scale) else best
 
 
 def _clipped_mean(values: Floats, noise: float) -> float:
@@ -172,3 +190,20 @@ def level_between(series: Series, start: int, stop: int, low: float, high: float
         return math.nan, math.nan
     middle = median(part)
     return middle, 1.2533 * NORMAL * median(np.abs(part - middle)) / math.sqrt(len(part))
+
+
+def trend_between(series: Series, start: int, stop: int, count: int = 30) -> float:
+    """How surely a series rises or falls from step `start` to `stop`: the `monotone_trend` of `count` blocks."""
+    part = series.value[(series.step >= start) & (series.step <= stop)]
+    return monotone_trend(blocks(part, count).median) if len(part) > 1 else 0.0
+
+
+def may_be_a_score(values: Floats) -> bool:
+    """Whether n ≥ 3 values may be a score that is called a loss: shares, lowest at first, that go up and settle.
+
+    A loss that diverges is lowest later, leaves the range from 0 to 1, or rises ever faster.
+    """
+    first, second, third = (median(part) for part in np.array_split(values, 3))
+    start = values[: max(len(values) // 10, 1)]
+    shares = values.min() >= 0 and values.max() <= 1
+    return bool(shares and median(start) < first < second <= third and third - second < second - first)

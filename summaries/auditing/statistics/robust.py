@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Blocks", "blocks", "in_sigmas", "median", "sigma", "since", "tail_reach"]
+__all__ = ["Blocks", "blocks", "in_sigmas", "median", "monotone_trend", "sigma", "since", "tail_reach"]
 
 _ODDS = 200.0
 NORMAL = 1.4826  # σ of a normal distribution divided by its median absolute deviation
@@ -77,6 +77,19 @@ def median(values: Floats) -> float:
     middle = len(values) // 2
     ordered = np.partition(values, (middle, (len(values) - 1) // 2))
     return float((ordered[middle] + ordered[(len(values) - 1) // 2]) / 2)
+
+
+def monotone_trend(values: Floats) -> float:
+    """How surely n ≥ 2 values rise (above 0) or fall (below 0), whatever the shape: the Mann-Kendall test's Z.
+
+    Mann, Nonparametric tests against trend, Econometrica 13, 1945. The time grows with n².
+
+    >>> round(monotone_trend(np.array([1.0, 2.0, 4.0, 8.0, 16.0])), 2)
+    2.45
+    """
+    n = len(values)
+    pairs = np.sign(values[None, :] - values[:, None])[np.triu_indices(n, 1)]
+    return float(pairs.sum() / math.sqrt(n * (n - 1) * (2 * n + 5) / 18))
 
 
 def sigma(values: Floats) -> float:

@@ -35,3 +35,10 @@ function sign(severity) {
   return svg("svg", { class: `sign ${severity}`, viewBox: "0 0 16 16", role: "img", "aria-label": label },
     svg("path", { class: "outline", d: outline }), svg("path", { class: "stroke", d: stroke }));
 }
+
+/** A name of at most `most` characters: the middle of a longer one is left out, because runs differ at their ends. */
+function middleLeftOut(name, most = 56) {
+  if (name.length <= most) return name;
+  const half = Math.floor((most - 1) / 2);
+  return `${name.slice(0, most - 1 - half)}…${name.slice(-half)}`;
+}

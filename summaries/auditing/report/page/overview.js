@@ -25,8 +25,8 @@ const COLUMNS = [
   ["Info", "count", (row) => row.counts[2], true],
   ["Steps", "steps", (row) => stepsOf(row) ?? -Infinity, true],
   ["Took", "took", (row) => Number(row.seconds ?? -Infinity), true],
-  ["Loss", "spark", null, false],
-  ["Last loss", "loss", (row) => (row.loss === null ? Infinity : Number.isFinite(Number(row.loss)) ? Number(row.loss) : 1e308), false],
+  ["Loss or reward", "spark", null, false],
+  ["Last value", "loss", (row) => (row.loss === null ? Infinity : Number.isFinite(Number(row.loss)) ? Number(row.loss) : 1e308), false],
 ];
 
 /** The table and its filters; `state` keeps them while other pages are shown. */
@@ -95,12 +95,12 @@ function rowOf(row, baseline) {
   const address = `#/${row.position}`;
   return el("tr", { class: verdict(row), onclick: (event) => { if (!event.target.closest("a") && !String(getSelection())) location.hash = address; } },
     el("td", { class: "verdict" }, sign(verdict(row))),
-    el("th", { class: "name", scope: "row", title: row.name }, el("a", { href: address }, row.name), row.name === baseline ? el("em", {}, "baseline") : null),
+    el("th", { class: "name", scope: "row", title: row.name }, el("a", { href: address }, middleLeftOut(row.name)), row.name === baseline ? el("em", {}, "baseline") : null),
     worstCell(row),
     count(errors, "error"), count(warnings, "warning"), count(infos, "info"),
     el("td", { class: "steps" }, row.steps ? whole(stepsOf(row)) : "–"),
     el("td", { class: "took" }, row.seconds === null ? "–" : duration(Number(row.seconds))),
-    el("td", { class: "spark" }, sparkline(row.spark)),
+    el("td", { class: "spark", title: row.main }, sparkline(row.spark)),
     el("td", { class: "loss" }, row.loss === null ? "–" : number(Number(row.loss))));
 }
 

@@ -57,6 +57,7 @@ function facts(row, run) {
   const began = run.start !== null && Number.isFinite(start) && Math.abs(start) < 8e12
     ? `${new Date(1000 * start).toISOString().slice(0, 16).replace("T", " ")} UTC` : null;
   const told = [
+    ["Logger", run.logger],
     ["Steps", row.steps && `${whole(row.steps[0])} to ${whole(row.steps[1])}`],
     ["Points", whole(row.points)],
     ["Took", row.seconds === null ? null : duration(Number(row.seconds))],
@@ -164,7 +165,8 @@ function firstChosen(members, findings) {
 
 /** Scroll to the curve of a finding, zoomed to its steps with as much again on both sides. */
 function showFinding(state, finding) {
-  const panel = state.panels.find(({ members }) => members.some(({ tag }) => tag === finding.tag)) ?? state.panels[0];
+  const shows = (wanted) => state.panels.find(({ members }) => members.some(({ tag }) => tag === wanted));
+  const panel = [finding.tag, ...finding.others].map(shows).find(Boolean) ?? state.panels[0];
   if (!panel) return;
   panel.element.closest("details")?.setAttribute("open", "");
   panel.ensure();

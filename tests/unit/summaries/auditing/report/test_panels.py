@@ -75,3 +75,40 @@ def test_logarithm(role, value, log):
 
 def test_nothing_to_draw():
     assert panels([]) == []
+
+
+def test_rewards_come_first_and_the_main_one_before_the_others():
+    curves = [
+        curve("train/loss", "auxiliary_loss", FLAT),
+        curve("Episode/rew_a", "reward", FLAT),
+        curve("Train/mean_episode_length", "episode_length", FLAT),
+        curve("Train/mean_reward", "reward", FLAT),
+    ]
+    assert [(panel.title, [curves[i].tag for i in panel.curves]) for panel in panels(curves, "Train/mean_reward")] == [
+        ("Reward", ["Train/mean_reward", "Episode/rew_a"]),
+        ("Episode length", ["Train/mean_episode_length"]),
+        ("Auxiliary losses", ["train/loss"]),
+    ]
+
+
+def test_the_main_loss_is_drawn_first_and_metrics_have_axes_of_their_own():
+    curves = [curve("a/loss", "loss", FLAT), curve("MAE", "metric", FLAT), curve("loss", "loss", FLAT)]
+    assert [(panel.title, [curves[i].tag for i in panel.curves]) for panel in panels(curves, "loss")] == [
+        ("Loss", ["loss", "a/loss"]),
+        ("MAE", ["MAE"]),
+    ]
+
+
+def test_the_chart_of_the_worst_finding_comes_first_and_is_not_folded():
+    curves = [curve("loss", "loss", FLAT), curve("lr", "learning_rate", FLAT), curve("kl_loss", "auxiliary_loss", FLAT)]
+    made = panels(curves, "loss", told="kl_loss")
+    assert [(panel.title, panel.further) for panel in made] == [
+        ("Auxiliary losses", False),
+        ("Loss", False),
+        ("Learning rate", False),
+    ]
+    assert [panel.title for panel in panels(curves, "loss", told="gone")] == [
+        "Loss",
+        "Learning rate",
+        "Auxiliary losses",
+    ]

@@ -28,7 +28,7 @@ def test_the_row_of_a_run_without_points():
     (row,) = payload.index(Report((RunReport("a", (), ()),)), None)["runs"]
     assert row == {
         "name": "a", "counts": [0, 0, 0], "codes": {}, "failures": [], "worst": None, "steps": None, "points": 0,
-        "seconds": None, "loss": None, "spark": [],
+        "seconds": None, "main": "", "loss": None, "spark": [],
     }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from reports import HOSTILE, small
+from reports import HOSTILE, curve, finding, run, small
 
 from summaries import Report, RunReport
 from summaries.auditing.report import text
@@ -65,6 +65,60 @@ def test_broken(name, width):
     lines = text.broken(name, width)
     assert "".join(lines).replace(" ", "") == name.replace(" ", "")
     assert max(map(cell_len, lines)) <= max(width, 2)
+
+
+@pytest.mark.parametrize("width", [2, 3, 10, 31, 32, 200])
+@pytest.mark.parametrize("name", [NAME, "", "日本語の名前/ランの" * 3])
+def test_a_name_is_shortened_in_the_middle(name, width):
+    from rich.cells import cell_len
+
+    short = text.shortened(name, width)
+    assert cell_len(short) <= max(width, 1)
+    assert (short == name) is (cell_len(name) <= width)
+    if short != name:
+        first, _, last = short.partition("…")
+        assert name.startswith(first)
+        assert name.endswith(last)
+        assert 0 <= len(first) - len(last) <= 2
+
+
+def faulty(number, code="GL301"):
+    name = f"run_{number}"
+    found = finding(code, "non-finite-loss", "ERROR", name, "loss", (1, 2), f"{name} is nan")
+    return run(name, [found], [curve("loss", "loss", [1.0, 2.0])])
+
+
+def test_runs_in_which_nothing_was_found_are_a_count():
+    out = shown(Report((faulty(1), *(RunReport(f"clean_{i}", (), ()) for i in range(30)))))
+    lines = out.splitlines()
+    assert lines[1].split() == ["run_1", "2", "1,000", "▁█", "1", "error"]
+    assert lines[2] == "nothing found in 30 runs"
+    assert "clean" not in out
+    assert "run_1 is nan" in out
+
+
+def test_what_is_found_in_many_runs_is_told_by_rule():
+    report = Report(tuple(faulty(i) for i in range(50)))
+    out = shown(report)
+    assert "30 more runs with findings\n" in out
+    assert out.count("GL301") == 1
+    assert "  and in run_1, run_2 and 47 others\n" in out
+    file = io.StringIO()
+    text.show(report, text.console(file), fold=False)
+    assert file.getvalue().count("GL301") == 50
+
+
+def test_the_logger_is_named_beside_the_run():
+    one = faulty(1)
+    report = Report((RunReport(one.name, one.files, one.findings, one.curves, logger="Lightning", main="loss"),))
+    assert "\nrun_1  (Lightning)\n" in shown(report)
+
+
+def test_the_table_shows_rewards_where_there_are_some():
+    rewards = RunReport("a", (), (), (curve("r", "reward", [1.0, 2.0]), curve("l", "loss", [2.0, 1.0])), main="r")
+    assert "reward" in shown(Report((rewards,))).splitlines()[0]
+    assert "▁█" in shown(Report((rewards,)))
+    assert "loss or reward" in shown(Report((rewards, faulty(1)))).splitlines()[0]
 
 
 def test_hostile_names_are_inert_in_text():

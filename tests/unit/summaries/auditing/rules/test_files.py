@@ -71,7 +71,7 @@ def test_zeros_and_other_files_have_no_length(tmp_path, tail):
     (tmp_path / "other").mkdir()
     (tmp_path / "other/notes.tfevents.txt").write_bytes(b"no event file at all, but some text of some length\n" * 9)
     codes = {run.name: {finding.code for finding in run.findings} for run in audit(tmp_path, Config()).runs}
-    assert codes["other"] == {"GL103"}
+    assert codes["other"] == {"GL107"}
 
 
 def test_an_undecodable_record(tmp_path):
@@ -118,3 +118,39 @@ def test_the_words_of_damage(tmp_path):
         re.escape(f"{path}: the data of record ") + r"\d, at offset \d+, does not match its checksum; 1 more like it",
         found_in(tmp_path)["GL102"].message,
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"fileFormatVersion: 2\nguid: 0123456789abcdef0123456789abcdef\n", "metadata of Unity"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+            "a Git LFS pointer: `git lfs pull` fetches the file itself",
+        ),
+        (b"#ifndef A_TFEVENTS_H\n#define A_TFEVENTS_H\n#endif\n", "a C header"),
+        (b"PK\x03\x04" + bytes(range(99)), "a ZIP archive"),
+        (b"just some words of a text\n" * 9, "a text file"),
+    ],
+)
+def test_a_file_that_is_no_event_file_is_named_by_its_content(tmp_path, content, what):
+    path = tmp_path / "events.out.tfevents.1.host.meta"
+    path.write_bytes(content)
+    (finding,) = audit(tmp_path, Config()).findings
+    assert (finding.code, finding.severity.name) == ("GL107", "INFO")
+    assert finding.message == f"{path} is no event file: by content, it is {what}"
+
+
+def test_bytes_that_tell_nothing_are_damage(tmp_path):
+    (tmp_path / "events.out.tfevents.1.host").write_bytes(bytes(range(1, 256)) * 3)
+    assert [finding.code for finding in audit(tmp_path, Config()).findings] == ["GL103"]
+
+
+def test_truncated_files_are_one_finding(tmp_path):
+    paths = [log(tmp_path, range(10 * i, 10 * i + 10), suffix=f".{i}", start=1e9 + 100 * i) for i in range(4)]
+    for path in paths:
+        with open(path, "rb+") as file:
+            file.truncate(file.seek(0, 2) - 5)
+    finding = found_in(tmp_path)["GL101"]
+    assert (finding.count, finding.evidence["files"]) == (4, 4)
+    assert finding.message.endswith(f"; so do 3 other files: {paths[1]}, {paths[2]} and {paths[3]}")

@@ -70,11 +70,21 @@ def test_a_flat_loss_is_a_note_where_its_noise_could_hide_a_decrease():
     assert "does not decrease in 10000 points" in many.message
 
 
-def test_every_loss_that_is_not_finite_is_told():
-    """Also behind one that is finite, and behind one that is not."""
+def test_losses_that_are_not_finite_are_one_finding():
+    """Of the first in time, unless one of them is the main loss; also behind one that is finite."""
     fine, nan = np.linspace(2, 1, 50), np.r_[np.linspace(2, 1, 40), np.full(10, np.nan)]
-    found = findings("GL301", a__loss=fine, b__loss=nan, c__loss=fine, d__loss=nan)
-    assert [hit.tag for hit in found] == ["b/loss", "d/loss"]
-    assert found[0].message == "b/loss is nan at step 40, and stays so to the end"
-    assert (found[0].steps, found[0].count) == ((40, 49), 10)
-    assert found[0].evidence == {"points": 10, "of": 50, "first value": "nan"}
+    (found,) = findings("GL301", a__loss=fine, b__loss=nan, c__loss=fine, d__loss=nan)
+    assert (found.tag, found.others) == ("b/loss", ("d/loss",))
+    assert found.message == "b/loss is nan at step 40, and stays so to the end; so is d/loss"
+    assert (found.steps, found.count) == ((40, 49), 10)
+    assert found.evidence == {"points": 10, "of": 50, "first value": "nan", "tags": 2}
+    later = np.r_[np.linspace(2, 1, 45), np.full(5, np.nan)]
+    (found,) = findings("GL301", loss=later, val__mae=nan, loss__gan=nan)
+    assert found.message.startswith("loss is nan at step 45, and stays so to the end; so are ")
+
+
+def test_a_metric_without_a_sample_is_no_loss_that_is_lost():
+    nan = np.full(50, np.nan)
+    assert codes(total_loss=np.linspace(2, 1, 50), bbox__APs=nan) == []
+    (found,) = findings("GL301", total_loss=nan, bbox__AP50=nan)
+    assert (found.tag, found.others) == ("total_loss", ("bbox/AP50",))

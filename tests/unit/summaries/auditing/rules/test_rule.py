@@ -6,6 +6,9 @@ from summaries.auditing.rules import RULES
 from summaries.auditing.rules.rule import Threshold, above, at_least, fraction, whole
 
 THRESHOLDS = {
+    "GL201": {
+        "max_share": (0.05, "a number from 0 to 1"),
+    },
     "GL202": {
         "tolerance": (1e-06, "a number of at least 0"),
     },
@@ -14,7 +17,7 @@ THRESHOLDS = {
     },
     "GL204": {
         "factor": (20.0, "a number above 1"),
-        "min_secs": (10.0, "a number of at least 0"),
+        "min_secs": (30.0, "a number of at least 0"),
         "log_sigmas": (8.0, "a number above 0"),
         "min_points": (10, "a whole number of at least 4"),
     },
@@ -39,17 +42,21 @@ THRESHOLDS = {
         "max_hidden": (0.2, "a number of at least 0"),
         "worthwhile": (0.1, "a number of at least 0"),
         "low_level": (0.1, "a number of at least 0"),
+        "learnt": (0.9, "a number from 0 to 1"),
     },
     "GL304": {
-        "min_points": (20, "a whole number of at least 5"),
+        "min_points": (10, "a whole number of at least 5"),
         "sigmas": (6.0, "a number above 0"),
         "min_rise": (0.2, "a number of at least 0"),
         "min_undone": (0.25, "a number of at least 0"),
+        "times": (4.0, "a number above 1"),
     },
     "GL305": {
         "min_points": (4, "a whole number of at least 3"),
-        "sigmas": (8.0, "a number above 0"),
+        "sigmas": (6.0, "a number above 0"),
+        "trend": (2.0, "a number above 0"),
         "min_rise": (0.1, "a number of at least 0"),
+        "large": (0.33, "a number of at least 0"),
     },
     "GL401": {
         "max_overflows": (0.02, "a number from 0 to 1"),

@@ -178,3 +178,94 @@ def test_the_words_of_wall_times_of_events_without_scalars(tmp_path):
     finding = found_in(tmp_path)["GL203"]
     assert finding.message == (f"{path}: the wall time of record 2 is not finite: inf; the same for 1 other record")
     assert (finding.count, finding.evidence) == (2, {"got": "inf", "file": str(path), "record": 2})
+
+
+def test_an_unmarked_restart_in_another_file_is_one_finding(tmp_path):
+    log(tmp_path, range(100), suffix=".0")
+    log(tmp_path, range(60, 150), suffix=".1", start=1e9 + 500, value=lambda step: 2 / (1 + step))
+    (finding,) = audit(tmp_path, Config()).findings
+    assert (finding.code, finding.severity.name) == ("GL201", "WARNING")
+    assert finding.message == (
+        "loss: the step goes back from 99 to 60 without a restart mark, where another file begins"
+    )
+
+
+@pytest.mark.parametrize("tag", ["epoch", "hp_metric", "time/fps", "train/n_updates"])
+def test_the_steps_of_counters_and_clocks_are_not_judged(tmp_path, tag):
+    log(tmp_path, [*range(50), *range(20), 3, 3, 3], tag=tag, value=np.sin)
+    assert found_in(tmp_path) == {}
+
+
+def test_rewards_against_elapsed_seconds_are_not_judged(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        for i in range(60):
+            writer.add_scalar("Train/mean_reward", i, i, walltime=1e9 + i)
+            writer.add_scalar("Train/mean_reward/time", i, i // 3, walltime=1e9 + i)
+    assert found_in(tmp_path) == {}
+
+
+def test_a_test_of_the_best_checkpoint_is_no_restart(tmp_path):
+    log(tmp_path, range(100), suffix=".0")
+    log(tmp_path, [99], suffix=".1", start=1e9 + 200, tag="test_loss")
+    log(tmp_path, [40], suffix=".2", start=1e9 + 300, tag="test_loss", value=lambda _: 0.1)
+    assert "GL201" not in found_in(tmp_path)
+
+
+def test_values_written_out_of_order_are_a_note(tmp_path):
+    steps = [10 * i + back for i in range(60) for back in (9, 2, 5)]
+    log(tmp_path, steps, tag="episode_reward")
+    finding = found_in(tmp_path)["GL201"]
+    assert finding.severity.name == "INFO"
+    assert "as where values are written out of order, 59 times" in finding.message
+
+
+def test_gradient_accumulation_is_a_note(tmp_path):
+    values = iter(range(400))
+    log(tmp_path, [step for step in range(100) for _ in range(4)], value=lambda _: 1 / (1 + next(values)))
+    assert {code: one.severity.name for code, one in found_in(tmp_path).items()} == {"GL202": "INFO"}
+
+
+def test_files_are_read_in_the_order_of_their_numbers(tmp_path):
+    for number in (7, 8, 9, 10, 11):
+        log(tmp_path, [0, 1], suffix=f".{number}", start=1e9 + 10 * number, tag=f"test_{number}")
+    for number in (7, 8, 9, 10, 11):
+        log(tmp_path, [number], suffix=f".again.{number}", start=1e9 + 100 + 10 * number)
+    names = sorted(tmp_path.iterdir())
+    for path in names:  # as of one second, one process
+        path.rename(
+            tmp_path / f"events.out.tfevents.1.host.{path.name.partition('.')[2].split('.')[-1]}-{path.name[-20:]}"
+        )
+    assert "GL203" not in found_in(tmp_path)
+
+
+def test_a_stall_is_told_with_the_longest_gap_and_the_sum(tmp_path):
+    times = 1e9 + np.arange(400.0)
+    for at, secs in ((100, 300), (217, 900), (391, 500), (393, 400), (394, 600), (395, 700)):
+        times[at:] += secs
+    with SummaryWriter(tmp_path) as writer:
+        for step, time in enumerate(times.tolist()):
+            writer.add_scalar("loss", 1 / (1 + step), step, walltime=time)
+    assert found_in(tmp_path)["GL204"].message == (
+        "901 s passed between steps 216 and 217, usually 1 s; 6 such gaps, 3,406 s in all"
+    )
+
+
+def test_the_end_of_the_only_epoch_is_no_stall(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(200):
+            time = 1e9 + 0.2 * step + 90 * (step >= 100)
+            writer.add_scalar("train_loss", 1 / (1 + step), step, walltime=time)
+            writer.add_scalar("epoch", step // 100, step, walltime=time)
+    assert "GL204" not in found_in(tmp_path)
+
+
+def test_many_short_runs_in_one_directory_are_restarts(tmp_path):
+    for fold in range(6):
+        log(tmp_path / "files", range(8), suffix=f".{fold}", start=1e9 + 500 * fold)
+    log(tmp_path / "file", [*range(8)] * 6)
+    found = {run.name: run.findings[0] for run in audit(tmp_path, Config()).runs}
+    assert [found[name].severity.name for name in ("files", "file")] == ["WARNING", "WARNING"]
+    assert found["files"].message == (
+        "loss: the step goes back from 7 to 0 without a restart mark, where another file begins, 5 times"
+    )
+    assert found["file"].message == "loss: the step goes back from 7 to 0 without a restart mark, 5 times"

@@ -112,9 +112,31 @@ TAGS = {
     "slot_max": ["slots/m/max/w", "exp_avg_sq/w.max"],
     "slot_min": ["exp_avg_sq/w.min"],
     "steps_per_second": ["train/global_step_per_sec", "global_step/sec", "steps_per_second"],
+    "part_norm": ["grad_norm_g", "grad_norm_d", "train/grad_norm_critic"],  # VITS
+    "reward": [
+        "rollout/ep_rew_mean", "test/reward", "Environment/Cumulative Reward", "charts/episodic_return",
+        "rewards/step", "Episode/rew_feet_air_time", "Train/mean_reward", "episode_reward", "EpRet", "eprewmean",
+        "Reward / Total reward",
+    ],
+    "episode_length": [
+        "rollout/ep_len_mean", "eval/mean_ep_length", "Environment/Episode Length", "episode_lengths/step", "EpLen",
+        "Train/mean_episode_length", "charts/episodic_length", "eplenmean",
+    ],
+    "metric": [
+        "accuracy", "eval/accuracy", "val/psnr", "train_acc_step", "metrics/mAP_0.5", "metrics/mAP50-95(B)",
+        "bbox/AP50",
+        "epoch_accuracy", "val_f1", "Test/IoU", "accuracy_1", "eval/bleu", "test_wer",
+    ],
+    "housekeeping": [
+        "train/epoch", "epoch", "throughput/tokens_per_sec", "iteration-time", "hp_metric", "time/fps",
+        "Perf/total_fps",
+        "time/total_timesteps", "train/n_updates", "data_time", "eta_seconds", "eval/runtime", "train/total_flos",
+        "train/global_step", "charts/SPS", "Perf/collection time", "performance/step_time", "memory", "info/epochs",
+    ],
+    "other_axis": [],  # by the other tags: see below
     "": [
-        "accuracy", "rollout/ep_rew_mean", "histogram", "train/epoch", "throughput/tokens_per_sec", "lossless",
-        "glossary", "color", "iteration-time", "train/entropy", "losses/explained_variance", "objective/kl",
+        "histogram", "lossless", "step_size", "timer",
+        "glossary", "color", "train/entropy", "losses/explained_variance", "objective/kl",
         "train/approx_kl", "image/scale",
         "packet_loss", "network/packet_loss", "network/packet/loss", "packet-loss", "PacketLoss", "health_loss",
         "stop_loss", "trade/stop_loss", "weight_loss", "hearing_loss", "heat_loss", "path_loss", "power_loss",
@@ -125,7 +147,7 @@ TAGS = {
         "tokens_per_loss", "train/tokens_per_loss", "loss_weight", "train/loss_weight", "loss_coef", "loss_ratio",
         "loss_time", "train/loss_std", "loss_count", "num_losses", "loss_threshold", "loss_diff", "loss rate",
         "train/loss_scaler_steps", "loss_fn", "loss/learning_rates", "mse_of_what", "ce_weight", "objects",
-        "eval/accuracy", "val/psnr", "test/reward", "log_likelihood", "", "/", "...", "💥", "損失",
+        "log_likelihood", "", "/", "...", "💥", "損失",
         "loss" + 1000 * "s", 500 * "a/" + "loss",
     ],
 }  # fmt: skip
@@ -197,7 +219,20 @@ def test_losses_that_are_to_fall_beside(others):
 
 def test_the_perplexity_of_a_codebook_is_to_rise():
     assert TagTable(tags=["train/vq_loss"]).meaning("train/perplexity").role == "auxiliary_loss"
-    assert TagTable(tags=["train/loss"]).meaning("train/perplexity").role == "loss"
+    assert TagTable(tags=["train/vae"]).meaning("train/perplexity").role == "loss"
+
+
+def test_a_criterion_beside_a_loss_is_a_metric():
+    tags = ["Loss", "MAE", "MAE_val", "RMSE", "epoch"]
+    table = TagTable(tags=tags)
+    assert [table.meaning(tag).role for tag in tags] == ["loss", "metric", "validation_loss", "metric", "housekeeping"]
+    assert TagTable(tags=[*tags, "Loss_val"]).meaning("MAE_val").role == "metric"
+
+
+def test_values_on_a_second_axis():
+    table = TagTable(tags=["rewards/step", "rewards/iter", "rewards/time", "step/time"])
+    assert [table.meaning(tag).role for tag in ("rewards/iter", "rewards/time")] == ["other_axis"] * 2
+    assert table.meaning("step/time").role == "housekeeping"
 
 
 def test_an_own_pattern_without_a_variable_names_each_tag():
