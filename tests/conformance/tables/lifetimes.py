@@ -17,7 +17,6 @@ from tensorboardX import proto as of_tensorboardx
 
 TWO_STARTS = different("START is written twice: TensorBoard's Python reader ignores a run's first")
 MAX_QUEUE = different("it could be TF1's max_queue, too, and is taken as that, with a warning: it hides no data")
-BINS = refused("the default bins are those of `bins='tensorflow'`, and no list of the writer")
 OWN = different("an event keeps its own time, as with TF1; torch sets it to now")
 NOTHING_FIXED = accepted("neither a step nor a time is fixed")
 WHOLE = accepted("any whole number is a step")
@@ -221,8 +220,6 @@ ATTRIBUTES = [
         "attributes",
         "default_bins",
         lambda w: np.round(np.log10(np.abs(w.default_bins[:5])), 3).tolist(),
-        torch=BINS,
-        tensorboardX=BINS,
     ),
     *(
         row("file_writer", what, use, **verdicts)
