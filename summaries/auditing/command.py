@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.config import Config
     from summaries.auditing.findings import Report
+    from summaries.storage.files import Access
 
 __all__ = ["add_audit", "add_rule", "audit", "rule"]
 
@@ -87,8 +88,9 @@ def audit(options: argparse.Namespace) -> int:
         return _watch(options, config)
     if options.format == "html" and options.output is None and sys.stdout.isatty():
         raise ValueError("--format html writes a page for a browser, not for a terminal: add --output FILE")
-    found = discovery.runs_below(options.logdir)
-    baseline = discovery.baseline_below(options.baseline)
+    access: Access = {"storage_options": dict(options.storage_option), "cache": options.cache}
+    found = discovery.runs_below(options.logdir, **access)
+    baseline = discovery.baseline_below(options.baseline, **access)
     if options.output is not None:
         with open(options.output, "a", encoding="utf-8"):  # fail now if the file cannot be written, not after the audit
             pass
@@ -111,7 +113,8 @@ def _watch(options: argparse.Namespace, config: Config) -> int:
     console = text.console(sys.stdout)
     told: list[Finding | Failure] = []
     try:
-        for new in watch.watch(options.logdir, config, baseline=options.baseline):
+        access: Access = {"storage_options": dict(options.storage_option), "cache": options.cache}
+        for new in watch.watch(options.logdir, config, baseline=options.baseline, **access):
             told += new
             for failure in (found for found in new if isinstance(found, Failure)):
                 console.print(f"  not audited: {text.failure_text(failure)}", style="bold red", soft_wrap=True)

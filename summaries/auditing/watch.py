@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 from summaries.auditing import discovery
 from summaries.auditing.engine import Task
 from summaries.auditing.findings import Failure, Severity
-from summaries.storage.files import storage_of
+from summaries.storage.credentials import without_credentials
+from summaries.storage.files import place_of, remembering
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterator, Sequence
+    from typing import Unpack
 
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
     from summaries.auditing.findings import Finding, RunReport
+    from summaries.storage.files import Access
     from summaries.storage.protocols import Storage, StoredFile
 
 __all__ = ["watch"]
@@ -36,6 +39,7 @@ def watch(
     baseline: str | None = None,
     poll_secs: float = POLL_SECS,
     stop: threading.Event | None = None,
+    **access: Unpack[Access],
 ) -> Iterator[list[Finding | Failure]]:
     """Yield findings as they appear, in runs that exist and in runs that are created later.
 
@@ -49,20 +53,34 @@ def watch(
         baseline: as in `summaries.audit`.
         poll_secs: shortest time between two looks, in seconds.
         stop: set this event to stop watching.
+        **access: how an address is accessed. Its files are kept on the disk meanwhile, so that only what is new is
+            fetched.
 
     Yields:
         What is new in one run (never an empty list): findings that are new or have become more severe, and files that
         cannot be read. A truncated tail and an empty file are not reported, because the writer may still be at work.
 
     Raises:
-        OSError: the baseline cannot be read, or `path` is an address.
+        OSError: the baseline cannot be read.
     """
-    storage = storage_of(path)
-    task = Task(config, discovery.baseline_below(baseline), stretches=1)
+    with remembering(path, **access) as kept:
+        storage, _ = place_of(path, **kept)
+        task = Task(config, discovery.baseline_below(baseline, **kept), stretches=1)
+        yield from _watch(path, task, storage, poll_secs, stop, kept)
+
+
+def _watch(
+    path: str,
+    task: Task,
+    storage: Storage,
+    poll_secs: float,
+    stop: threading.Event | None,
+    access: Access,
+) -> Iterator[list[Finding | Failure]]:
     followed: dict[str, _Followed] = {}
     while stop is None or not stop.is_set():
         began = time.monotonic()
-        for run in _runs(path):
+        for run in _runs(path, access):
             seen = followed.setdefault(run.name, _Followed())
             if seen.changed(run) and (new := list(seen.new(task(run), storage))):
                 yield new
@@ -74,13 +92,14 @@ def watch(
             stop.wait(pause)
 
 
-def _runs(path: str) -> list[RunFiles]:
+def _runs(path: str, access: Access) -> list[RunFiles]:
     try:
-        return discovery.runs_below(path)
+        return discovery.runs_below(path, **access)
     except FileNotFoundError:  # it does not exist yet, or is still empty
         return []
     except OSError as error:
-        return [discovery.RunFiles(".", (), 0, failures=(Failure(".", path, error.strerror or str(error)),))]
+        failure = Failure(".", without_credentials(path), error.strerror or str(error))
+        return [discovery.RunFiles(".", (), 0, failures=(failure,))]
 
 
 @dataclass

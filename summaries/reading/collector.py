@@ -112,7 +112,7 @@ class Collector:
         self.file_marks.append(self.rows.points.mark())
         self.versions.append("")
         before = len(self.faults)
-        with file.open() as opened:
+        with file.open(0) as opened:
             end, records = self.rows.read(opened, len(self.files) - 1, self._take)
         self.rows.flush()
         self.records.append(records)
