@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -102,10 +104,10 @@ class ObjectStore:
     def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
         """Open a file for reading; see `Storage.open`. A listed file is opened without a request."""
         if isinstance(file, str):
-            path = file
-            found = self._file(path, self._inner(path))
+            found = self._file(file, self._inner(file))
             if found is None:
-                raise IsADirectoryError(f"{path} is a directory")
+                error = errno.EISDIR if self.exists(file) else errno.ENOENT
+                raise OSError(error, os.strerror(error), file)
             file = found
         if scan_from is None:
             return ObjectFile(self._fetch, file)

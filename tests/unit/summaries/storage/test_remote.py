@@ -1,6 +1,5 @@
 """Event files in an object store: written to fsspec's memory file system, with its traffic counted; not read yet."""
 
-from io import UnsupportedOperation
 
 import fsspec
 import numpy as np
@@ -8,19 +7,9 @@ import pytest
 
 from summaries import (
     SummaryWriter,
-    audit,
-    clip_advice,
-    read_events,
     read_graph,
-    read_logdir,
-    read_run,
     write_graph,
 )
-from summaries.auditing.config import Config
-from summaries.auditing.watch import watch
-from summaries.cli import main
-from summaries.storage.logdir import event_files
-from summaries.tools import export, verify
 from summaries.wire.pb import Event, GraphDef, NodeDef
 from summaries.wire.records import Record, RecordParser
 
@@ -105,5 +94,3 @@ def test_graphs(store):
     assert read_graph(path) == graph
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_graph("memory://runs/d/nowhere.pb")
-
-

@@ -1,0 +1,49 @@
+"""A bucket of an S3 server, as a user of it sees it, behind the tests' proxy."""
+
+import boto3
+from stores.proxy import Proxy
+
+KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI"
+
+
+class Bucket:
+    """A new bucket.
+
+    Args:
+        port: the server's.
+        name: the bucket's.
+        latency_secs: as in `Proxy`.
+        bytes_per_sec: as in `Proxy`.
+    """
+
+    def __init__(self, port, name, latency_secs=0.0, bytes_per_sec=None):
+        self.proxy = Proxy(port, latency_secs, bytes_per_sec)
+        self.name, self.address = name, f"s3://{name}"
+        self.options = {
+            "key": KEY,
+            "secret": SECRET,
+            "client_kwargs": {"endpoint_url": f"http://127.0.0.1:{self.proxy.port}", "region_name": "us-east-1"},
+            "config_kwargs": {"retries": {"max_attempts": 0}, "read_timeout": 1, "connect_timeout": 1},
+        }
+        self._direct = boto3.client(
+            "s3", endpoint_url=f"http://127.0.0.1:{port}", aws_access_key_id=KEY, aws_secret_access_key=SECRET,
+            region_name="us-east-1",
+        )  # fmt: skip
+        self._direct.create_bucket(Bucket=name)
+
+    def put(self, key, data):
+        """Put an object, not through the proxy."""
+        self._direct.put_object(Bucket=self.name, Key=key, Body=data)
+
+    def put_tree(self, directory, prefix=""):
+        """Put all files below a directory."""
+        for path in sorted(directory.rglob("*")):
+            if path.is_file():
+                self.put(prefix + path.relative_to(directory).as_posix(), path.read_bytes())
+
+    def delete(self, key):
+        """Delete an object."""
+        self._direct.delete_object(Bucket=self.name, Key=key)
+
+    def close(self):
+        self.proxy.close()
