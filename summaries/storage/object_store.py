@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +18,7 @@ from summaries.storage.requests import ShortBodyError, read_range, with_patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
     from typing import Self
 
@@ -75,6 +77,8 @@ class ObjectStore:
         self._inside = inside.rstrip("/")
         shown = without_credentials(address).rstrip("/")
         self._shown = shown + "/" if shown.endswith(":") else shown  # of memory://, one slash is the path's
+        # Chained file systems, such as fsspec's caches, are not for several threads at once.
+        self._turn: AbstractContextManager[object] = threading.Lock() if "::" in address else nullcontext()
         self._prefetcher = Prefetcher(self._fetch, self._confirm)
 
     def __reduce__(self) -> tuple[type[ObjectStore], tuple[str, dict[str, object]]]:
@@ -171,7 +175,8 @@ class ObjectStore:
 
         def request() -> bytes:
             try:
-                return read_range(self._system, self._inner(file.path), start, stop, file.identity)
+                with self._turn:
+                    return read_range(self._system, self._inner(file.path), start, stop, file.identity)
             except ReplacedError:
                 raise ReplacedError(file.path) from None
             except (FileNotFoundError, ShortBodyError):

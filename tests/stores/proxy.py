@@ -146,6 +146,9 @@ class Proxy:
 
     async def _request(self, reader, writer):
         head = await reader.readuntil(b"\r\n\r\n")
+        if _field(head, b"expect"):
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            head = b"\r\n".join(line for line in head.split(b"\r\n") if not line.lower().startswith(b"expect:"))
         body = await _body(reader, head)
         method, path, _ = head.split(b"\r\n", 1)[0].decode().split(" ")
         request = Request(method, path, _field(head, b"range").decode())
@@ -209,7 +212,4 @@ async def _body(reader, head):
             body += line + await reader.readexactly(size + 2)
             if not size:
                 return body
-    length = int(_field(head, b"content-length") or 0)
-    if _field(head, b"expect").lower() == b"100-continue":
-        return await reader.readexactly(length)
-    return await reader.readexactly(length)
+    return await reader.readexactly(int(_field(head, b"content-length") or 0))

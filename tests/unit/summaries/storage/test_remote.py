@@ -1,6 +1,5 @@
 """Event files in an object store: written to fsspec's memory file system, with its traffic counted; not read yet."""
 
-
 import fsspec
 import numpy as np
 import pytest
