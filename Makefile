@@ -2,8 +2,11 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+STORES := .venv-stores
+READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/test_cli.py \
+	tests/properties/test_reader_runs.py
 
-.PHONY: demo test bench pictures lint types layers proto format clean
+.PHONY: demo test stores bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -11,7 +14,13 @@ demo: $(VENV)/.ready
 # What starts servers and browsers, and kills processes, has the machine for itself.
 test: lint types layers $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/interop --ignore tests/browser
+	$(BIN)/python -m pytest --place memory://mirror $(READERS) tests/properties/test_hostile.py
 	$(BIN)/python -m pytest tests/interop tests/browser
+
+# The readers' tests, and those of stores, against servers of stores; in an environment of its own.
+stores: $(STORES)/.ready
+	$(STORES)/bin/python -m pytest --place s3 $(READERS)
+	$(STORES)/bin/python -m pytest tests/stores
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -47,5 +56,11 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+$(STORES)/.ready: pyproject.toml
+	test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
+	$(STORES)/bin/python -m pip install --quiet --upgrade pip
+	$(STORES)/bin/python -m pip install --quiet --group stores --editable '.[dev]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .protoc build dist runs
+	rm -rf $(VENV) $(STORES) .protoc build dist runs

@@ -14,7 +14,7 @@ from summaries.storage.credentials import Mask, without_credentials
 from summaries.storage.names import is_event_file
 from summaries.storage.prefetch import Prefetcher, ScannedFile
 from summaries.storage.protocols import ReplacedError, StoredFile
-from summaries.storage.requests import ShortBodyError, read_range, with_patience
+from summaries.storage.requests import ShortBodyError, is_conditional, read_range, with_patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -180,17 +180,20 @@ class ObjectStore:
             except ReplacedError:
                 raise ReplacedError(file.path) from None
             except (FileNotFoundError, ShortBodyError):
-                self._confirm(file)
+                self._compare(file)
                 raise
 
         return self._request(file.path, request)
 
     def _confirm(self, file: StoredFile) -> None:
-        """Raise ReplacedError if a file is not the listed one, and the store does not check that at each request."""
-        if file.identity is None:
-            return
+        """Raise ReplacedError if parts of a file may be of different objects."""
+        if not is_conditional(self._system, file.identity):
+            self._compare(file)
+
+    def _compare(self, file: StoredFile) -> None:
+        """Ask the store whether a file is still the listed one; raise ReplacedError if not."""
         now = self._file(file.path, self._inner(file.path))
-        if now is not None and now.identity != file.identity:
+        if now is not None and now.identity != file.identity is not None:
             raise ReplacedError(file.path)
 
     def _inner(self, path: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from summaries.storage.credentials import Mask
 
-__all__ = ["PATIENCE_SECS", "ShortBodyError", "read_range", "with_patience"]
+__all__ = ["PATIENCE_SECS", "ShortBodyError", "is_conditional", "read_range", "with_patience"]
 
 PATIENCE_SECS = 30.0
 """For so long a failing request is repeated; many stores' libraries repeat it a few times themselves, too."""
@@ -86,10 +86,14 @@ def _translated(error: Exception, path: str, mask: Mask) -> OSError:
     return OSError(number if isinstance(number, int) else errno.EIO, mask(text), path)
 
 
-def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -> bytes:
-    """Read a part of an object with one request, if the store can tell that it is still the listed object.
+def is_conditional(system: Any, identity: Any) -> bool:
+    """Whether `read_range` tells when an object is not the listed one: S3 compares the ETag, Google the generation."""
+    name = identity[0] if identity else ""
+    return name == "generation" or (name == "ETag" and hasattr(system, "call_s3"))
 
-    S3 compares the ETag, and Google's store the generation. Other stores are not asked: see `Prefetcher`.
+
+def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -> bytes:
+    """Read a part of an object with one request.
 
     Args:
         system: an fsspec file system.
@@ -99,17 +103,16 @@ def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -
         identity: (the name of what identifies it, its value, the size), as listed; or None.
 
     Raises:
-        ReplacedError: it is another object now.
+        ReplacedError: it is another object now, and the store can tell; see `is_conditional`.
         ShortBodyError: fewer bytes came.
         Exception: any other error, which depends on the store.
     """
-    name, value = identity[:2] if identity else ("", "")
-    if name == "ETag" and hasattr(system, "call_s3"):
-        data = _read_s3(system, inside, start, stop, value)
-    elif name == "generation":
-        data = system.cat_file(inside, start=start, end=stop, generation=value)
-    else:
+    if not is_conditional(system, identity):
         data = system.cat_file(inside, start=start, end=stop)
+    elif identity[0] == "ETag":
+        data = _read_s3(system, inside, start, stop, identity[1])
+    else:
+        data = system.cat_file(inside, start=start, end=stop, generation=identity[1])
     if len(data) != stop - start:
         raise ShortBodyError(errno.EIO, f"the store returned {len(data)} of {stop - start} bytes")
     return bytes(data)

@@ -1,6 +1,5 @@
 """A bucket of an S3 server, as a user of it sees it, behind the tests' proxy."""
 
-import boto3
 from stores.proxy import Proxy
 
 KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI"
@@ -17,6 +16,8 @@ class Bucket:
     """
 
     def __init__(self, port, name, latency_secs=0.0, bytes_per_sec=None):
+        import boto3
+
         self.proxy = Proxy(port, latency_secs, bytes_per_sec)
         self.name, self.address = name, f"s3://{name}"
         self.options = {
@@ -40,6 +41,10 @@ class Bucket:
         for path in sorted(directory.rglob("*")):
             if path.is_file():
                 self.put(prefix + path.relative_to(directory).as_posix(), path.read_bytes())
+
+    def get(self, key):
+        """Read an object."""
+        return self._direct.get_object(Bucket=self.name, Key=key)["Body"].read()
 
     def delete(self, key):
         """Delete an object."""

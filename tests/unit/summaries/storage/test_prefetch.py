@@ -41,7 +41,7 @@ class Store:
         return sorted(self.asked)
 
 
-def file(path, size=len(DATA)):
+def file(path, size=1024):
     return StoredFile(path, size, path, LOCAL)
 
 
