@@ -11,19 +11,19 @@ class Bucket:
     Args:
         port: the server's.
         name: the bucket's.
-        latency_secs: as in `Proxy`.
-        bytes_per_sec: as in `Proxy`.
+        proxy_port: of a proxy that is already there; None starts one.
     """
 
-    def __init__(self, port, name, latency_secs=0.0, bytes_per_sec=None):
+    def __init__(self, port, name, proxy_port=None):
         import boto3
 
-        self.proxy = Proxy(port, latency_secs, bytes_per_sec)
+        self.proxy = Proxy(port) if proxy_port is None else None
+        proxy_port = proxy_port or self.proxy.port
         self.name, self.address = name, f"s3://{name}"
         self.options = {
             "key": KEY,
             "secret": SECRET,
-            "client_kwargs": {"endpoint_url": f"http://127.0.0.1:{self.proxy.port}", "region_name": "us-east-1"},
+            "client_kwargs": {"endpoint_url": f"http://127.0.0.1:{proxy_port}", "region_name": "us-east-1"},
             "config_kwargs": {"retries": {"max_attempts": 0}, "read_timeout": 1, "connect_timeout": 1},
         }
         self._direct = boto3.client(

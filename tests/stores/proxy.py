@@ -83,13 +83,16 @@ class Proxy:
         port: the server's, on this machine.
         latency_secs: waited before each answer.
         bytes_per_sec: the rate of all answers together; None does not limit it.
+        remembers: whether objects are served from memory after their first request, for speed: the server reads a
+            whole object for each range.
 
     Attributes:
         requests: what was asked for, in order.
     """
 
-    def __init__(self, port, latency_secs=0.0, bytes_per_sec=None):
+    def __init__(self, port, latency_secs=0.0, bytes_per_sec=None, *, remembers=False):
         self.requests = []
+        self._objects = {} if remembers else None
         self.latency_secs, self.bytes_per_sec = latency_secs, bytes_per_sec
         self._port = port
         self._troubles = []
@@ -157,6 +160,9 @@ class Proxy:
         if trouble and trouble[3]:
             await asyncio.to_thread(trouble[3])
         await asyncio.sleep(self.latency_secs)
+        if self._objects is not None and request.range:
+            await self._from_memory(request, head, writer)
+            return True
         answered, there = await asyncio.open_connection("127.0.0.1", self._port, limit=_PIECE)
         try:
             there.write(head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1) + body)
@@ -171,16 +177,38 @@ class Proxy:
         finally:
             there.close()
 
+    async def _from_memory(self, request, head, writer):
+        path = request.path.partition("?")[0]
+        if path not in self._objects:
+            answered, there = await asyncio.open_connection("127.0.0.1", self._port, limit=_PIECE)
+            lines = [line for line in head.split(b"\r\n") if not line.lower().startswith((b"range:", b"connection:"))]
+            there.write(b"\r\n".join([lines[0], b"Connection: close", *lines[1:]]))
+            self._objects[path] = (await answered.read()).partition(b"\r\n\r\n")[2]
+            there.close()
+        start, stop = (int(part) for part in request.range.removeprefix("bytes=").split("-"))
+        body = memoryview(self._objects[path])[start : stop + 1]
+        whole = b"bytes %d-%d/%d" % (start, start + len(body) - 1, len(self._objects[path]))
+        fields = b"Content-Length: %d\r\nContent-Range: %b\r\nContent-Type: binary/octet-stream" % (len(body), whole)
+        writer.write(b"HTTP/1.1 206 Partial Content\r\n" + fields + b"\r\n\r\n")
+        for at in range(0, len(body), _PIECE):
+            await self._wait_for_room(len(body[at : at + _PIECE]))
+            writer.write(body[at : at + _PIECE])
+            await writer.drain()
+
+    async def _wait_for_room(self, size):
+        """Wait until the link has carried what was sent before, and this."""
+        if self.bytes_per_sec:
+            now = time.monotonic()
+            self._free_at = max(self._free_at, now) + size / self.bytes_per_sec
+            await asyncio.sleep(self._free_at - now)
+
     async def _pass_on(self, answered, writer, *, bodiless):
         head = (await answered.readuntil(b"\r\n\r\n")).replace(b"Connection: close", b"Connection: keep-alive")
         writer.write(head)
         length = _field(head, b"content-length")
         left = 0 if bodiless else int(length or 1 << 62)
         while left and (piece := await answered.read(min(left, _PIECE))):
-            if self.bytes_per_sec:
-                now = time.monotonic()
-                self._free_at = max(self._free_at, now) + len(piece) / self.bytes_per_sec
-                await asyncio.sleep(self._free_at - now)
+            await self._wait_for_room(len(piece))
             writer.write(piece)
             await writer.drain()
             left -= len(piece)
