@@ -60,6 +60,7 @@ $(STORES)/.ready: pyproject.toml
 	test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
 	$(STORES)/bin/python -m pip install --quiet --upgrade pip
 	$(STORES)/bin/python -m pip install --quiet --group stores --editable '.[dev]'
+	-npm install --silent --no-package-lock --prefix $(STORES) azurite@3.37.0
 	touch $@
 
 clean:

@@ -89,7 +89,7 @@ def _translated(error: Exception, path: str, mask: Mask) -> OSError:
 def is_conditional(system: Any, identity: Any) -> bool:
     """Whether `read_range` tells when an object is not the listed one: S3 compares the ETag, Google the generation."""
     name = identity[0] if identity else ""
-    return name == "generation" or (name == "ETag" and hasattr(system, "call_s3"))
+    return name == "generation" or (name == "ETag" and hasattr(system, "_call_s3"))
 
 
 def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -> bytes:
@@ -122,18 +122,19 @@ def _read_s3(system: Any, inside: str, start: int, stop: int, etag: str) -> Any:
     from fsspec.asyn import sync  # noqa: PLC0415 - an extra
 
     bucket, key, version = system.split_path(inside)
-    of_version = {"VersionId": version} if version else {}
+    wanted = {"Bucket": bucket, "Key": key, "Range": f"bytes={start}-{stop - 1}", "IfMatch": etag}
+    if version:
+        wanted["VersionId"] = version
 
-    async def body(answer: Any) -> Any:
+    async def body() -> Any:
+        answer = await system._call_s3("get_object", **wanted)  # noqa: SLF001 - `call_s3` would wait for it apart
         async with answer["Body"] as stream:
             return await stream.read()
 
     try:
-        wanted = f"bytes={start}-{stop - 1}"
-        answer = system.call_s3("get_object", Bucket=bucket, Key=key, Range=wanted, IfMatch=etag, **of_version)
+        return sync(system.loop, body)
     except OSError as error:
         response = getattr(error.__cause__, "response", None) or {}
         if response.get("ResponseMetadata", {}).get("HTTPStatusCode") == _NOT_AS_LISTED:
             raise ReplacedError(inside) from None
         raise
-    return sync(system.loop, body, answer)

@@ -1,4 +1,4 @@
-"""Event files in an object store: written to fsspec's memory file system, with its traffic counted; not read yet."""
+"""Event files in an object store: written to fsspec's memory file system, with its traffic counted."""
 
 import fsspec
 import numpy as np
