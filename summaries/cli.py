@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--storage-option` and `--cache` to a command."""
+    """Add the options for addresses to a command."""
     parser.add_argument(
         "--storage-option",
         type=_storage_option,
@@ -107,12 +107,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cache",
-        nargs="?",
-        const=True,
-        default=False,
-        metavar="DIR",
+        action="store_true",
         help="keep the files of an address on the disk, and next time fetch only what is new",
     )
+    parser.add_argument("--cache-dir", dest="cache", metavar="DIR", help="the same, in this directory")
 
 
 def _storage_option(text: str) -> tuple[str, object]:

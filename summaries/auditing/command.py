@@ -14,6 +14,7 @@ from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.report.folded import folded
 from summaries.auditing.report.progress import progress_bar
 from summaries.auditing.rules import RULES, handbook
+from summaries.storage.credentials import without_credentials
 
 if TYPE_CHECKING:
     import argparse
@@ -161,7 +162,8 @@ def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None
 
         codes = sorted({finding.code for finding in report.findings})
         pages = {code: handbook.page(code) for code in codes}
-        file.write(html.html(report, baseline=options.baseline, pages=pages))
+        baseline = without_credentials(options.baseline) if options.baseline is not None else None
+        file.write(html.html(report, baseline=baseline, pages=pages))
     else:
         file.write(_RENDERERS[options.format](report))
 

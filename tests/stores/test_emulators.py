@@ -90,8 +90,8 @@ def test_every_command(store, capsys, tmp_path):
     target = f"{store.address}/out.csv"
     for command, said in (
         (["verify", store.address], "201 events, 0 faults"),
-        (["audit", store.address, "--cache", str(tmp_path / "cache")], "2 runs"),
-        (["audit", store.address, "--jobs", "2", "--cache", str(tmp_path / "cache")], "2 runs"),
+        (["audit", store.address, "--cache-dir", str(tmp_path / "cache")], "2 runs"),
+        (["audit", store.address, "--jobs", "2", "--cache-dir", str(tmp_path / "cache")], "2 runs"),
         (["clip-advice", f"{store.address}/a"], "suggested: clip_norm = 1"),
         (["export", store.address, target], f"{target}: 400 points"),
     ):

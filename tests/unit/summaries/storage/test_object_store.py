@@ -150,6 +150,25 @@ def test_the_command_line(runs, capsys):
     assert capsys.readouterr().out.endswith("memory://out/x.csv: 402 points\n")
 
 
+def test_a_cache_on_the_command_line(runs, asked, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
+    for options in (["--cache"], ["--cache-dir", str(tmp_path / "runs")]):
+        assert main(["verify", *options, runs]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 24
+    assert len([name for name, _ in asked if name == "cat_file"]) == 12
+    assert main(["clear-cache"]) == 0
+    assert capsys.readouterr().out.startswith(f"{tmp_path / 'runs'}: 12 files removed, ")
+
+
+def test_a_baseline_is_shown_without_credentials(runs, tmp_path, monkeypatch):
+    monkeypatch.setattr("summaries.auditing.discovery.baseline_below", lambda *_, **__: [])
+    page = tmp_path / "page.html"
+    given = ["--baseline", "s3://key:password@bucket/run", "--format", "html", "--output", str(page), "--jobs", "1"]
+    assert main(["audit", f"{runs}/a", *given]) == 0
+    assert "s3://***@bucket/run" in page.read_text(encoding="utf-8")
+    assert "password" not in page.read_text(encoding="utf-8")
+
+
 def test_an_option_without_a_value(capsys):
     """Its text, which may be a credential, is not repeated."""
     with pytest.raises(SystemExit):
