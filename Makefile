@@ -3,8 +3,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 CONFORMANCE := .conformance
 PYTHON ?= python3
+STORES := .venv-stores
+READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/test_cli.py \
+	tests/properties/test_reader_runs.py
 
-.PHONY: demo test conformance bench pictures lint types layers proto format clean
+.PHONY: demo test conformance stores bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -12,12 +15,18 @@ demo: $(VENV)/.ready
 # What starts servers and browsers, and kills processes, has the machine for itself.
 test: lint types layers $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/interop --ignore tests/browser
+	$(BIN)/python -m pytest --place memory://mirror $(READERS) tests/properties/test_hostile.py
 	$(BIN)/python -m pytest tests/interop tests/browser
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
 # fails if that was another. The libraries take some gigabytes, in an environment of their own.
 conformance: $(CONFORMANCE)/.ready
 	$(CONFORMANCE)/bin/python -m pytest tests/conformance -W ignore --numprocesses 2 --page docs/compatibility.md
+
+# The readers' tests, and those of stores, against servers of stores; in an environment of its own.
+stores: $(STORES)/.ready
+	$(STORES)/bin/python -m pytest --place s3 $(READERS)
+	$(STORES)/bin/python -m pytest tests/stores
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -59,5 +68,12 @@ $(CONFORMANCE)/.ready: pyproject.toml
 	$(CONFORMANCE)/bin/python -m pip install --quiet --editable '.[dev]' --group conformance
 	touch $@
 
+$(STORES)/.ready: pyproject.toml
+	test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
+	$(STORES)/bin/python -m pip install --quiet --upgrade pip
+	$(STORES)/bin/python -m pip install --quiet --group stores --editable '.[dev]'
+	-npm install --silent --no-package-lock --prefix $(STORES) azurite@3.37.0
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .protoc build dist runs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import sys
 import traceback
@@ -16,14 +17,20 @@ from summaries.auditing.report.progress import progress_bar
 from summaries.auditing.report.text import printable
 from summaries.auditing.signals.tags import TagTable
 from summaries.reading.run import read_run
+from summaries.storage.cache import cache_directory, clear_cache
+from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import event_files
-from summaries.tools import clip_advice, export, verify
+from summaries.tools import clip_advice, export, verify_file
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Literal
 
     from summaries.reading.run import Run
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+    from summaries.tools import Verdict
 
 __all__ = ["main"]
 
@@ -42,12 +49,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"gradledger {version('gradledger')}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     command = commands.add_parser("verify", help="check every byte of event files")
+    _add_options(command)
     command.add_argument("paths", nargs="+", metavar="PATH", help="an event file, or a directory to search")
     command = commands.add_parser("export", help="export the scalars of runs to Parquet or CSV")
+    _add_options(command)
     command.add_argument("logdir", help="a directory of runs, or an event file")
     command.add_argument("target", help="a .parquet or .csv file; with --partitioned, a directory")
     command.add_argument("--partitioned", action="store_true", help="a Parquet dataset with a directory for each run")
     command = commands.add_parser("clip-advice", help="suggest a bound for gradient clipping from recorded norms")
+    _add_options(command)
     command.add_argument("run", metavar="RUN", help="a run's directory, or an event file")
     command.add_argument("--tag", help="the tag of the norms before clipping (default: the tag that the audit uses)")
     command.add_argument("--bound", type=float, action="append", help="evaluate this bound; may be given several times")
@@ -56,10 +66,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     command = commands.add_parser("audit", help="find out what went wrong in training runs")
     auditing.add_audit(command)
+    _add_options(command)
     command = commands.add_parser("compare", help="put runs beside each other: groups, outliers, what separates them")
     comparing.add_compare(command)
     command = commands.add_parser("rule", help="explain a rule of the audit")
     auditing.add_rule(command)
+    command = commands.add_parser("clear-cache", help="remove what --cache keeps of remote runs")
+    command.add_argument("directory", nargs="?", default=True, metavar="DIR", help="where it is kept")
     options = parser.parse_args(argv)
     if sys.stdout is None:  # closed by the program that started us
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
@@ -85,6 +98,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for addresses to a command."""
+    parser.add_argument(
+        "--storage-option",
+        type=_storage_option,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="for an address such as s3://…, an option of its file system, as JSON or text; may be given several times",
+    )
+    parser.add_argument(
+        "--cache",
+        action="store_true",
+        help="keep the files of an address on the disk, and next time fetch only what is new",
+    )
+    parser.add_argument("--cache-dir", dest="cache", metavar="DIR", help="the same, in this directory")
+
+
+def _storage_option(text: str) -> tuple[str, object]:
+    """Split KEY=VALUE; the value is JSON, or any other text.
+
+    Raises:
+        ArgumentTypeError: there is no key. The message leaves out the value, which may be a credential.
+
+    >>> _storage_option('client_kwargs={"region_name": "eu"}'), _storage_option("key=AKID")
+    (('client_kwargs', {'region_name': 'eu'}), ('key', 'AKID'))
+    """
+    key, separator, value = text.partition("=")
+    if not key or not separator:
+        raise argparse.ArgumentTypeError("must be KEY=VALUE")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
 def _run(options: argparse.Namespace) -> int:
     if options.command == "audit":
         return auditing.audit(options)
@@ -92,32 +141,58 @@ def _run(options: argparse.Namespace) -> int:
         return comparing.compare(options)
     if options.command == "rule":
         return auditing.rule(options)
+    if options.command == "clear-cache":
+        return _clear_cache(options.directory)
+    access: Access = {"storage_options": dict(options.storage_option), "cache": options.cache}
     if options.command == "export":
-        return _export(options.logdir, options.target, partitioned=options.partitioned)
+        return _export(options.logdir, options.target, access, partitioned=options.partitioned)
     if options.command == "clip-advice":
-        return _advise(options.run, options.tag, options.bound or clip_advice.BOUNDS, options.last_step)
-    return _verify(options.paths)
+        run = read_run(options.run, **access)
+        return _advise(run, options.tag, options.bound or clip_advice.BOUNDS, options.last_step)
+    return _verify(options.paths, access)
 
 
-def _verify(paths: list[str]) -> int:
+def _clear_cache(directory: str | Literal[True]) -> int:
+    directory = cache_directory(directory)
+    count, size = clear_cache(directory)
+    print(f"{directory}: {counted(count, 'file')} removed, {size:,} bytes")
+    return 0
+
+
+def _verify(paths: list[str], access: Access) -> int:
     damaged = failed = False
+
+    def fails(error: OSError) -> None:
+        nonlocal failed
+        print(f"gradledger: {error}", file=sys.stderr)
+        failed = True
+
     for given in paths:
         try:
-            for file in event_files([given]):
-                verdict = verify(file.path)
-                print(f"{file.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
-                for fault in verdict.faults:
-                    print(f"  {fault}")
-                damaged |= verdict.damaged
+            for file in event_files([given], **access):
+                verdict = _verdict(file, fails)
+                damaged |= verdict is not None and verdict.damaged
         except BrokenPipeError:
             raise
         except OSError as error:  # go on with the other paths
-            print(f"gradledger: {error}", file=sys.stderr)
-            failed = True
+            fails(error)
     return 2 if failed else int(damaged)
 
 
-def _export(logdir: str, target: str, *, partitioned: bool) -> int:
+def _verdict(file: StoredFile, on_error: Callable[[OSError], object]) -> Verdict | None:
+    """Verify one file, and print what was found."""
+    try:
+        verdict = verify_file(file)
+    except OSError as error:  # go on with the other files
+        on_error(error)
+        return None
+    print(f"{file.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
+    for fault in verdict.faults:
+        print(f"  {fault}")
+    return verdict
+
+
+def _export(logdir: str, target: str, access: Access, *, partitioned: bool) -> int:
     if partitioned:
         write = export.export_dataset
     elif target.endswith(".parquet"):
@@ -135,15 +210,14 @@ def _export(logdir: str, target: str, *, partitioned: bool) -> int:
             print(f"gradledger: {fault}", file=sys.stderr)
         on_progress(name, run)
 
-    runs = export.RunsBelow(logdir)
+    runs = export.RunsBelow(logdir, **access)
     with progress_bar(len(runs)) as on_progress:
-        points = write(runs, target, on_run)
-    print(f"{target}: {counted(points, 'point')}")
+        points = write(runs, target, on_run, **access)
+    print(f"{without_credentials(target)}: {counted(points, 'point')}")
     return 1 if damaged else 0
 
 
-def _advise(path: str, tag: str | None, bounds: Iterable[float], last_step: int | None) -> int:
-    run = read_run(path)
+def _advise(run: Run, tag: str | None, bounds: Iterable[float], last_step: int | None) -> int:
     if tag is None:
         norms = [name for name in run.scalars if TagTable().meaning(name).role == "global_norm"]
         tag = clip_advice.NORM_TAG if clip_advice.NORM_TAG in norms or not norms else norms[0]

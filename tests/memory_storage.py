@@ -1,11 +1,15 @@
 """A storage without a disk: files by address, in a dict. What is asked of it is counted, as a store would charge it."""
 
+from contextlib import nullcontext
+
 from summaries.storage.names import is_event_file
 from summaries.storage.protocols import StoredFile
 
 
 class MemoryStorage:
     """Files below `memory://`, whose identity is their version, as an object store has it."""
+
+    poll_secs = 0.1
 
     def __init__(self, files=()):
         self.files = {}
@@ -32,11 +36,14 @@ class MemoryStorage:
             if is_event_file(name) and (recursive or "/" not in name.removeprefix(prefix))
         ]
 
-    def open(self, file):
+    def open(self, file, scan_from=None):
         path = file if isinstance(file, str) else file.path
         if path not in self.files:
             raise FileNotFoundError(2, "No such file or directory", path)
         return MemoryFile(self, self.files[path][0])
+
+    def expecting(self, files):
+        return nullcontext()
 
     def exists(self, path):
         return any(name == path or name.startswith(f"{path}/") for name in self.files)

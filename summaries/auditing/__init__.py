@@ -31,17 +31,21 @@ def audit(
     *,
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    storage_options: Mapping[str, object] | None = None,
+    cache: bool | str | os.PathLike[str] = False,
 ) -> Report:
     """Find out what went wrong in every run below a directory, or in one run.
 
     Args:
-        path: a directory of runs, or an event file.
+        path: a directory of runs, or an event file; a local path, or an address that fsspec knows, such as `s3://…`.
         config: a Config; or a dict with the keys of the table `[tool.gradledger.audit]`; or the path of a TOML file
             with that table, such as a `pyproject.toml`; None takes the defaults, and reads no file.
         baseline: the directory of a run, or an event file, to compare the runs with; or a directory of several such
             runs, which also shows how much runs differ by chance.
         jobs: number of runs that are audited at a time, each in a thread; None takes one per core if there is enough
             to do. The command line uses processes.
+        storage_options: for an address, the options of its file system, as fsspec takes them; also for the baseline's.
+        cache: as in `read_run`.
 
     Returns:
         The findings in each run; and, in `failures`, the files and directories that could not be read.
@@ -65,7 +69,9 @@ def audit(
     from summaries.auditing import config as configuration  # noqa: PLC0415 - a program that only logs needs no rules
     from summaries.auditing import engine  # noqa: PLC0415
 
-    return engine.audit_logdir(path, configuration.given(config), baseline=baseline, jobs=jobs)
+    return engine.audit_logdir(
+        path, configuration.given(config), baseline=baseline, jobs=jobs, storage_options=storage_options, cache=cache
+    )
 
 
 def compare(

@@ -16,6 +16,7 @@ from summaries.auditing.report.folded import folded
 from summaries.auditing.report.progress import progress_bar
 from summaries.auditing.report.text import printable
 from summaries.auditing.rules import RULES, handbook
+from summaries.storage.credentials import without_credentials
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.config import Config
     from summaries.auditing.findings import Report
+    from summaries.storage.files import Access
 
 __all__ = ["add_audit", "add_rule", "audit", "rule"]
 
@@ -107,8 +109,9 @@ def audit(options: argparse.Namespace) -> int:
         raise ValueError("--notify and --exec tell of findings as they appear: add --watch")
     if options.format == "html" and options.output is None and sys.stdout.isatty():
         raise ValueError("--format html writes a page for a browser, not for a terminal: add --output FILE")
-    found = discovery.runs_below(options.logdir)
-    baseline = discovery.baseline_below(options.baseline)
+    access: Access = {"storage_options": dict(options.storage_option), "cache": options.cache}
+    found = discovery.runs_below(options.logdir, **access)
+    baseline = discovery.baseline_below(options.baseline, **access)
     if options.output is not None:
         with open(options.output, "a", encoding="utf-8"):  # fail now if the file cannot be written, not after the audit
             pass
@@ -131,7 +134,8 @@ def _watch(options: argparse.Namespace, config: Config, alerts: Sequence[Callabl
     console = text.console(sys.stdout)
     told: list[Finding | Failure] = []
     try:
-        for new in watch.watch(options.logdir, config, baseline=options.baseline):
+        access: Access = {"storage_options": dict(options.storage_option), "cache": options.cache}
+        for new in watch.watch(options.logdir, config, baseline=options.baseline, **access):
             told += new
             for failure in (found for found in new if isinstance(found, Failure)):
                 console.print(f"  not audited: {text.failure_text(failure)}", style="bold red", soft_wrap=True)
@@ -188,7 +192,8 @@ def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None
 
         codes = sorted({finding.code for finding in report.findings})
         pages = {code: handbook.page(code) for code in codes}
-        file.write(html.html(report, baseline=options.baseline, pages=pages))
+        baseline = without_credentials(options.baseline) if options.baseline is not None else None
+        file.write(html.html(report, baseline=baseline, pages=pages))
     else:
         file.write(_RENDERERS[options.format](report))
 

@@ -10,13 +10,16 @@ from summaries.auditing.findings import Failure
 from summaries.auditing.signals.tags import is_validation
 from summaries.errors import FaultKind
 from summaries.reading.run import read_files
+from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number, relative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     from summaries.reading.run import Run
+    from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
 __all__ = ["RunFiles", "baseline_below", "contents", "read_what_can_be", "reason_of", "runs_below"]
@@ -59,7 +62,7 @@ class RunFiles(NamedTuple):
         return tuple(file.path for file in self.files)
 
 
-def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
+def runs_below(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[RunFiles]:
     """Every run below a directory, sorted by name and number; an event file is a run by itself.
 
     A directory below it that cannot be read becomes a run without files, with a failure that says why.
@@ -68,9 +71,9 @@ def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
         FileNotFoundError: the path does not exist, or there is no event file below it.
         OSError: nothing below it can be read.
     """
-    path = os.fspath(path)
     errors: list[OSError] = []
-    runs = run_directories(path, errors.append, lone=os.path.basename(path))
+    runs = run_directories(path, errors.append, lone=os.path.basename(path), **access)
+    path = without_credentials(os.fspath(path))
     found = []
     for name, listed in runs.items():
         files = sorted(listed, key=lambda file: by_number(file.path))
@@ -80,16 +83,17 @@ def runs_below(path: str | os.PathLike[str]) -> list[RunFiles]:
     return sorted(found + [_unlisted(error, path) for error in errors], key=lambda run: by_number(run.name))
 
 
-def baseline_below(path: str | os.PathLike[str] | None) -> list[RunFiles]:
+def baseline_below(path: str | os.PathLike[str] | None, **access: Unpack[Access]) -> list[RunFiles]:
     """The runs to compare with: as `runs_below`, but every file must be readable; an empty list for None.
 
     Raises:
         OSError: a file or directory cannot be read.
     """
-    runs = runs_below(path) if path is not None else []
+    runs = runs_below(path, **access) if path is not None else []
     for run in runs:
         for failure in (*run.failures, *filter(None, (_closed(run.name, file) for file in run.files))):
-            raise OSError(f"cannot compare with {os.fspath(path or '')}: {failure.path}: {failure.reason}")
+            shown = without_credentials(os.fspath(path or ""))
+            raise OSError(f"cannot compare with {shown}: {failure.path}: {failure.reason}")
     return runs
 
 
@@ -121,6 +125,8 @@ def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None
             return read_files(left, sum(file.size for file in left)), tuple(failures)
         except OSError as error:
             closed = {file: failure for file in left if (failure := _closed(name, file))}
+            # A store's file can always be opened; what fails is reading it.
+            closed |= {file: Failure(name, file.path, reason_of(error)) for file in left if file.path == error.filename}
             if not closed:  # they can be opened, but not read
                 path = left[0].path if len(left) == 1 else ""
                 return None, (*failures, Failure(name, path, reason_of(error)))

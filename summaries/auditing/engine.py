@@ -29,12 +29,16 @@ from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import TagTable
 from summaries.execution.processes import Died, in_processes
 from summaries.reading.run import read_files
+from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Unpack
 
     from summaries.auditing.config import Config
     from summaries.reading.run import Run
+    from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
@@ -174,7 +178,13 @@ def _audit_files(
 
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
-    return [read_files(run.files, run.size) for run in runs]
+    with _expecting(runs):
+        return [read_files(run.files, run.size) for run in runs]
+
+
+def _expecting(runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
+    """While this context lasts, these runs will be read, so that those in a store may be fetched ahead."""
+    return expecting([file for run in runs for file in run.files])
 
 
 def audit_logdir(
@@ -183,9 +193,10 @@ def audit_logdir(
     *,
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    **access: Unpack[Access],
 ) -> Report:
     """Audit every run below a directory; arguments as in `summaries.audit`."""
-    return audit_runs(runs_below(path), config, baseline_below(baseline), jobs=jobs)
+    return audit_runs(runs_below(path, **access), config, baseline_below(baseline, **access), jobs=jobs)
 
 
 def audit_runs(
@@ -253,15 +264,16 @@ def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processe
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     jobs = min(jobs, len(runs))
     if jobs <= 1:
-        for run in runs:
-            yield task(run)
+        with task.expecting(runs):
+            for run in runs:
+                yield task(run)
         return
     ordered = sorted(runs, key=lambda run: -run.size)  # largest first, so that no large run is left for the end
     if processes:
         for run, outcome in in_processes(task, ordered, jobs):
             yield _failed(run, f"the process that audited it {outcome.how}") if isinstance(outcome, Died) else outcome
         return
-    with ThreadPoolExecutor(jobs) as pool:
+    with task.expecting(ordered), ThreadPoolExecutor(jobs) as pool:
         yield from pool.map(task, ordered)
 
 
@@ -287,6 +299,10 @@ class Task:
         self._baseline = baseline
         self._stretches = stretches
         self._runs: list[Run] | None = None
+
+    def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
+        """While this context lasts, these runs will be audited in about this order."""
+        return _expecting(runs)
 
     def __call__(self, run: RunFiles) -> RunReport:
         """Audit one run."""

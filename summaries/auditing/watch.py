@@ -12,17 +12,20 @@ from summaries.auditing.episodes import Episodes
 from summaries.auditing.findings import Failure
 from summaries.auditing.signals.ranks import jobs
 from summaries.reading.growing import GrowingRun
-from summaries.storage.files import storage_of
+from summaries.storage.credentials import without_credentials
+from summaries.storage.files import place_of, remembering
 from summaries.storage.names import directory_of
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterator, Sequence
+    from typing import Unpack
 
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
     from summaries.auditing.findings import Finding, RunReport
     from summaries.reading.run import Run
+    from summaries.storage.files import Access
     from summaries.storage.protocols import Storage, StoredFile
 
 __all__ = ["watch"]
@@ -41,6 +44,7 @@ def watch(
     baseline: str | None = None,
     poll_secs: float = POLL_SECS,
     stop: threading.Event | None = None,
+    **access: Unpack[Access],
 ) -> Iterator[list[Finding | Failure]]:
     """Yield findings as they appear, in runs that exist and in runs that are created later.
 
@@ -55,29 +59,32 @@ def watch(
         baseline: as in `summaries.audit`.
         poll_secs: shortest time between two looks, in seconds.
         stop: set this event to stop watching.
+        **access: how an address is accessed. Its files are kept on the disk meanwhile, so that only what is new is
+            fetched.
 
     Yields:
         What is new in one run (never an empty list): findings that are new or have become more severe, and files that
         cannot be read. A truncated tail and an empty file are not reported, because the writer may still be at work.
 
     Raises:
-        OSError: the baseline cannot be read, or `path` is an address.
+        OSError: the baseline cannot be read.
     """
-    storage = storage_of(path)
     read = _Reader()
-    task = Task(config, discovery.baseline_below(baseline), 1, read)
     followed: dict[str, _Followed] = {}
-    while stop is None or not stop.is_set():
-        began = time.monotonic()
-        for report, findings in _reports(_runs(path), followed, task, config, read):
-            if new := list(followed[report.name].new(report, findings, storage)):
-                yield new
-        spent = time.monotonic() - began
-        pause = max(poll_secs, spent / _SHARE - spent)
-        if stop is None:
-            time.sleep(pause)
-        else:
-            stop.wait(pause)
+    with remembering(path, **access) as kept:
+        storage, _ = place_of(path, **kept)
+        task = Task(config, discovery.baseline_below(baseline, **kept), 1, read)
+        while stop is None or not stop.is_set():
+            began = time.monotonic()
+            for report, findings in _reports(_runs(path, kept), followed, task, config, read):
+                if new := list(followed[report.name].new(report, findings, storage)):
+                    yield new
+            spent = time.monotonic() - began
+            pause = max(poll_secs, spent / _SHARE - spent)
+            if stop is None:
+                time.sleep(pause)
+            else:
+                stop.wait(pause)
 
 
 def _reports(
@@ -116,13 +123,14 @@ class _Reader:
         return discovery.read_what_can_be(name, files)
 
 
-def _runs(path: str) -> list[RunFiles]:
+def _runs(path: str, access: Access) -> list[RunFiles]:
     try:
-        return discovery.runs_below(path)
+        return discovery.runs_below(path, **access)
     except FileNotFoundError:  # it does not exist yet, or is still empty
         return []
     except OSError as error:
-        return [discovery.RunFiles(".", (), 0, failures=(Failure(".", path, error.strerror or str(error)),))]
+        failure = Failure(".", without_credentials(path), error.strerror or str(error))
+        return [discovery.RunFiles(".", (), 0, failures=(failure,))]
 
 
 @dataclass

@@ -13,7 +13,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import deque
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -48,7 +48,8 @@ def in_processes(
 
     Args:
         task: the function to call with each item. It may be called twice with the same item, and if it raises, its
-            process ends. It must be picklable, like the items and the results.
+            process ends. It must be picklable, like the items and the results. If it has a method `expecting`, that is
+            called with the items that come next, and returns a context manager in which they are worked on.
         items: what to work on, handed out in this order.
         jobs: number of processes, at least 1. Each starts by importing the main module again.
 
@@ -144,7 +145,10 @@ def _serve(connection: Connection, task: Callable[[Item], Result]) -> None:
     """The main function of a process: report that it is ready, then work until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the signal too, and decides
     results: list[Result] = []
+    expecting = getattr(task, "expecting", nullcontext)
     with suppress(*_GONE):
         while True:
             connection.send(results)
-            results = [task(item) for item in connection.recv()]
+            items = connection.recv()
+            with expecting(items):
+                results = [task(item) for item in items]

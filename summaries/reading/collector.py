@@ -135,7 +135,7 @@ class Collector:
 
     def _read_from(self, file: StoredFile, start: int) -> None:
         before = len(self.faults)
-        with file.open() as opened:
+        with file.open(start) as opened:
             end, records = self.rows.read(opened, len(self.files) - 1, self._take, start, self.records[-1])
         self.rows.flush()
         self.records[-1] = records

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UnfinishedTailWarning, raise_fault
 from summaries.reading.follow import follow_files
-from summaries.storage.files import storage_of
+from summaries.storage.files import place_of
 from summaries.storage.protocols import chunks
 from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.events import WALL_TIME_KEY, decode_event
@@ -20,16 +20,21 @@ from summaries.wire.pb import Event
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["empty_file", "no_event_file", "read_events", "summary_iterator"]
+    from summaries.storage.protocols import Storage, StoredFile
+
+__all__ = ["empty_file", "events_of", "no_event_file", "read_events", "summary_iterator"]
 
 
-def summary_iterator(path: str | os.PathLike[str]) -> Iterator[Event]:
+def summary_iterator(
+    path: str | os.PathLike[str], *, storage_options: Mapping[str, object] | None = None
+) -> Iterator[Event]:
     """Yield every Event of one file, in order.
 
     Args:
-        path: an event file.
+        path: an event file; a local path, or an address that fsspec knows, such as `s3://…`.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
 
     Yields:
         Event messages; the first one contains the file's version.
@@ -50,7 +55,7 @@ def summary_iterator(path: str | os.PathLike[str]) -> Iterator[Event]:
     ...         print(event.step, value.tag, value.simple_value)
     7 loss 0.5
     """
-    return read_events(path)
+    return read_events(path, storage_options=storage_options)
 
 
 def read_events(
@@ -60,24 +65,28 @@ def read_events(
     on_fault: Literal["raise", "skip"] | Callable[[Fault], object] = "raise",
     stop: threading.Event | None = None,
     timeout_secs: float | None = None,
+    storage_options: Mapping[str, object] | None = None,
 ) -> Iterator[Event]:
     """Yield every Event of one file, in order, with a choice of how to handle damage.
 
     Args:
-        path: an event file; with `follow`, also a run's directory, to follow all of its files.
+        path: an event file; with `follow`, also a run's directory, to follow all of its files. It is a local path, or
+            an address that fsspec knows, such as `s3://…`.
         follow: continue at the end of the file, and yield each event soon after its writer flushes it. If the file is
             replaced, reading continues where the old one ended if the bytes before that point are the same, and
             otherwise at its start. An unfinished record at the end is not reported: its writer may still complete it.
+            Disks are looked at four times a second, stores once.
         on_fault: "raise" raises damage as a `FormatError` and warns of an unfinished tail; "skip" continues past
             both; a function is called with each `Fault`, and reading continues when it returns. Events with a fault
             that loses no data (`not fault.kind.is_data_loss`) are always yielded; only a function is told of these.
         stop: ends following, from any thread, within a quarter of a second.
         timeout_secs: ends following after this many seconds without new data; None waits forever.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
 
     Raises:
         ValueError: `on_fault` is not one of these.
         FileNotFoundError: the file does not exist.
-        OSError: the path cannot be read; or it is a pipe, a socket or a device, or an address with a scheme.
+        OSError: the path cannot be read; or it is a pipe, a socket or a device.
         FormatError: the file is damaged, and `on_fault` is "raise".
 
     Warns:
@@ -102,9 +111,15 @@ def read_events(
         handle = _HANDLERS[on_fault]
     else:
         raise ValueError(f'on_fault must be "raise", "skip" or a function, got {on_fault!r}')
-    if not follow:
-        return _events(_items(path), path, handle)
-    return _followed(follow_files(path, stop, timeout_secs), handle)
+    if follow:
+        return _followed(follow_files(path, stop, timeout_secs, storage_options=storage_options), handle)
+    storage, path = place_of(path, storage_options=storage_options)
+    return _events(_items(storage, path), path, handle)
+
+
+def events_of(file: StoredFile, on_fault: Callable[[Fault], object]) -> Iterator[Event]:
+    """`read_events` for a file that was listed, with a function to handle faults."""
+    return _events(_items(file.storage, file), file.path, on_fault)
 
 
 def _followed(
@@ -153,11 +168,11 @@ def _one_by_one(batch: Batch, start: int, path: str, handle: Callable[[Fault], o
             yield event
 
 
-def _items(path: str) -> Iterator[Batch | Fault]:
+def _items(storage: Storage, file: StoredFile | str) -> Iterator[Batch | Fault]:
     parser = BatchParser()
     end = 0
-    with storage_of(path).open(path) as file:
-        for chunk in chunks(file):
+    with storage.open(file, 0) as opened:
+        for chunk in chunks(opened):
             end += len(chunk)
             yield from parser.feed(chunk)
     if not end:

@@ -1,7 +1,8 @@
 """Follows files that grow: new bytes, replaced files, files that a run adds.
 
-The files are listed four times a second. A file is opened only if its identity has changed, and closed after reading,
-so that following many files holds no handles and a replaced file is noticed.
+The files are listed four times a second; those in a store, where each listing costs money, once a second. A file is
+opened only if its identity has changed, and closed after reading, so that following many files holds no handles and a
+replaced file is noticed.
 """
 
 from __future__ import annotations
@@ -9,27 +10,28 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from summaries.storage.files import storage_of
+from summaries.storage.files import place_of
 from summaries.storage.logdir import in_reading_order
-from summaries.storage.protocols import chunks
+from summaries.storage.protocols import ReplacedError, chunks
 from summaries.wire.batches import BatchParser
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterator
+    from typing import Unpack
 
     from summaries.errors import Fault
+    from summaries.storage.files import Access
     from summaries.storage.protocols import ReadableFile, Storage, StoredFile
     from summaries.wire.batches import Batch
 
 __all__ = ["follow_files"]
 
-_POLL_SECS = 0.25
 _SEAM_BYTES = 256  # a replaced file continues the old one if this many bytes before its end are the same
 
 
 def follow_files(
-    path: str, stop: threading.Event | None = None, timeout_secs: float | None = None
+    path: str, stop: threading.Event | None = None, timeout_secs: float | None = None, **access: Unpack[Access]
 ) -> Iterator[tuple[str, Iterator[Batch | Fault]]]:
     """Iterate over new data in a file, or in every event file of a directory, as it arrives.
 
@@ -37,6 +39,7 @@ def follow_files(
         path: a file or a directory; later it may disappear and reappear.
         stop: ends following when set.
         timeout_secs: ends following after this many seconds without new data.
+        **access: how an address is accessed.
 
     Returns:
         An iterator of (path of the file, batches of records and faults); consume each before the next. It raises
@@ -46,7 +49,7 @@ def follow_files(
         FileNotFoundError: the path does not exist.
         OSError: the path is neither a regular file nor a directory, or it cannot be listed.
     """
-    storage = storage_of(path)
+    storage, path = place_of(path, **access)
     return _follow(storage, path, storage.discover(path, recursive=False), stop, timeout_secs)
 
 
@@ -70,8 +73,8 @@ def _follow(
         if timeout_secs is not None and time.monotonic() - quiet_since >= timeout_secs:
             return
         if stop is None:
-            time.sleep(_POLL_SECS)
-        elif stop.wait(_POLL_SECS):
+            time.sleep(storage.poll_secs)
+        elif stop.wait(storage.poll_secs):
             return
         try:
             found = storage.discover(path, recursive=False)
@@ -100,7 +103,7 @@ class _Followed:
     def items(self, file: StoredFile) -> Iterator[Batch | Fault]:
         """Read what is new in the file."""
         try:
-            with file.open() as opened:
+            with file.open(self._read - len(self._seam)) as opened:
                 if not self._is_same(opened):
                     yield from self._parser.close()
                     self._start_over()
@@ -108,7 +111,7 @@ class _Followed:
                     self._read += len(chunk)
                     self._seam = (self._seam + chunk)[-_SEAM_BYTES:]
                     yield from self._parser.feed(chunk)
-        except FileNotFoundError:
+        except (FileNotFoundError, ReplacedError):  # the next listing shows what is there now
             return
 
     def _is_same(self, opened: ReadableFile) -> bool:

@@ -11,13 +11,14 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
+from summaries.storage.credentials import without_credentials
 from summaries.storage.files import read_file
 from summaries.wire.pb import Event, GraphDef, RunMetadata
 from summaries.wire.protobuf import fields
 from summaries.wire.records import HEADER_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from summaries.reading.collector import NonSummaryEvent
     from summaries.storage.protocols import StoredFile
@@ -83,15 +84,20 @@ def _undecodable(found: NonSummaryEvent, files: Sequence[StoredFile], want: str)
         raise UndecodableError(fault) from None
 
 
-def read_graph(path: str | os.PathLike[str]) -> GraphDef:
+def read_graph(path: str | os.PathLike[str], *, storage_options: Mapping[str, object] | None = None) -> GraphDef:
     """Read a GraphDef from a file, in text or binary format.
+
+    Args:
+        path: a local path, or an address that fsspec knows, such as `s3://…`.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file does not contain a GraphDef.
     """
     path = os.fspath(path)
-    data = read_file(path)
+    data = read_file(path, storage_options)
+    path = without_credentials(path)
     if data is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     try:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import chain, pairwise
 from threading import local
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from summaries.reading.restarts import SessionStarts
 from summaries.reading.rows import Workspace
 from summaries.reading.series import Items, Series
 from summaries.storage.logdir import run_directories, run_files
+from summaries.storage.protocols import ReplacedError, expecting
 from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE
 from summaries.words import counted
 
@@ -42,6 +43,7 @@ __all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "use_fast", "
 _FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 _HINT_BYTES = 64 << 20
+_MOST_REPLACED = 3  # so often a run is read again because one of its files was replaced meanwhile
 _logger = logging.getLogger("summaries")
 _BUCKETS = {KIND_HISTOGRAM: decoders.HISTOGRAMS, KIND_IMAGE: decoders.IMAGES, KIND_AUDIO: decoders.AUDIO}
 _PLUGINS = {
@@ -234,18 +236,27 @@ class Runs(dict[str, Run]):
         return tables.pandas_frame_of_runs({name: run.scalars for name, run in self.items()})
 
 
-def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
+def read_run(
+    path: str | os.PathLike[str],
+    *,
+    fast: bool | None = None,
+    storage_options: Mapping[str, object] | None = None,
+    cache: bool | str | os.PathLike[str] = False,
+) -> Run:
     """Read the event files of one run, merged in order: those directly in a directory; or a single file.
 
     Args:
-        path: a run's directory, or an event file.
+        path: a run's directory, or an event file; a local path, or an address that fsspec knows, such as `s3://…`.
         fast: whether to use the compiled scanner (needs numba); None decides by whether numba is installed and by the
             size of the files. The result is the same.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
+        cache: for an address, whether to keep its files on the local disk, so that reading again fetches only what is
+            new; or the directory to keep them in. `gradledger clear-cache` removes them.
 
     Raises:
         FileNotFoundError: the path does not exist, or the directory contains no event file.
-        OSError: a file cannot be read; or the path is a pipe, a socket or a device, or an address with a scheme.
-        ImportError: `fast` is True, and numba is missing.
+        OSError: a file cannot be read; or the path is a pipe, a socket or a device.
+        ImportError: `fast` is True, and numba is missing; or what reads the address is.
 
     >>> import tempfile
     >>> from summaries import SummaryWriter
@@ -255,11 +266,18 @@ def read_run(path: str | os.PathLike[str], *, fast: bool | None = None) -> Run:
     >>> read_run(writer.path).scalars["loss"].value
     array([1.        , 0.5       , 0.33333334])
     """
-    files = run_files(path)
+    files = run_files(path, storage_options=storage_options, cache=cache)
     return read_files(files, sum(file.size for file in files), fast=fast)
 
 
-def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, jobs: int | None = None) -> Runs:
+def read_logdir(
+    path: str | os.PathLike[str],
+    *,
+    fast: bool | None = None,
+    jobs: int | None = None,
+    storage_options: Mapping[str, object] | None = None,
+    cache: bool | str | os.PathLike[str] = False,
+) -> Runs:
     """Read every run below a directory.
 
     Args:
@@ -267,6 +285,8 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, jobs:
         fast: as in `read_run`.
         jobs: the number of runs to read at a time, each in a thread; None means one per core if the compiled scanner is
             used and the runs are large (1 MB on average), else 1.
+        storage_options: as in `read_run`.
+        cache: as in `read_run`.
 
     Returns:
         {name: Run}, sorted; a run's name is its directory's path relative to `path`, with slashes, or ".".
@@ -274,19 +294,20 @@ def read_logdir(path: str | os.PathLike[str], *, fast: bool | None = None, jobs:
     Raises:
         ValueError: `jobs` is less than 1.
         FileNotFoundError: the directory does not exist, or there is no event file below it.
-        OSError: a file or directory cannot be read; or the path is an address with a scheme.
-        ImportError: `fast` is True, and numba is missing.
+        OSError: a file or directory cannot be read.
+        ImportError: `fast` is True, and numba is missing; or what reads the address is.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    runs = run_directories(path)
+    runs = run_directories(path, storage_options=storage_options, cache=cache)
     total = sum(file.size for files in runs.values() for file in files)
     fast = use_fast(total, fast)
     workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(runs) else 1), len(runs))
-    if workers <= 1:
-        return Runs({name: _read(files, fast) for name, files in runs.items()})
-    with ThreadPoolExecutor(workers) as pool:
-        return Runs(zip(runs, pool.map(lambda files: _read(files, fast), runs.values()), strict=True))
+    with expecting(list(chain.from_iterable(runs.values()))):
+        if workers <= 1:
+            return Runs({name: _read(files, fast) for name, files in runs.items()})
+        with ThreadPoolExecutor(workers) as pool:
+            return Runs(zip(runs, pool.map(lambda files: _read(files, fast), runs.values()), strict=True))
 
 
 def read_files(files: Sequence[StoredFile], total_bytes: int, *, fast: bool | None = None) -> Run:
@@ -297,7 +318,8 @@ def read_files(files: Sequence[StoredFile], total_bytes: int, *, fast: bool | No
         total_bytes: the number of bytes to be read, in this run and others; decides whether to use the scanner.
         fast: as in `read_run`.
     """
-    return _read(files, use_fast(total_bytes, fast))
+    with expecting(files):
+        return _read(files, use_fast(total_bytes, fast))
 
 
 def use_fast(size: int, fast: bool | None) -> bool:
@@ -330,6 +352,15 @@ _threads = local()
 
 
 def _read(files: Sequence[StoredFile], fast: bool) -> Run:
+    for _ in range(_MOST_REPLACED):
+        try:
+            return _read_once(files, fast)
+        except ReplacedError as error:
+            files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
+    return _read_once(files, fast)
+
+
+def _read_once(files: Sequence[StoredFile], fast: bool) -> Run:
     collector = Collector(workspace(), fast=fast)
     for file in files:
         collector.read(file)

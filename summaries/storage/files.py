@@ -11,31 +11,60 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import nullcontext, suppress
+from typing import TYPE_CHECKING, TypedDict
 
+from summaries.storage.credentials import without_credentials
 from summaries.storage.local import LOCAL, LocalEventFile
 from summaries.storage.names import counter, event_file_name, is_remote
 from summaries.storage.protocols import EventFile, Storage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
     from types import ModuleType
+    from typing import Unpack
 
-__all__ = ["EventFile", "create_event_file", "read_file", "storage_of", "write_file"]
+__all__ = ["Access", "EventFile", "create_event_file", "created", "place_of", "read_file", "remembering", "write_file"]
 
 
-def storage_of(path: str) -> Storage:
-    """Return the storage that a path is read from.
+class Access(TypedDict, total=False):
+    """How an address is accessed; a local path needs nothing of this.
+
+    Attributes:
+        storage_options: the options of the file system, as fsspec takes them.
+        cache: whether to keep what is fetched in a directory on the disk, or which one.
+    """
+
+    storage_options: Mapping[str, object] | None
+    cache: bool | str | os.PathLike[str]
+
+
+def place_of(path: str | os.PathLike[str], **access: Unpack[Access]) -> tuple[Storage, str]:
+    """Return the storage that a path is read from, and the path as it is shown: without credentials.
 
     Raises:
-        UnsupportedOperation: the path has a scheme. This is both an OSError and a ValueError.
+        ImportError: the path is an address, and what reads it is not installed.
+        ValueError: fsspec does not know its scheme.
 
-    >>> storage_of("runs/a").discover("setup.missing")
+    >>> storage, path = place_of("runs/a")
+    >>> storage.discover("setup.missing")
     Traceback (most recent call last):
         ...
     FileNotFoundError: no such file or directory: setup.missing
     """
-    return _remote().storage_of(path) if is_remote(path) else LOCAL
+    path = os.fspath(path)
+    if not is_remote(path):
+        return LOCAL, path
+    storage = _remote().storage_of(path, access.get("storage_options") or {}, access.get("cache", False))
+    return storage, without_credentials(path)
+
+
+def remembering(path: str | os.PathLike[str], **access: Unpack[Access]) -> AbstractContextManager[Access]:
+    """How to access a path again and again: with a cache, which is a temporary one if there is none."""
+    if not is_remote(os.fspath(path)) or access.get("cache", False) is not False:
+        return nullcontext(access)
+    return _remote().with_temporary_cache(access)  # type: ignore[no-any-return]
 
 
 def create_event_file(directory: str, secs: float, suffix: str, version: bytes) -> EventFile:
@@ -74,15 +103,26 @@ def write_file(path: str, data: bytes) -> None:
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from error
 
 
-def read_file(path: str) -> bytes | None:
+def read_file(path: str, storage_options: Mapping[str, object] | None = None) -> bytes | None:
     """Read a whole file; return None if it does not exist."""
     if is_remote(path):
-        return _remote().read_file(path)  # type: ignore[no-any-return]
+        return _remote().read_file(path, storage_options or {})  # type: ignore[no-any-return]
     try:
         with open(path, "rb") as file:
             return file.read()
     except FileNotFoundError:
         return None
+
+
+def created(path: str, storage_options: Mapping[str, object] | None = None) -> AbstractContextManager[str]:
+    """The path of a local file to write in a `with` block: this file; or one that is then put at this address.
+
+    Raises:
+        OSError: it could not be put there; raised at the end of the block.
+    """
+    if is_remote(path):
+        return _remote().created(path, storage_options or {})  # type: ignore[no-any-return]
+    return nullcontext(path)
 
 
 def _remote() -> ModuleType:

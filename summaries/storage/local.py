@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from io import FileIO
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ from summaries.storage.names import event_file_name, is_event_file
 from summaries.storage.protocols import StoredFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 __all__ = ["LOCAL", "LocalEventFile", "LocalFile", "LocalStorage"]
 
@@ -127,6 +128,8 @@ class LocalStorage:
     A file's identity is its device, inode, size and modification time.
     """
 
+    poll_secs = 0.25
+
     def discover(
         self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None
     ) -> list[StoredFile]:
@@ -148,9 +151,13 @@ class LocalStorage:
 
         return list(filter(None, map(self._found, _event_files(path, recursive, unlisted))))
 
-    def open(self, file: StoredFile | str) -> LocalFile:
+    def open(self, file: StoredFile | str, scan_from: int | None = None) -> LocalFile:
         """Open a file for reading; see `Storage.open`."""
         return LocalFile(file if isinstance(file, str) else file.path)
+
+    def expecting(self, files: Sequence[StoredFile]) -> AbstractContextManager[object]:
+        """Do nothing: the system reads ahead."""
+        return nullcontext()
 
     def exists(self, path: str) -> bool:
         """Whether the path exists."""

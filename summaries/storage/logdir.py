@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from summaries.storage.files import storage_of
+from summaries.storage.files import place_of
 from summaries.storage.names import directory_of, relative
+from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Unpack
 
+    from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
 __all__ = ["event_files", "in_reading_order", "run_directories", "run_files"]
 
 
-def run_files(path: str | os.PathLike[str]) -> list[StoredFile]:
+def run_files(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[StoredFile]:
     """The event files of one run: those directly in a directory; or a single file of any name.
 
     Raises:
         FileNotFoundError: the path does not exist, or the directory contains no event file.
         OSError: the directory cannot be listed, or the path is neither a directory nor a regular file.
     """
-    path = os.fspath(path)
-    files = in_reading_order(storage_of(path).discover(path, recursive=False))
+    storage, path = place_of(path, **access)
+    files = in_reading_order(storage.discover(path, recursive=False))
     if not files:
         raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) in {path}")
     return files
 
 
-def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[StoredFile]:
+def event_files(paths: Iterable[str | os.PathLike[str]], **access: Unpack[Access]) -> Iterator[StoredFile]:
     """Yield every event file of the paths: a file itself, and all event files below a directory, sorted.
+
+    The caller is expected to read each whole.
 
     Raises:
         FileNotFoundError: a path does not exist, or there is no event file below a directory.
@@ -40,15 +45,20 @@ def event_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[StoredFile]
     """
     for path in paths:
         errors: list[OSError] = []
-        runs = run_directories(path, errors.append, lone=".")
-        for name in sorted(runs, key=_depth_first):
-            yield from runs[name]
+        runs = run_directories(path, errors.append, lone=".", **access)
+        files = [file for name in sorted(runs, key=_depth_first) for file in runs[name]]
+        with expecting(files):
+            yield from files
         if errors:
             raise errors[0]
 
 
 def run_directories(
-    path: str | os.PathLike[str], on_error: Callable[[OSError], object] | None = None, *, lone: str | None = None
+    path: str | os.PathLike[str],
+    on_error: Callable[[OSError], object] | None = None,
+    *,
+    lone: str | None = None,
+    **access: Unpack[Access],
 ) -> dict[str, list[StoredFile]]:
     """The event files of every run below a directory, by run name: the relative path with slashes, or ".".
 
@@ -58,14 +68,15 @@ def run_directories(
             other directories are still listed; if they contain no event file, the error is raised. If None, the error
             is raised at once.
         lone: the run name for a single file; None if the path must be a directory.
+        **access: how an address is accessed.
 
     Raises:
         FileNotFoundError: the directory does not exist, or there is no event file below it.
         OSError: a directory cannot be listed, or the path is neither a directory nor a regular file.
     """
-    path = os.fspath(path)
+    storage, path = place_of(path, **access)
     errors: list[OSError] = []
-    files = storage_of(path).discover(path, on_error=errors.append)
+    files = storage.discover(path, on_error=errors.append)
     if errors and (on_error is None or not files):
         raise errors[0]
     if [file.path for file in files] == [path]:

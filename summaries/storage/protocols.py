@@ -8,17 +8,34 @@ query is a request. Pure (no I/O): `local` implements the protocols for disks, `
 
 from __future__ import annotations
 
+import errno
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
     from typing import Self
 
-__all__ = ["EventFile", "ReadableFile", "Storage", "StoredFile", "chunks"]
+__all__ = ["EventFile", "ReadableFile", "ReplacedError", "Storage", "StoredFile", "chunks", "expecting"]
 
 _CHUNK_BYTES = 1 << 20
+
+
+class ReplacedError(OSError):
+    """A file was replaced after it was listed, so that its parts would not fit together.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.EAGAIN, "replaced by another file while it was being read", path)
+
+    def __reduce__(self) -> tuple[type[ReplacedError], tuple[str]]:
+        return ReplacedError, (self.filename,)
 
 
 class EventFile(Protocol):
@@ -82,7 +99,13 @@ class ReadableFile(Protocol):
 
 
 class Storage(Protocol):
-    """A place where event files are kept. It is picklable, so that worker processes can share it."""
+    """A place where event files are kept. It is picklable, so that worker processes can share it.
+
+    Attributes:
+        poll_secs: how long to wait between two listings when following, in seconds.
+    """
+
+    poll_secs: float
 
     def discover(
         self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None
@@ -107,14 +130,24 @@ class Storage(Protocol):
             OSError: the path is neither a regular file nor a directory; or a directory cannot be listed.
         """
 
-    def open(self, file: StoredFile | str) -> ReadableFile:
+    def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
         """Open a file for reading.
 
         Args:
             file: a file returned by `discover`, which saves a store another query; or just a path.
+            scan_from: the file will be read from this offset to its end, so that a store may fetch it ahead; None if
+                only some ranges of it will be read.
 
         Raises:
-            OSError: the file does not exist, is not a regular file, or cannot be read.
+            OSError: the file does not exist, is not a regular file, or cannot be read. A store may raise this, or
+                `ReplacedError`, only when the file is read.
+        """
+
+    def expecting(self, files: Sequence[StoredFile]) -> AbstractContextManager[object]:
+        """Declare which files will be scanned while this context lasts, so that a store may fetch them ahead.
+
+        Args:
+            files: files of this storage, in about the order in which they will be opened.
         """
 
     def exists(self, path: str) -> bool:
@@ -137,13 +170,26 @@ class StoredFile:
     identity: Hashable
     storage: Storage = field(repr=False, compare=False)
 
-    def open(self) -> ReadableFile:
-        """Open the file for reading.
+    def open(self, scan_from: int | None = None) -> ReadableFile:
+        """Open the file for reading; see `Storage.open`.
 
         Raises:
             OSError: the file no longer exists, is not a regular file, or cannot be read.
         """
-        return self.storage.open(self)
+        return self.storage.open(self, scan_from)
+
+    def as_it_is_now(self) -> StoredFile:
+        """The file that has this path now.
+
+        Raises:
+            OSError: there is none any more.
+        """
+        return self.storage.discover(self.path)[0]
+
+
+def expecting(files: Sequence[StoredFile]) -> AbstractContextManager[object]:
+    """`Storage.expecting` for files that are all in one storage."""
+    return files[0].storage.expecting(files) if files else nullcontext()
 
 
 def chunks(file: ReadableFile, start: int = 0) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Event files in object stores, through fsspec: `s3://`, `gs://`, `memory://` and the rest.
+"""Writing to object stores, through fsspec: `s3://`, `gs://`, `memory://` and the rest; `object_store` reads.
 
 An object cannot grow. Rewriting the whole file at each flush would make traffic quadratic in the amount of data; so
 each flush creates a new object, which begins with the version record and sorts after the previous one. TensorBoard,
@@ -7,15 +7,24 @@ and our reader, read a run's files one after another.
 
 from __future__ import annotations
 
-from io import UnsupportedOperation
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from summaries.optional import needs
+from summaries.storage.cache import CachedStorage, cache_directory
+from summaries.storage.credentials import Mask
+from summaries.storage.names import join
+from summaries.storage.object_store import ObjectStore, file_system
+from summaries.storage.requests import with_patience
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
+    from summaries.storage.files import Access
     from summaries.storage.protocols import Storage
 
-__all__ = ["RemoteEventFile", "read_file", "storage_of", "write_file"]
+__all__ = ["RemoteEventFile", "created", "read_file", "storage_of", "with_temporary_cache", "write_file"]
 
 
 class RemoteEventFile:
@@ -29,7 +38,7 @@ class RemoteEventFile:
     """
 
     def __init__(self, directory: str, name: str, suffix: str, version: bytes) -> None:
-        self._system, root = _system(directory)
+        self._system, root = file_system(directory, {})
         self._prefix = f"{root.rstrip('/')}/{name}"
         self._suffix = suffix
         self._version = version
@@ -69,20 +78,22 @@ class RemoteEventFile:
         return str(self._system.unstrip_protocol(f"{self._prefix}.{number:06d}{self._suffix}"))
 
 
-def storage_of(path: str) -> Storage:
-    """Return the storage that an address is read from.
+def storage_of(path: str, options: Mapping[str, object], cache: bool | str | os.PathLike[str]) -> Storage:
+    """Return the storage that an address is read from; see `files.place_of`."""
+    store = ObjectStore(path, options)
+    return store if cache is False else CachedStorage(store, cache_directory(cache))
 
-    Raises:
-        UnsupportedOperation: always; reading is not implemented yet.
-    """
-    raise UnsupportedOperation(
-        f"reading event files from {path} is not supported yet: copy them to a local directory, and read that"
-    )
+
+@contextmanager
+def with_temporary_cache(access: Access) -> Iterator[Access]:
+    """The same access with a cache that is removed at the end of the block."""
+    with TemporaryDirectory(prefix="gradledger_") as directory:
+        yield {**access, "cache": directory}
 
 
 def write_file(path: str, data: bytes) -> None:
     """Write one object."""
-    system, inside = _system(path)
+    system, inside = file_system(path, {})
     _pipe(system, inside, data, path)
 
 
@@ -90,19 +101,33 @@ def _pipe(system: Any, inside: str, data: bytes, path: str) -> None:
     try:
         system.pipe_file(inside, data)
     except Exception as error:  # each store raises its own errors
-        raise OSError(getattr(error, "errno", None) or 0, f"could not be written: {error}", path) from error
+        raise _unwritten(error, path, Mask(path, {})) from error
 
 
-def read_file(path: str) -> bytes | None:
+def _unwritten(error: Exception, path: str, mask: Mask) -> OSError:
+    text = getattr(error, "strerror", None) or str(error)
+    return OSError(getattr(error, "errno", None) or 0, f"could not be written: {mask(text)}", mask(path))
+
+
+def read_file(path: str, options: Mapping[str, object]) -> bytes | None:
     """Read one object; return None if it does not exist."""
-    system, path = _system(path)
+    system, inside = file_system(path, options)
+    mask = Mask(path, options)
     try:
-        return bytes(system.cat_file(path))
+        return bytes(with_patience(lambda: system.cat_file(inside), mask(path), mask))
     except FileNotFoundError:
         return None
 
 
-def _system(path: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path in it."""
-    system, inside = needs("fsspec.core", "remote").url_to_fs(path)
-    return system, str(inside)
+@contextmanager
+def created(path: str, options: Mapping[str, object]) -> Iterator[str]:
+    """Yield the path of a local file to write, which becomes the object at the end; not if the block raises."""
+    system, inside = file_system(path, options)
+    mask = Mask(path, options)
+    with TemporaryDirectory(prefix="gradledger_") as directory:
+        local = join(directory, "object")
+        yield local
+        try:
+            with_patience(lambda: system.put_file(local, inside), mask(path), mask)
+        except OSError as error:
+            raise _unwritten(error, path, mask) from None

@@ -9,18 +9,26 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summaries.reading.run import Run, read_files
 from summaries.reading.tables import pyarrow
+from summaries.storage.files import created
 from summaries.storage.logdir import run_directories
+from summaries.storage.names import is_remote, join
+from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from typing import Unpack
 
     from summaries.reading.series import Series
+    from summaries.storage.files import Access
 
 __all__ = ["RunsBelow", "export_csv", "export_dataset", "export_parquet"]
 
@@ -33,14 +41,15 @@ class RunsBelow(Mapping[str, Run]):
 
     Args:
         path: the directory; or one event file, which is the run ".".
+        **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
         FileNotFoundError: there is no such path, or no event file below it.
         OSError: a directory cannot be listed.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._files = run_directories(path, lone=".")
+    def __init__(self, path: str | os.PathLike[str], **access: Unpack[Access]) -> None:
+        self._files = run_directories(path, lone=".", **access)
         self._size = sum(file.size for files in self._files.values() for file in files)
 
     def __getitem__(self, name: str) -> Run:
@@ -51,6 +60,10 @@ class RunsBelow(Mapping[str, Run]):
             OSError: a file cannot be read.
         """
         return read_files(self._files[name], self._size)
+
+    def expecting(self) -> AbstractContextManager[object]:
+        """While this context lasts, the runs will be read in order, so that those in a store may be fetched ahead."""
+        return expecting(list(chain.from_iterable(self._files.values())))
 
     def __iter__(self) -> Iterator[str]:
         """The names, sorted."""
@@ -65,13 +78,15 @@ def export_parquet(
     runs: str | os.PathLike[str] | Mapping[str, Run],
     target: str | os.PathLike[str],
     on_run: Callable[[str, Run], object] | None = None,
+    **access: Unpack[Access],
 ) -> int:
     """Write all scalars as one Parquet file, in row groups of at most 131,072 points.
 
     Args:
         runs: a log directory, or runs by name.
-        target: the file to write; an existing one is replaced.
+        target: the file to write; an existing one is replaced. Directory and file may be addresses, such as `s3://…`.
         on_run: called as `on_run(name, run)` after each run was read, for example to show faults or progress.
+        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Returns:
         The number of points.
@@ -83,8 +98,11 @@ def export_parquet(
     """
     pa, pq = _parquet()
     points = 0
-    with pq.ParquetWriter(target, _schema(pa, with_run=True), compression="zstd") as writer:
-        for name, run in _named(runs, on_run):
+    with (
+        _created(target, access) as file,
+        pq.ParquetWriter(file, _schema(pa, with_run=True), compression="zstd") as writer,
+    ):
+        for name, run in _named(runs, on_run, access):
             points += _write(pa, writer, name, run)
     return points
 
@@ -93,6 +111,7 @@ def export_dataset(
     runs: str | os.PathLike[str] | Mapping[str, Run],
     target: str | os.PathLike[str],
     on_run: Callable[[str, Run], object] | None = None,
+    **access: Unpack[Access],
 ) -> int:
     """Write all scalars as a dataset partitioned by run: ``<target>/run=<name>/scalars.parquet``.
 
@@ -103,11 +122,14 @@ def export_dataset(
 
     pa, pq = _parquet()
     points = 0
-    for name, run in _named(runs, on_run):
-        directory = os.path.join(target, f"run={quote(name, safe='')}")
-        os.makedirs(directory, exist_ok=True)
-        file = os.path.join(directory, "scalars.parquet")
-        with pq.ParquetWriter(file, _schema(pa, with_run=False), compression="zstd") as writer:
+    for name, run in _named(runs, on_run, access):
+        directory = join(os.fspath(target), f"run={quote(name, safe='')}")
+        if not is_remote(directory):
+            os.makedirs(directory, exist_ok=True)
+        with (
+            _created(join(directory, "scalars.parquet"), access) as file,
+            pq.ParquetWriter(file, _schema(pa, with_run=False), compression="zstd") as writer,
+        ):
             points += _write(pa, writer, None, run)
     return points
 
@@ -116,6 +138,7 @@ def export_csv(
     runs: str | os.PathLike[str] | Mapping[str, Run],
     target: str | os.PathLike[str],
     on_run: Callable[[str, Run], object] | None = None,
+    **access: Unpack[Access],
 ) -> int:
     """Write all scalars as CSV with a header line. Reading the numbers back gives the same numbers.
 
@@ -126,10 +149,10 @@ def export_csv(
         OSError: a file cannot be read or written.
     """
     points = 0
-    with open(target, "w", newline="", encoding="utf-8") as file:
+    with _created(target, access) as path, open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["run", "tag", "step", "wall_time", "value"])
-        for name, run in _named(runs, on_run):
+        for name, run in _named(runs, on_run, access):
             for series, piece in _pieces(run.scalars, _CSV_ROWS):
                 columns = (column[piece].tolist() for column in (series.step, series.wall_time, series.value))
                 rows = [(name, series.tag, *row) for row in zip(*columns, strict=True)]
@@ -138,13 +161,20 @@ def export_csv(
     return points
 
 
+def _created(target: str | os.PathLike[str], access: Access) -> AbstractContextManager[str]:
+    return created(os.fspath(target), access.get("storage_options"))
+
+
 def _named(
-    runs: str | os.PathLike[str] | Mapping[str, Run], on_run: Callable[[str, Run], object] | None
+    runs: str | os.PathLike[str] | Mapping[str, Run], on_run: Callable[[str, Run], object] | None, access: Access
 ) -> Iterator[tuple[str, Run]]:
-    for name, run in (RunsBelow(runs) if isinstance(runs, (str, os.PathLike)) else runs).items():
-        if on_run is not None:
-            on_run(name, run)
-        yield name, run
+    if isinstance(runs, (str, os.PathLike)):
+        runs = RunsBelow(runs, **access)
+    with runs.expecting() if isinstance(runs, RunsBelow) else nullcontext():
+        for name, run in runs.items():
+            if on_run is not None:
+                on_run(name, run)
+            yield name, run
 
 
 def _pieces(scalars: Mapping[str, Series], rows: int) -> Iterator[tuple[Series, slice]]:

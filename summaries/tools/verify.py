@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from summaries.errors import FaultKind
-from summaries.reading.event_iterator import read_events
+from summaries.reading.event_iterator import events_of, read_events
+from summaries.storage.credentials import without_credentials
 
 if TYPE_CHECKING:
-    from summaries.errors import Fault
+    from collections.abc import Mapping
 
-__all__ = ["Verdict", "verify"]
+    from summaries.errors import Fault
+    from summaries.storage.protocols import StoredFile
+
+__all__ = ["Verdict", "verify", "verify_file"]
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,12 @@ class Verdict:
         return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
 
 
-def verify(path: str | os.PathLike[str]) -> Verdict:
+def verify(path: str | os.PathLike[str], *, storage_options: Mapping[str, object] | None = None) -> Verdict:
     """Read a whole event file, and check every checksum and every message.
 
     Args:
-        path: the file.
+        path: the file; a local path, or an address that fsspec knows, such as `s3://…`.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
 
     Returns:
         The number of events, and the faults. Damage is not raised.
@@ -56,5 +61,16 @@ def verify(path: str | os.PathLike[str]) -> Verdict:
     (2, False)
     """
     faults: list[Fault] = []
-    events = sum(1 for _ in read_events(path, on_fault=faults.append))
-    return Verdict(os.fspath(path), events, tuple(faults))
+    events = sum(1 for _ in read_events(path, on_fault=faults.append, storage_options=storage_options))
+    return Verdict(without_credentials(os.fspath(path)), events, tuple(faults))
+
+
+def verify_file(file: StoredFile) -> Verdict:
+    """`verify` for a file that was listed.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    faults: list[Fault] = []
+    events = sum(1 for _ in events_of(file, faults.append))
+    return Verdict(file.path, events, tuple(faults))

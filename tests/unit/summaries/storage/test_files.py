@@ -7,7 +7,7 @@ import pytest
 
 import summaries
 from summaries.storage import files, remote
-from summaries.storage.files import read_file, storage_of, write_file
+from summaries.storage.files import place_of, read_file, write_file
 from summaries.storage.local import LOCAL
 
 PACKAGE = Path(summaries.__file__).parent
@@ -73,11 +73,16 @@ def test_the_door_is_watched(source, expected):
     assert list(uses_of(source)) == expected
 
 
-def test_storage_of(monkeypatch):
-    elsewhere = object()
-    monkeypatch.setattr(remote, "storage_of", lambda _: elsewhere)
-    assert storage_of("runs/a") is LOCAL
-    assert storage_of("gs://bucket/a") is elsewhere
+def test_place_of(monkeypatch):
+    """An address is shown without credentials; what opens it gets all of it, with its options."""
+    monkeypatch.setattr(remote, "storage_of", lambda *arguments: arguments)
+    assert place_of("runs/a", storage_options={"anon": True}, cache=True) == (LOCAL, "runs/a")
+    assert place_of("gs://bucket/a") == (("gs://bucket/a", {}, False), "gs://bucket/a")
+    access = {"storage_options": {"anon": True}, "cache": "here"}
+    assert place_of("s3://key:secret@bucket", **access) == (
+        ("s3://key:secret@bucket", {"anon": True}, "here"),
+        "s3://***@bucket",
+    )
 
 
 def test_write_and_read_a_file(tmp_path):

@@ -38,7 +38,7 @@ def storage(tmp_path, monkeypatch):
         for i, name in enumerate(["a/1.tfevents", "a/2.tfevents", "b/c/1.tfevents"])
     }
     storage = MemoryStorage({**files, "memory://logs/notes.txt": b"none of ours"})
-    monkeypatch.setattr(remote, "storage_of", lambda _: storage)
+    monkeypatch.setattr(remote, "storage_of", lambda *_: storage)
     return storage
 
 

@@ -1,6 +1,4 @@
-"""Event files in an object store: written to fsspec's memory file system, with its traffic counted; not read yet."""
-
-from io import UnsupportedOperation
+"""Event files in an object store: written to fsspec's memory file system, with its traffic counted."""
 
 import fsspec
 import numpy as np
@@ -8,19 +6,9 @@ import pytest
 
 from summaries import (
     SummaryWriter,
-    audit,
-    clip_advice,
-    read_events,
     read_graph,
-    read_logdir,
-    read_run,
     write_graph,
 )
-from summaries.auditing.config import Config
-from summaries.auditing.watch import watch
-from summaries.cli import main
-from summaries.storage.logdir import event_files
-from summaries.tools import export, verify
 from summaries.wire.pb import Event, GraphDef, NodeDef
 from summaries.wire.records import Record, RecordParser
 
@@ -105,36 +93,3 @@ def test_graphs(store):
     assert read_graph(path) == graph
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_graph("memory://runs/d/nowhere.pb")
-
-
-@pytest.mark.parametrize(
-    "read",
-    [
-        read_run,
-        read_logdir,
-        audit,
-        clip_advice,
-        verify,
-        export.RunsBelow,
-        lambda path: list(event_files([path])),
-        lambda path: list(read_events(path)),
-        lambda path: read_events(path, follow=True),
-        lambda path: next(watch(path, Config())),
-    ],
-)
-def test_reading_is_for_later(read):
-    """Python's `UnsupportedOperation` is both an OSError and a ValueError."""
-    with pytest.raises(UnsupportedOperation) as raised:
-        read("s3://bucket/runs")
-    assert str(raised.value) == (
-        "reading event files from s3://bucket/runs is not supported yet: copy them to a local directory, and read that"
-    )
-
-
-@pytest.mark.parametrize("command", ["verify", "audit", "clip-advice", "export"])
-def test_reading_is_for_later_on_the_command_line(command, capsys, tmp_path):
-    target = [str(tmp_path / "x.csv")] if command == "export" else []
-    assert main([command, "s3://bucket/runs", *target]) == 2
-    message = "gradledger: reading event files from s3://bucket/runs is not supported yet"
-    assert capsys.readouterr().err.startswith(message)
-    assert list(tmp_path.iterdir()) == []

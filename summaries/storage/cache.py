@@ -1,0 +1,293 @@
+"""A cache of remote files on the local disk: what was fetched once is fetched again only if it has changed.
+
+There is one entry for each address:
+
+    header: magic, SHA-256 of address and identity, size, CRC-32 of the bytes ─ then the file's bytes
+
+A file of the same identity is read from its entry without a request. If the file has grown, only what is new is
+fetched, provided that the bytes before it are still the same; any other file is fetched anew. An entry is written under
+another name and renamed, so that several processes can share a directory; a damaged entry is ignored. The entries used
+least recently are removed when there are too many bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import tempfile
+import zlib
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from summaries.storage.local import LocalFile
+from summaries.storage.protocols import chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from summaries.storage.object_store import ObjectStore
+    from summaries.storage.protocols import ReadableFile, StoredFile
+
+__all__ = ["MOST_BYTES", "CachedFile", "CachedStorage", "cache_directory", "clear_cache"]
+
+MOST_BYTES = 10 << 30
+_SWEEP_BYTES = 256 << 20  # after writing so many, the cache is made smaller if it is too large
+_HEADER = struct.Struct("<8s32sQI12x")
+_MAGIC = b"GLCACHE1"
+_SUFFIX = ".events"
+_SEAM_BYTES = 256  # a file continues an entry if this many bytes before the entry's end are the same
+
+
+def cache_directory(cache: bool | str | os.PathLike[str]) -> str:
+    """The directory that an argument `cache` stands for; True is GRADLEDGER_CACHE_DIR, or the user's cache."""
+    if not isinstance(cache, bool):
+        return os.fspath(cache)
+    user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(os.environ.get("GRADLEDGER_CACHE_DIR") or os.path.join(user, "gradledger"), "runs")
+
+
+def clear_cache(directory: str) -> tuple[int, int]:
+    """Remove all entries of a cache; return how many there were, and their bytes."""
+    entries = _entries(directory)
+    for entry in entries:
+        with suppress(OSError):
+            os.unlink(entry.path)
+    return len(entries), sum(entry.size for entry in entries)
+
+
+class _Entry(NamedTuple):
+    used: int
+    size: int
+    path: str
+
+
+def _entries(directory: str) -> list[_Entry]:
+    """The entries of a cache, and what a process that was killed left, by the time of their last use."""
+    found = []
+    with suppress(FileNotFoundError), os.scandir(directory) as listed:
+        for item in listed:
+            if item.name.endswith((_SUFFIX, ".tmp")):
+                with suppress(OSError):
+                    status = item.stat()
+                    found.append(_Entry(status.st_mtime_ns, status.st_size, item.path))
+    return sorted(found)
+
+
+class _Header(NamedTuple):
+    key: bytes
+    size: int
+    crc: int
+
+
+class _UnwritableError(Exception):
+    """The cache cannot be written, because the disk is full, for example."""
+
+
+class CachedFile(LocalFile):
+    """A `ReadableFile` that is an entry of the cache.
+
+    Args:
+        path: the entry.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+
+    def read_range(self, start: int, size: int) -> bytes:
+        """Read `size` bytes from offset `start` of the cached file; fewer only at its end."""
+        return super().read_range(start + _HEADER.size, size)
+
+    def read_into(self, start: int, buffer: memoryview) -> int:
+        """Read bytes from offset `start` of the cached file into a buffer; return how many."""
+        return super().read_into(start + _HEADER.size, buffer)
+
+    def header(self) -> _Header | None:
+        """What the entry says of the file; None if it is not an entry."""
+        data = super().read_range(0, _HEADER.size)
+        if len(data) < _HEADER.size:
+            return None
+        magic, key, size, crc = _HEADER.unpack(data)
+        return _Header(key, size, crc) if magic == _MAGIC else None
+
+    def is_sound(self, header: _Header) -> bool:
+        """Whether all bytes are there, as they were written."""
+        size = crc = 0
+        for chunk in chunks(self):
+            size, crc = size + len(chunk), zlib.crc32(chunk, crc)
+        return (size, crc) == (header.size, header.crc)
+
+
+class CachedStorage:
+    """A `Storage` of addresses whose files are kept on the disk when they are read from start to end.
+
+    Args:
+        storage: the storage that is asked for what is not there.
+        directory: where the entries are; created if it does not exist, closed to other users.
+        most_bytes: the size at which the entries used least recently are removed.
+    """
+
+    def __init__(self, storage: ObjectStore, directory: str, most_bytes: int = MOST_BYTES) -> None:
+        self._storage = storage
+        self._directory = directory
+        self._most_bytes = most_bytes
+        self._written = _SWEEP_BYTES  # the first file that is written shows whether there are too many
+        self.poll_secs = storage.poll_secs
+
+    def discover(
+        self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None
+    ) -> list[StoredFile]:
+        """Find event files, with a listing of the store; see `Storage.discover`."""
+        found = self._storage.discover(path, recursive=recursive, on_error=on_error)
+        return [replace(file, storage=self) for file in found]
+
+    def exists(self, path: str) -> bool:
+        """Whether the path exists in the store."""
+        return self._storage.exists(path)
+
+    def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
+        """Open a file for reading; see `Storage.open`. A file that will be scanned is put into the cache."""
+        if isinstance(file, str) or file.identity is None:
+            return self._storage.open(file, scan_from)
+        if cached := self._cached(file):
+            return cached
+        if scan_from is None:
+            return self._storage.open(file)
+        try:
+            self._fill(file)
+        except _UnwritableError:
+            return self._storage.open(file, scan_from)
+        return self._cached(file) or self._storage.open(file, scan_from)
+
+    @contextmanager
+    def expecting(self, files: Sequence[StoredFile]) -> Iterator[None]:
+        """Fetch ahead what is not in the cache; see `Storage.expecting`."""
+        missing, starts = [], []
+        for file in files:
+            header = self._header(file)
+            if header is None or header.key != _key(file):
+                missing.append(file)
+                starts.append(_seam(header, file))
+        with self._storage.expecting(missing, starts):
+            yield
+
+    def _path(self, file: StoredFile) -> str:
+        return os.path.join(self._directory, hashlib.sha256(file.path.encode()).hexdigest()[:40] + _SUFFIX)
+
+    def _header(self, file: StoredFile) -> _Header | None:
+        """The header of the entry for a file's address, whatever its identity."""
+        try:
+            with CachedFile(self._path(file)) as entry:
+                return entry.header()
+        except OSError:
+            return None
+
+    def _cached(self, file: StoredFile) -> CachedFile | None:
+        """The entry of a file, if it has one."""
+        try:
+            entry = CachedFile(path := self._path(file))
+        except OSError:
+            return None
+        header = entry.header()
+        if header is None or header.key != _key(file) or not entry.is_sound(header):
+            entry.close()
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return entry
+
+    def _fill(self, file: StoredFile) -> None:
+        """Fetch a file, or what is new of it, and write its entry.
+
+        Raises:
+            OSError: the file cannot be read.
+            _UnwritableError: the entry cannot be written.
+        """
+        start = _seam(self._header(file), file)
+        with self._storage.open(file, start) as opened:
+            before = self._before(file, opened) if start else None
+            if before is not None:
+                with before:
+                    self._write(file, before, chunks(opened, start + _SEAM_BYTES))
+                return
+            if not start:
+                self._write(file, None, chunks(opened))
+                return
+        with self._storage.open(file, 0) as opened:
+            self._write(file, None, chunks(opened))
+
+    def _before(self, file: StoredFile, opened: ReadableFile) -> CachedFile | None:
+        """The entry that a file continues; None if the file was replaced."""
+        try:
+            entry = CachedFile(self._path(file))
+        except OSError:
+            return None
+        header = entry.header()
+        if header is not None and entry.is_sound(header) and (start := _seam(header, file)):
+            seam = entry.read_range(start, _SEAM_BYTES)
+            if opened.read_range(start, _SEAM_BYTES) == seam:
+                return entry
+        entry.close()
+        return None
+
+    def _write(self, file: StoredFile, before: CachedFile | None, more: Iterator[bytes]) -> None:
+        """Write the entry of a file: the bytes of the entry before, and more."""
+        temporary = None
+        try:
+            with _writing():
+                os.makedirs(self._directory, mode=0o700, exist_ok=True)
+                number, temporary = tempfile.mkstemp(".tmp", dir=self._directory)
+            with open(number, "wb") as entry:
+                size = crc = 0
+                entry.seek(_HEADER.size)
+                for source in (chunks(before) if before is not None else (), more):
+                    for chunk in source:
+                        size, crc = size + len(chunk), zlib.crc32(chunk, crc)
+                        with _writing():
+                            entry.write(chunk)
+                with _writing():
+                    entry.seek(0)
+                    entry.write(_HEADER.pack(_MAGIC, _key(file), size, crc))
+                    entry.flush()
+            if size == file.size:
+                with _writing():
+                    os.replace(temporary, self._path(file))
+                temporary = None
+                self._sweep(size)
+        finally:
+            if temporary is not None:
+                with suppress(OSError):
+                    os.unlink(temporary)
+
+    def _sweep(self, size: int) -> None:
+        """Remove the entries used least recently, if there are too many bytes."""
+        self._written += size
+        if self._written < _SWEEP_BYTES and self._written < self._most_bytes:
+            return
+        self._written = 0
+        entries = _entries(self._directory)
+        total = sum(entry.size for entry in entries)
+        for entry in entries:
+            if total <= self._most_bytes:
+                break
+            with suppress(OSError):
+                os.unlink(entry.path)
+            total -= entry.size
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _UnwritableError from error
+
+
+def _key(file: StoredFile) -> bytes:
+    return hashlib.sha256(repr((file.path, file.size, file.identity)).encode()).digest()
+
+
+def _seam(header: _Header | None, file: StoredFile) -> int:
+    """From where to read a file of whose beginning there may be an entry: 256 bytes before the entry's end, or 0."""
+    return header.size - _SEAM_BYTES if header is not None and _SEAM_BYTES < header.size < file.size else 0

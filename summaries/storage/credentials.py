@@ -1,0 +1,63 @@
+"""Keeps credentials out of addresses that are shown, and out of the messages of stores. Pure (no I/O)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Mask", "without_credentials"]
+
+_HIDDEN = "***"
+_USER = re.compile(r"(://)[^/@\s]+@")  # s3://key:secret@bucket
+_QUERY = re.compile(r"(https?://[^?\s]*\?)\S*")  # a signed URL
+_SIGNED = re.compile(r"(?i)\b([\w-]*(?:signature|credential|token|secret|password|sig)=)[^&\s]+")
+_NAMES = re.compile(r"(?i)key|secret|token|password|passwd|credential|signature|sas|connection_string|cookie|auth")
+_SHORTEST = 4  # a shorter value would be found in the middle of words
+
+
+def without_credentials(address: str) -> str:
+    """The address as it may be shown: without a user and password, and without the query of a signed URL.
+
+    >>> without_credentials("s3://key:secret@bucket/runs"), without_credentials("runs/a@b")
+    ('s3://***@bucket/runs', 'runs/a@b')
+    """
+    if "://" not in address:
+        return address
+    return _QUERY.sub(rf"\1{_HIDDEN}", _USER.sub(rf"\1{_HIDDEN}@", address))
+
+
+class Mask:
+    """Hides the credentials of one store in texts.
+
+    Args:
+        address: an address, which may contain credentials.
+        options: the options of its file system, which may too.
+
+    >>> Mask("s3://bucket", {"key": "AKIDEXAMPLE", "client_kwargs": {"region_name": "eu"}})("no AKIDEXAMPLE in eu")
+    'no *** in eu'
+    """
+
+    def __init__(self, address: str, options: Mapping[str, object]) -> None:
+        user = [part for found in _USER.finditer(address) for part in found[0][3:-1].split(":", 1)]
+        values = {value for value in (*user, *_secrets(options)) if len(value) >= _SHORTEST}
+        self._values = sorted(values, key=len, reverse=True)  # a value may contain another one
+
+    def __call__(self, text: str) -> str:
+        """Return the text without credentials."""
+        for value in self._values:
+            text = text.replace(value, _HIDDEN)
+        return _SIGNED.sub(rf"\1{_HIDDEN}", without_credentials(text))
+
+
+def _secrets(options: Mapping[str, object], *, all_of_them: bool = False) -> Iterator[str]:
+    """The values of options whose names sound like credentials, at any depth."""
+    for name, value in options.items():
+        secret = all_of_them or _NAMES.search(str(name)) is not None
+        if isinstance(value, Mapping):
+            yield from _secrets(value, all_of_them=secret)
+        elif secret and isinstance(value, str):
+            yield value

@@ -1,0 +1,254 @@
+"""The `Storage` of addresses: any file system that fsspec knows, found with one listing and read in ranges."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from summaries.optional import needs
+from summaries.storage.credentials import Mask, without_credentials
+from summaries.storage.names import is_event_file
+from summaries.storage.prefetch import Prefetcher, ScannedFile
+from summaries.storage.protocols import ReplacedError, StoredFile
+from summaries.storage.requests import ShortBodyError, is_conditional, read_range, with_patience
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from types import TracebackType
+    from typing import Self
+
+    from summaries.storage.protocols import ReadableFile
+
+__all__ = ["ObjectFile", "ObjectStore", "file_system"]
+
+# What changes when an object is written again, the surest first; each store tells some of these.
+_IDENTITIES = (
+    "generation", "ETag", "etag", "version_id", "blob_id", "md5", "mtime", "LastModified", "last_modified", "modified",
+    "updated", "created",
+)  # fmt: skip
+
+_EXTRAS = {"s3fs": "s3", "gcsfs": "gcs", "adlfs": "azure"}
+
+Result = TypeVar("Result")
+
+
+def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
+    """Return the file system of an address, and the path in it.
+
+    Raises:
+        ImportError: fsspec or the file system is not installed.
+        ValueError: there is no such scheme.
+    """
+    try:
+        system, inside = needs("fsspec.core", "remote").url_to_fs(address, **options)
+    except ImportError as error:
+        found = next((name for name in _EXTRAS if name in str(error)), None)
+        if found is None:
+            raise
+        raise ImportError(f"this needs {found}: pip install 'gradledger[{_EXTRAS[found]}]'", name=found) from error
+    return system, str(inside)
+
+
+class ObjectStore:
+    """The storage of an address and of all that is below it.
+
+    An object's identity is (what identifies it, its value, its size), for example its ETag.
+
+    Args:
+        address: an address with a scheme, or several chained ones, as fsspec takes them.
+        options: the options of the file system.
+
+    Raises:
+        ImportError: fsspec or the file system is not installed.
+        ValueError: there is no such scheme.
+    """
+
+    poll_secs = 1.0  # each listing costs money
+
+    def __init__(self, address: str, options: Mapping[str, object]) -> None:
+        self._address, self._options = address, dict(options)
+        self._mask = Mask(address, options)
+        self._system, inside = file_system(address, options)
+        self._inside = inside.rstrip("/")
+        shown = without_credentials(address).rstrip("/")
+        self._shown = shown + "/" if shown.endswith(":") else shown  # of memory://, one slash is the path's
+        # Chained file systems, such as fsspec's caches, are not for several threads at once.
+        self._turn: AbstractContextManager[object] = threading.Lock() if "::" in address else nullcontext()
+        self._prefetcher = Prefetcher(self._fetch, self._confirm)
+
+    def __reduce__(self) -> tuple[type[ObjectStore], tuple[str, dict[str, object]]]:
+        return ObjectStore, (self._address, self._options)
+
+    def discover(
+        self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None
+    ) -> list[StoredFile]:
+        """Find event files; see `Storage.discover`. A thousand of a store's objects take one request."""
+        inside = self._inner(path)
+        if is_event_file(path) and (found := self._file(path, inside)):
+            return [found]
+        entries = self._listed(path, inside, recursive)
+        if any(self._same(entry["name"], inside) for entry in entries):  # some stores list a file as itself
+            return [self._stored(path, entry) for entry in entries if self._same(entry["name"], inside)]
+        if not entries:
+            found = self._file(path, inside)
+            if found is None and not self.exists(path):
+                raise FileNotFoundError(f"no such file or directory: {path}")
+            return [found] if found else []
+        return [
+            self._stored(self._outer(entry["name"]), entry)
+            for entry in entries
+            if entry["type"] == "file" and is_event_file(entry["name"])
+        ]
+
+    def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
+        """Open a file for reading; see `Storage.open`. A listed file is opened without a request."""
+        if isinstance(file, str):
+            found = self._file(file, self._inner(file))
+            if found is None:
+                error = errno.EISDIR if self.exists(file) else errno.ENOENT
+                raise OSError(error, os.strerror(error), file)
+            file = found
+        if scan_from is None:
+            return ObjectFile(self._fetch, file)
+        return ScannedFile(self._prefetcher, file, scan_from)
+
+    @contextmanager
+    def expecting(self, files: Sequence[StoredFile], starts: Iterable[int] | None = None) -> Iterator[None]:
+        """Fetch these files ahead; see `Storage.expecting`.
+
+        Args:
+            files: files of this storage.
+            starts: for each, the offset from which it will be read; None means 0.
+        """
+        self._prefetcher.plan(zip(files, starts or [0] * len(files), strict=True))
+        try:
+            yield
+        finally:
+            self._prefetcher.forget(files)
+
+    def exists(self, path: str) -> bool:
+        """Whether the path exists."""
+        self._system.invalidate_cache()
+        return bool(self._request(path, partial(self._system.exists, self._inner(path))))
+
+    def _request(self, path: str, request: Callable[[], Result]) -> Result:
+        return with_patience(request, path, self._mask)
+
+    def _listed(self, path: str, inside: str, recursive: bool) -> list[dict[str, Any]]:
+        """All entries below a path, or those directly in it; none if there is no such directory."""
+        system = self._system
+        system.invalidate_cache()  # what an earlier listing said
+        try:
+            if recursive:
+                return list(self._request(path, partial(system.find, inside, detail=True)).values())
+            return list(self._request(path, partial(system.ls, inside, detail=True)))
+        except FileNotFoundError:
+            return []
+
+    def _file(self, path: str, inside: str) -> StoredFile | None:
+        """The file at a path, or None if it is a directory or does not exist."""
+        self._system.invalidate_cache()
+        try:
+            entry = self._request(path, partial(self._system.info, inside))
+        except FileNotFoundError:
+            return None
+        return self._stored(path, entry) if entry["type"] == "file" else None
+
+    def _stored(self, path: str, entry: Mapping[str, Any]) -> StoredFile:
+        size = entry.get("size")
+        if size is None:
+            raise OSError(f"the store does not tell the size of {path}")
+        return StoredFile(path, int(size), _identity(entry, int(size)), self)
+
+    def _fetch(self, file: StoredFile, start: int, stop: int) -> bytes:
+        """Read a part of a file, as it was listed.
+
+        Raises:
+            ReplacedError: it is another one now.
+            OSError: it cannot be read.
+        """
+
+        def request() -> bytes:
+            try:
+                with self._turn:
+                    return read_range(self._system, self._inner(file.path), start, stop, file.identity)
+            except ReplacedError:
+                raise ReplacedError(file.path) from None
+            except (FileNotFoundError, ShortBodyError):
+                self._compare(file)
+                raise
+
+        return self._request(file.path, request)
+
+    def _confirm(self, file: StoredFile) -> None:
+        """Raise ReplacedError if parts of a file may be of different objects."""
+        if not is_conditional(self._system, file.identity):
+            self._compare(file)
+
+    def _compare(self, file: StoredFile) -> None:
+        """Ask the store whether a file is still the listed one; raise ReplacedError if not."""
+        now = self._file(file.path, self._inner(file.path))
+        if now is not None and now.identity != file.identity is not None:
+            raise ReplacedError(file.path)
+
+    def _inner(self, path: str) -> str:
+        """The path in the file system of an address."""
+        shown = self._shown.rstrip("/")
+        if path == shown or path.startswith(shown + "/"):
+            return self._inside + path.removeprefix(self._shown).rstrip("/")
+        return str(self._system._strip_protocol(path))  # noqa: SLF001 - what fsspec's own functions call
+
+    def _outer(self, inside: str) -> str:
+        """The address of a path in the file system."""
+        return self._shown + inside.removeprefix(self._inside)
+
+    def _same(self, name: str, inside: str) -> bool:
+        return name.strip("/") == inside.strip("/")
+
+
+def _identity(entry: Mapping[str, Any], size: int) -> Hashable:
+    for name in _IDENTITIES:
+        if value := entry.get(name):
+            return name, str(value), size
+    return None
+
+
+class ObjectFile:
+    """A `ReadableFile` of which only some ranges are read: each takes one request.
+
+    Args:
+        fetch: returns the bytes of a file from one offset to another.
+        file: the file as it was listed; it is read up to the size that it had then.
+    """
+
+    def __init__(self, fetch: Callable[[StoredFile, int, int], bytes], file: StoredFile) -> None:
+        self._fetch = fetch
+        self._file = file
+
+    def read_range(self, start: int, size: int) -> bytes:
+        """Read `size` bytes from offset `start`; fewer only at the end of the file."""
+        stop = min(start + size, self._file.size)
+        return self._fetch(self._file, start, stop) if start < stop else b""
+
+    def read_into(self, start: int, buffer: memoryview) -> int:
+        """Read bytes from offset `start` into a buffer; return how many, 0 only at or after the end of the file."""
+        data = self.read_range(start, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Do nothing: there is no connection."""
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Do nothing."""

@@ -1,0 +1,223 @@
+"""Fetches files before they are read: many ranges at a time, within one file and across files, in bounded memory.
+
+    planned files, in order ─┐
+                             ├─▶ ranges in flight, in threads ─▶ fetched bytes ─▶ the reader of each file
+    open files, fair shares ─┘
+
+While one range is scanned, the next ones arrive, so that a store's latency is paid once and not for each range. Ranges
+are requested until so many bytes are in flight or wait for their reader; whenever one is read, another is requested.
+The range that a reader needs now is requested whatever the number, so that no reader waits for another.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+    from typing import Self
+
+    from summaries.storage.protocols import StoredFile
+
+__all__ = ["AHEAD_BYTES", "RANGE_BYTES", "REQUESTS", "Prefetcher", "ScannedFile"]
+
+RANGE_BYTES = 4 << 20
+AHEAD_BYTES = 64 << 20
+REQUESTS = 32
+_LEAST_BYTES = 1 << 18  # a small file counts as this many, so that a bounded number of files is fetched ahead
+
+
+class _Scan:
+    """A file that is read from `start` to its end.
+
+    Attributes:
+        next: the start of the next range to request.
+        coming: (start, number of bytes that it counts as, bytes) of the ranges that were requested and not taken yet.
+        held: the number of bytes that they count as together.
+        taken: the number of ranges taken.
+    """
+
+    def __init__(self, file: StoredFile, start: int) -> None:
+        self.file, self.start, self.next = file, start, start
+        self.coming: deque[tuple[int, int, Future[bytes]]] = deque()
+        self.held = self.taken = 0
+
+    @property
+    def requested(self) -> bool:
+        """Whether all its ranges were requested."""
+        return self.next >= self.file.size
+
+
+class Prefetcher:
+    """Fetches the ranges of files ahead of their readers.
+
+    Args:
+        fetch: returns the bytes of a file from one offset to another; called in threads.
+        confirm: called at the end of a file that took several ranges; raises if they may be of different objects.
+    """
+
+    def __init__(self, fetch: Callable[[StoredFile, int, int], bytes], confirm: Callable[[StoredFile], object]) -> None:
+        self._fetch = fetch
+        self._confirm = confirm
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(REQUESTS, "gradledger-fetch")
+        self._planned: dict[StoredFile, _Scan] = {}
+        self._waiting: deque[_Scan] = deque()  # planned, in order, from the first that is not requested completely
+        self._open: list[_Scan] = []
+        self._held = 0
+
+    def plan(self, files: Iterable[tuple[StoredFile, int]]) -> None:
+        """Fetch these files ahead, each from its offset to its end; they will be opened in about this order."""
+        with self._lock:
+            for file, start in files:
+                if file not in self._planned:
+                    self._planned[file] = scan = _Scan(file, start)
+                    self._waiting.append(scan)
+            self._request()
+
+    def forget(self, files: Iterable[StoredFile]) -> None:
+        """Drop what was fetched of planned files that were not opened."""
+        with self._lock:
+            for file in files:
+                if scan := self._planned.pop(file, None):
+                    self._drop(scan)
+            self._request()
+
+    def begin(self, file: StoredFile, start: int) -> _Scan:
+        """Start to read a file, which was planned or was not."""
+        with self._lock:
+            scan = self._planned.pop(file, None)
+            if scan is None or scan.start != start:
+                if scan is not None:
+                    self._drop(scan)
+                scan = _Scan(file, start)
+            self._open.append(scan)
+            self._request()
+        return scan
+
+    def take(self, scan: _Scan) -> tuple[int, bytes]:
+        """The next range of an open file: where it starts, and its bytes.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        with self._lock:
+            if not scan.coming:
+                self._submit(scan)
+            start, cost, coming = scan.coming.popleft()
+        try:
+            data = coming.result()
+        finally:
+            with self._lock:
+                scan.held -= cost
+                self._held -= cost
+                self._request()
+        scan.taken += 1
+        if scan.taken > 1 and start + len(data) >= scan.file.size:
+            self._confirm(scan.file)
+        return start, data
+
+    def read(self, file: StoredFile, start: int, stop: int) -> bytes:
+        """Read a part of a file that is not in the order of its scan."""
+        return self._fetch(file, start, stop)
+
+    def end(self, scan: _Scan) -> None:
+        """Drop what was fetched of an open file and not read."""
+        with self._lock:
+            if scan in self._open:
+                self._open.remove(scan)
+                self._drop(scan)
+                self._request()
+
+    def _drop(self, scan: _Scan) -> None:
+        for _, _, coming in scan.coming:
+            coming.cancel()
+        scan.coming.clear()
+        self._held -= scan.held
+        scan.held, scan.next = 0, scan.file.size
+
+    def _request(self) -> None:
+        """Request ranges while there is room: of the open file with the fewest first, then of planned ones."""
+        while self._held < AHEAD_BYTES:
+            unfinished = [scan for scan in self._open if not scan.requested]
+            if unfinished:
+                self._submit(min(unfinished, key=lambda scan: scan.held))
+                continue
+            while self._waiting and self._waiting[0].requested:
+                self._waiting.popleft()
+            if not self._waiting:
+                return
+            self._submit(self._waiting[0])
+
+    def _submit(self, scan: _Scan) -> None:
+        start = scan.next
+        scan.next = min(start + RANGE_BYTES, scan.file.size)
+        cost = max(scan.next - start, _LEAST_BYTES)
+        scan.coming.append((start, cost, self._pool.submit(self._fetch, scan.file, start, scan.next)))
+        scan.held += cost
+        self._held += cost
+
+
+class ScannedFile:
+    """A `ReadableFile` that is read from an offset to its end, for one thread at a time.
+
+    Its two latest ranges are kept, because a reader may step back a little; further back costs a request.
+
+    Args:
+        prefetcher: where its ranges come from.
+        file: the file as it was listed; it is read up to the size that it had then.
+        start: the offset.
+    """
+
+    def __init__(self, prefetcher: Prefetcher, file: StoredFile, start: int) -> None:
+        self._prefetcher = prefetcher
+        self._file = file
+        self._scan = prefetcher.begin(file, start)
+        self._next = start
+        self._ranges: deque[tuple[int, bytes]] = deque(maxlen=2)
+
+    def read_range(self, start: int, size: int) -> bytes:
+        """Read `size` bytes from offset `start`; fewer only at the end of the file."""
+        stop = min(start + size, self._file.size)
+        parts = []
+        while start < stop:
+            parts.append(self._part(start, stop))
+            start += len(parts[-1])
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def read_into(self, start: int, buffer: memoryview) -> int:
+        """Read bytes from offset `start` into a buffer; return how many, 0 only at or after the end of the file."""
+        data = self._part(start, min(start + len(buffer), self._file.size)) if start < self._file.size else b""
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _part(self, start: int, stop: int) -> bytes:
+        """At least one byte from `start`, and none from `stop`."""
+        while True:
+            for at, data in self._ranges:
+                if at <= start < at + len(data):
+                    return data[start - at : stop - at]
+            if start < self._next:
+                return self._prefetcher.read(self._file, start, min(stop, self._next))
+            found = self._prefetcher.take(self._scan)
+            self._ranges.append(found)
+            self._next = found[0] + len(found[1])
+
+    def close(self) -> None:
+        """Close the file; what was fetched ahead is dropped."""
+        self._prefetcher.end(self._scan)
+        self._ranges.clear()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Close it."""
+        self.close()

@@ -1,0 +1,241 @@
+"""Reading from a real S3 server: the same as from the disk, with as few requests as there can be."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from summaries import SummaryWriter, audit, clip_advice, read_events, read_logdir, read_run, verify
+from summaries.auditing.config import Config
+from summaries.auditing.watch import watch
+from summaries.cli import main
+from summaries.storage import prefetch
+from summaries.tools import export
+
+
+@pytest.fixture
+def runs(tmp_path, s3):
+    """Healthy, diverging, damaged, resumed and nested runs, and other files, on the disk and in the store."""
+    rng = np.random.default_rng(0)
+    for name in ("healthy", "diverging", "nested/deep", "damaged", "resumed"):
+        for part in range(2 if name == "resumed" else 1):
+            with SummaryWriter(str(tmp_path / "runs" / name), filename_suffix=f".{part}") as writer:
+                for step in range(part * 150, 300 + part * 150):
+                    loss = 0.99**step + (step / 20 if name == "diverging" else 0) + 0.01 * rng.random()
+                    writer.add_scalar("train/loss", loss, step, walltime=1.7e9 + step)
+                    writer.add_scalar("gradients/global_norm", 1 + rng.random(), step, walltime=1.7e9 + step)
+                writer.add_histogram("weights", rng.standard_normal(100), 1)
+                writer.add_text("note", "hello", 1)
+    (path,) = (tmp_path / "runs/damaged").iterdir()
+    data = bytearray(path.read_bytes())
+    data[5000:5100] = bytes(100)
+    path.write_bytes(data[:-7])
+    (tmp_path / "runs/empty.tfevents").touch()
+    (tmp_path / "runs/healthy/checkpoint.bin").write_bytes(bytes(1000))
+    s3.put_tree(tmp_path / "runs", "runs/")
+    s3.proxy.requests.clear()
+    return str(tmp_path / "runs"), f"{s3.address}/runs", {"storage_options": s3.options}
+
+
+def columns(runs):
+    """All that was read, with the files' addresses below the directory."""
+    (first, *_) = {run.files[0].rpartition("/runs/")[0] for run in runs.values()}
+    return {
+        name: (
+            [path.removeprefix(first) for path in run.files],
+            [str(fault).replace(first, "") for fault in run.faults],
+            [(tag, s.step.tobytes(), s.wall_time.tobytes(), s.value.tobytes()) for tag, s in run.scalars.items()],
+            [(tag, [array.tobytes() for array in items]) for tag, items in run.histograms.items()],
+            [items.value for items in run.texts.values()],
+        )
+        for name, run in runs.items()
+    }
+
+
+@pytest.mark.parametrize("range_bytes", [1000, prefetch.RANGE_BYTES])
+@pytest.mark.parametrize("fast", [False, True])
+def test_columns_and_faults_are_the_local_ones(runs, fast, range_bytes, monkeypatch):
+    monkeypatch.setattr(prefetch, "RANGE_BYTES", range_bytes)
+    local, remote, access = runs
+    assert columns(read_logdir(remote, fast=fast, **access)) == columns(read_logdir(local, fast=fast))
+    for name in ("damaged", "resumed"):
+        ours, theirs = read_run(f"{remote}/{name}", fast=fast, **access), read_run(f"{local}/{name}", fast=fast)
+        assert columns({name: ours}) == columns({name: theirs})
+
+
+def findings(report, place):
+    """What was found, with the files' addresses below the directory."""
+    return [repr(finding).replace(place, "") for finding in report.findings]
+
+
+def test_findings_are_the_local_ones(runs, capsys):
+    local, remote, access = runs
+    ours, theirs = audit(remote, **access), audit(local)
+    assert findings(ours, remote) == findings(theirs, local)
+    assert {finding.run for finding in ours.findings} >= {"damaged", "diverging"}
+    assert ours.failures == theirs.failures == ()
+    assert [run.points for run in ours.runs] == [run.points for run in theirs.runs]
+
+
+def test_requests(runs, s3):
+    """One listing, one read of each file that is not empty, and nothing else."""
+    _, remote, access = runs
+    for read in (read_logdir, audit):
+        s3.proxy.requests.clear()
+        read(remote, **access)
+        assert s3.proxy.counts() == (1, 6, 0)
+        assert all(request.range for request in s3.proxy.requests if request.is_read)
+
+
+def test_a_listing_takes_one_request_per_thousand_keys(s3):
+    for i in range(1100):
+        s3.put(f"runs/{i:04d}/model.bin", b"x")
+    with pytest.raises(FileNotFoundError, match="no event file"):
+        read_logdir(f"{s3.address}/runs", storage_options=s3.options)
+    assert s3.proxy.counts() == (2, 0, 0)
+
+
+def test_ranges_of_a_large_file(s3, tmp_path, monkeypatch):
+    monkeypatch.setattr(prefetch, "RANGE_BYTES", 10_000)
+    with SummaryWriter(str(tmp_path)) as writer:
+        for step in range(2000):
+            writer.add_scalar("loss", step, step)
+    s3.put_tree(tmp_path)
+    run = read_run(s3.address, storage_options=s3.options)
+    assert run.scalars["loss"].value.tolist() == list(range(2000))
+    (size,) = (path.stat().st_size for path in tmp_path.iterdir())
+    assert s3.proxy.counts() == (1, -(-size // 10_000), 0)
+    ranges = sorted(int(request.range[6:].split("-")[0]) for request in s3.proxy.requests if request.range)
+    assert ranges == list(range(0, size, 10_000))
+
+
+@pytest.mark.parametrize("target", ["x.csv", "x.parquet", "dataset"])
+def test_an_export_to_a_bucket(runs, s3, tmp_path, target):
+    local, remote, access = runs
+    write = {"x.csv": export.export_csv, "x.parquet": export.export_parquet, "dataset": export.export_dataset}[target]
+    assert write(remote, f"{s3.address}/out/{target}", **access) == write(local, tmp_path / target)
+    path = "run=healthy/scalars.parquet" if target == "dataset" else ""
+    written = s3.get(f"out/{target}/{path}".rstrip("/"))
+    assert written == (tmp_path / target / path).read_bytes()
+
+
+def test_every_command(runs, s3, capsys, tmp_path):
+    import json
+
+    _, remote, _ = runs
+    options = [
+        part for name, value in s3.options.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")
+    ]
+    assert main(["verify", remote, *options]) == 1
+    assert len([line for line in capsys.readouterr().out.splitlines() if line.startswith(remote)]) == 7
+    assert main(["audit", remote, "--jobs", "2", *options]) == 1
+    assert "train/loss" in capsys.readouterr().out
+    assert main(["clip-advice", f"{remote}/healthy", *options]) == 0
+    assert "suggested: clip_norm" in capsys.readouterr().out
+    assert main(["export", remote, f"{s3.address}/x.csv", *options]) == 1
+    assert f"{s3.address}/x.csv: " in capsys.readouterr().out
+    assert clip_advice(f"{remote}/healthy", storage_options=s3.options).steps == 300
+
+
+def test_a_cache_makes_the_second_time_a_listing(runs, s3, tmp_path):
+    local, remote, access = runs
+    cached = {**access, "cache": str(tmp_path / "cache")}
+    first = audit(remote, **cached)
+    s3.proxy.requests.clear()
+    again = audit(remote, **cached)
+    assert s3.proxy.counts() == (1, 0, 0)
+    assert findings(again, remote) == findings(first, remote) == findings(audit(local), local)
+    assert columns(read_logdir(remote, **cached)) == columns(read_logdir(local))
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "cache").iterdir())
+    assert s3.options["secret"].encode() not in kept
+
+
+def objects(tmp_path, count):
+    """An event file that grows: its first steps, and so on."""
+    with SummaryWriter(str(tmp_path / "growing")) as writer:
+        for step in range(count):
+            writer.add_scalar("train/loss", 2.0 - 0.01 * step, step)
+    with open(writer.path, "rb") as file:
+        data = file.read()
+    each = (len(data) - 50) // count
+    return [data[: len(data) - each * (count - step)] for step in (count // 2, count)]
+
+
+def test_following(s3, tmp_path):
+    """A growing object, then the run's next one: within one poll of their being written, only what is new is read."""
+    half, whole = objects(tmp_path, 100)
+    s3.put("run/1.tfevents", half)
+    stop, seen, sizes = threading.Event(), [], []
+    following = read_events(f"{s3.address}/run", follow=True, stop=stop, timeout_secs=30, storage_options=s3.options)
+    for event in following:
+        if not event.HasField("summary"):
+            continue
+        seen.append(event.step)
+        if len(seen) == 50:
+            s3.proxy.requests.clear()
+            s3.put("run/1.tfevents", whole)
+        if len(seen) == 100:
+            sizes = [request.range for request in s3.proxy.requests if request.range]
+            s3.put("run/2.tfevents", whole)
+        if len(seen) == 200:
+            stop.set()
+    assert seen == [*range(100), *range(100)]
+    assert sizes == [f"bytes={len(half) - 256}-{len(whole) - 1}"]
+    assert s3.proxy.counts() == (s3.proxy.counts()[0], 2, 0)
+
+
+def test_a_follower_sees_points_within_a_poll(s3, tmp_path):
+    _, whole = objects(tmp_path, 100)
+    s3.put("run/1.tfevents", whole)
+    seen, stop = threading.Event(), threading.Event()
+
+    def follow():
+        events = read_events(f"{s3.address}/run", follow=True, stop=stop, storage_options=s3.options)
+        for number, _ in enumerate(events):
+            if number == 101:
+                seen.set()
+
+    thread = threading.Thread(target=follow)
+    thread.start()
+    time.sleep(0.5)
+    listings = s3.proxy.counts()[0]
+    s3.put("run/2.tfevents", whole)
+    assert seen.wait(30)
+    assert s3.proxy.counts()[0] - listings <= 2  # the one that was under way, and the next
+    stop.set()
+    thread.join()
+
+
+def test_watching_fetches_what_is_new(s3, tmp_path):
+    half, whole = objects(tmp_path, 100)
+    s3.put("runs/a/1.tfevents", whole)
+    s3.put("runs/b/1.tfevents", half)
+    stop = threading.Event()
+
+    def change():
+        deadline = time.monotonic() + 30
+        while s3.proxy.counts()[1] < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        s3.put("runs/b/1.tfevents", whole)
+        while s3.proxy.counts()[1] < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        stop.set()
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    found = watch(f"{s3.address}/runs", Config(), poll_secs=0.1, stop=stop, storage_options=s3.options)
+    assert [finding for new in found for finding in new] == []
+    thread.join()
+    reads = [request for request in s3.proxy.requests if request.is_read]
+    assert [request.range for request in reads][2:] == [f"bytes={len(half) - 256}-{len(whole) - 1}"]
+    assert reads[2].path.startswith("/" + s3.name + "/runs/b/")
+
+
+def test_one_file_takes_a_query_of_its_size(runs, s3):
+    _, remote, access = runs
+    path = read_run(f"{remote}/healthy", **access).files[0]
+    for read in (verify, read_run):
+        s3.proxy.requests.clear()
+        read(path, **access)
+        assert s3.proxy.counts() == (0, 1, 1)

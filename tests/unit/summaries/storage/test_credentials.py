@@ -1,0 +1,38 @@
+"""Credentials are in no address that is shown and in no message."""
+
+import pytest
+
+from summaries.storage.credentials import Mask, without_credentials
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("runs/user@host", "runs/user@host"),
+        ("s3://bucket/a@b", "s3://bucket/a@b"),
+        ("s3://key:secret@bucket/runs", "s3://***@bucket/runs"),
+        ("filecache::ftp://me:pass@host/runs", "filecache::ftp://***@host/runs"),
+        ("https://host/x.tfevents?X-Amz-Signature=abc", "https://host/x.tfevents?***"),
+        ("s3://bucket/what?now", "s3://bucket/what?now"),
+    ],
+)
+def test_an_address(address, shown):
+    assert without_credentials(address) == shown
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "text", "shown"),
+    [
+        ("s3://b", {"key": "AKIDEXAMPLE"}, "the key AKIDEXAMPLE does not exist", "the key *** does not exist"),
+        ("s3://b", {"secret": "1234", "token": "12345"}, "12345 and 1234", "*** and ***"),
+        ("s3://b", {"client_kwargs": {"aws_secret_access_key": "hidden"}}, "is hidden", "is ***"),
+        ("gs://b", {"token": {"private": "inside"}}, "what is inside", "what is ***"),
+        ("s3://b", {"profile": "default", "key": "abc"}, "default abc", "default abc"),
+        ("ftp://me:pass word@h", {}, "pass word", "pass word"),
+        ("ftp://user:password@h", {}, "login of user with password failed", "login of *** with *** failed"),
+        ("az://b", {}, "GET https://x.net/b?sig=abc&se=1: 403", "GET https://x.net/b?*** 403"),
+        ("az://b", {}, "bad Signature=abc&x=1", "bad Signature=***&x=1"),
+    ],
+)
+def test_a_message(address, options, text, shown):
+    assert Mask(address, options)(text) == shown

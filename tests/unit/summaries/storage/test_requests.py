@@ -1,0 +1,124 @@
+"""Which failures are repeated, and what the error says at the end."""
+
+import errno
+from types import SimpleNamespace
+
+import pytest
+
+from summaries.storage import requests
+from summaries.storage.credentials import Mask
+from summaries.storage.protocols import ReplacedError
+from summaries.storage.requests import ShortBodyError, read_range, with_patience
+
+MASK = Mask("s3://bucket", {"secret": "hidden"})
+
+
+class NoCredentialsError(Exception):
+    """As botocore names it."""
+
+
+class ClientPayloadError(Exception):
+    """As aiohttp names it."""
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch):
+    """The pauses, which take no time; the clock goes on by them."""
+    pauses = []
+    clock = SimpleNamespace(sleep=pauses.append, monotonic=lambda: sum(pauses))
+    monkeypatch.setattr(requests, "time", clock)
+    return pauses
+
+
+def failing(times, error):
+    left = iter([error] * times)
+
+    def request():
+        for each in left:
+            raise each
+        return "answer"
+
+    return request
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EIO, "SlowDown"),
+        TimeoutError(),
+        ConnectionResetError(),
+        ClientPayloadError("cut"),
+        ShortBodyError(),
+    ],
+)
+def test_what_may_pass_is_repeated(error, pauses):
+    assert with_patience(failing(4, error), "s3://bucket/x", MASK) == "answer"
+    assert len(pauses) == 4
+    assert pauses == sorted(pauses)
+    assert sum(pauses) < 2
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "number", "reason"),
+    [
+        (FileNotFoundError("bucket/x"), FileNotFoundError, errno.ENOENT, "No such file or directory"),
+        (PermissionError("expired, hidden"), PermissionError, errno.EACCES, "expired, ***"),
+        (OSError(errno.EINVAL, "no range"), OSError, errno.EINVAL, "no range"),
+        (NoCredentialsError("Unable to locate credentials"), OSError, errno.EIO, "Unable to locate credentials"),
+        (
+            ReplacedError("s3://bucket/x"),
+            ReplacedError,
+            errno.EAGAIN,
+            "replaced by another file while it was being read",
+        ),
+    ],
+)
+def test_what_would_stay_is_not_repeated(error, kind, number, reason, pauses):
+    with pytest.raises(kind) as raised:
+        with_patience(failing(1, error), "s3://bucket/x", MASK)
+    assert (raised.value.errno, raised.value.strerror, raised.value.filename) == (number, reason, "s3://bucket/x")
+    assert raised.value.__suppress_context__  # the cause may contain credentials
+    assert not pauses
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(errno.EIO, "slow down, hidden"), "slow down, ***"),
+        (TimeoutError("read of hidden"), "the store did not answer in time (read of ***)"),
+        (TimeoutError(), "the store did not answer in time (TimeoutError)"),
+    ],
+)
+def test_patience_ends(error, reason, pauses):
+    with pytest.raises(OSError, match="s3://bucket/x") as raised:
+        with_patience(failing(1000, error), "s3://bucket/x", MASK)
+    assert (raised.value.strerror, raised.value.filename) == (reason, "s3://bucket/x")
+    assert requests.PATIENCE_SECS - 5 < sum(pauses) <= requests.PATIENCE_SECS
+
+
+class System:
+    """A file system of one object."""
+
+    def __init__(self):
+        self.asked = []
+
+    def cat_file(self, path, **options):
+        self.asked.append(options)
+        return b"bytes!"[options["start"] : options["end"]]
+
+
+@pytest.mark.parametrize(
+    ("identity", "more"),
+    [(None, {}), (("mtime", "1", 6), {}), (("ETag", "x", 6), {}), (("generation", "17", 6), {"generation": "17"})],
+)
+def test_a_range(identity, more):
+    """One request; Google's store is asked for the listed generation."""
+    system = System()
+    assert read_range(system, "bucket/x", 1, 4, identity) == b"yte"
+    assert system.asked == [{"start": 1, "end": 4, **more}]
+
+
+def test_a_short_body():
+    with pytest.raises(ShortBodyError) as raised:
+        read_range(System(), "bucket/x", 4, 9, None)
+    assert raised.value.strerror == "the store returned 2 of 5 bytes"
