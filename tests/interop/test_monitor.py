@@ -7,7 +7,7 @@ import pytest
 from helpers import ROOT, run
 
 from optim import GradientMonitor
-from optim.telemetry.trees import arrays_by_name, gradients_by_name
+from optim.telemetry.trees import gradients_by_name
 from summaries import SummaryWriter, read_run
 
 
@@ -61,24 +61,17 @@ def test_torch_tensors_of_every_kind(torch):
     strided = torch.arange(6.0).reshape(2, 3).T
     found, parameters = gradients_by_name({"half": half, "rows": rows, "strided": strided})
     assert parameters == {}
-    assert {name: array.tolist() for name, array in found.items()} == {
+    assert {name: leaf.to_dense().tolist() for name, leaf in found.items()} == {
         "half": [1, 2],
         "rows": [[0, 0], [1, 2], [0, 0]],
         "strided": [[0, 3], [1, 4], [2, 5]],
     }
 
 
-def test_torch_shares_its_memory(torch):
-    tensor = torch.zeros(3)
-    (array,) = arrays_by_name({"w": tensor}, "weights", {"w": np.zeros(3)})
-    tensor += 1
-    assert array.tolist() == [1, 1, 1]
-
-
 def test_torch_without_gradients(torch, logdir):
     with (
         SummaryWriter(logdir) as writer,
-        pytest.raises(ValueError, match=r"^gradients must contain at least one array, got none$"),
+        pytest.raises(ValueError, match=r"^gradients must contain at least one array, got none; if the framework"),
     ):
         GradientMonitor(writer).observe(1, torch.nn.Linear(2, 2))
 
