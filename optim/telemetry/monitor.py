@@ -243,7 +243,7 @@ class _Leaves:
         unknown = not_known_here(self._tree, self._parameters)
         if unknown and self._norm is None:
             name, what = next(iter(unknown.items()))
-            raise ValueError(f"the norm of {name!r} is not known on this rank, which holds {what}; pass global_norm=")
+            raise ValueError(f"the norm of {name!r} is not known on this rank, which holds {what} pass global_norm=")
         others: dict[str, Any] = {}
         if detailed:
             trees = {"weights": self._weights, "updates": updates, **{f"slot {slot!r}": slots[slot] for slot in slots}}

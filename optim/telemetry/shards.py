@@ -94,20 +94,18 @@ def flat_groups(tree: Any, parameters: Mapping[str, Any]) -> list[Any]:
         tree: what the caller gave: only the module knows the groups.
         parameters: by name.
     """
-    if not any("_fsdp_flattened" in parameter.__dict__ for parameter in parameters.values()):
+    if not any(_is_flat(parameter) for parameter in parameters.values()):
         return []
-    fsdp = sys.modules["torch.distributed.fsdp"]
-    found: dict[int, Any] = {}
-    if hasattr(tree, "modules"):
-        for module in fsdp.FullyShardedDataParallel.fsdp_modules(tree):  # inner ones come later
-            whole = module.sharding_strategy is fsdp.ShardingStrategy.NO_SHARD
-            place = None if whole else (module.process_group, module.compute_device.type)
-            found |= {id(parameter): place for parameter in module.parameters()}
-    return [found.get(id(parameter)) for parameter in parameters.values()]
+    places = _fsdp_places(tree)
+    return [places.get(id(parameter)) for parameter in parameters.values()]
 
 
 def not_known_here(tree: Any, parameters: Mapping[str, Any]) -> dict[str, str]:
     """The names of parameters of which other ranks hold parts or others of the kind, and nothing says which ranks.
+
+    Args:
+        tree: what the caller gave.
+        parameters: by name.
 
     Returns:
         Name → what this rank holds.
@@ -115,14 +113,33 @@ def not_known_here(tree: Any, parameters: Mapping[str, Any]) -> dict[str, str]:
     found = {}
     for name, parameter in parameters.items():
         marks = parameter.__dict__  # empty for most
-        if not marks or hasattr(parameter, "placements"):
+        if not marks or library_of(type(parameter)) == "DTensor":
             continue
         if marks.get("allreduce") is False:
-            found[name] = "one of several experts"
+            found[name] = "one of several experts:"
         elif marks.get("tensor_model_parallel"):
-            found[name] = "a part of it"
-        elif "_fsdp_flattened" in marks and not hasattr(tree, "modules"):
-            found[name] = "a part that FSDP made: pass the module itself, which knows the other ranks"
+            found[name] = "a part of it:"
+        elif _is_flat(parameter) and id(parameter) not in _fsdp_places(tree):
+            found[name] = (
+                "a part that FSDP made: give the outermost FSDP module itself, which knows the other ranks, or"
+            )
+    return found
+
+
+def _is_flat(parameter: Any) -> bool:
+    """Whether FSDP1 flattened this parameter, or made it by flattening others."""
+    return "_fsdp_flattened" in parameter.__dict__
+
+
+def _fsdp_places(tree: Any) -> dict[int, Any]:
+    """Parameter's id → its (group, device); None for one that FSDP does not shard."""
+    fsdp = sys.modules["torch.distributed.fsdp"]
+    found: dict[int, Any] = {}
+    for module in tree.modules() if hasattr(tree, "modules") else ():  # inner ones come later
+        if isinstance(module, fsdp.FullyShardedDataParallel):
+            whole = module.sharding_strategy is fsdp.ShardingStrategy.NO_SHARD
+            place = None if whole else (module.process_group, module.compute_device.type)
+            found |= {id(parameter): place for parameter in module.parameters()}
     return found
 
 

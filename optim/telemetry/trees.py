@@ -15,9 +15,9 @@ from optim.arrays import as_array, library_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["gradients_by_name", "leaves_like"]
+__all__ = ["gradients_by_name", "leaves_like", "named_parameters"]
 
-_WRAPPERS = {"_fsdp_wrapped_module", "_orig_mod", "_checkpoint_wrapped_module"}
+_WRAPPERS = {"_fsdp_wrapped_module", "_orig_mod", "_checkpoint_wrapped_module", "_forward_module"}
 """Components that torch's wrappers of modules insert into names; tags leave them out."""
 
 
@@ -97,8 +97,7 @@ def _leaves(tree: Any, what: str) -> _Leaves:
     if isinstance(tree, _Leaves):
         return tree
     if hasattr(tree, "named_parameters"):
-        within = "module." if type(tree).__name__ in _HOLDERS else ""
-        tree = [(_plain(name.removeprefix(within)), parameter) for name, parameter in tree.named_parameters()]
+        tree = named_parameters(tree)
     pairs = list(tree) if isinstance(tree, Iterator) else tree
     if not _are_pairs(pairs):
         pairs = list(_walk(pairs, ()))
@@ -114,8 +113,13 @@ def _leaves(tree: Any, what: str) -> _Leaves:
     return leaves
 
 
+def named_parameters(module: Any) -> list[tuple[str, Any]]:
+    """A torch module's parameters, by their names in the module that the user wrote, whatever wraps it."""
+    within = "module." if type(module).__name__ in _HOLDERS else ""
+    return [(_plain(name.removeprefix(within)), parameter) for name, parameter in module.named_parameters()]
+
+
 def _plain(name: str) -> str:
-    """The parameter's name in the module that the user wrote."""
     if "_" not in name:
         return name
     return ".".join([part for part in name.split(".") if part not in _WRAPPERS])
