@@ -10,7 +10,7 @@ STEPS = 6
 
 def network(torch, seed=0):
     torch.manual_seed(seed)
-    return torch.nn.Sequential(torch.nn.Linear(8, 17), torch.nn.Tanh(), torch.nn.Linear(17, 1))
+    return torch.nn.Sequential(torch.nn.Linear(8, 18), torch.nn.Tanh(), torch.nn.Linear(18, 1))
 
 
 def batches(torch, steps=STEPS, rows=4):

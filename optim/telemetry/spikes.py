@@ -20,6 +20,7 @@ LEAST_RISE = 0.1  # of a loss, relative to its level
 FACTOR = 10.0  # of a norm, relative to its level
 LEAST_POINTS = 30  # fewer show no level
 _WINDOW = 256  # values that the level and its noise are taken from
+_BEYOND = 2.5  # times the highest ordinary value: heavy tails have single high ones
 _AGAIN = 32  # values after which they are taken anew
 
 
@@ -37,7 +38,8 @@ class SpikeDetector:
     def __init__(self, *, logarithmic: bool = False) -> None:
         self._logarithmic = logarithmic
         self._values: deque[float] = deque(maxlen=_WINDOW)
-        self._bar = math.inf
+        self._level, self._noise, self._bar = 0.0, math.inf, math.inf
+        self._most = 0.0  # how far above the level an ordinary value was, in standard deviations of the noise
         self._until = LEAST_POINTS  # values until the bar is set anew
 
     def is_spike(self, value: float) -> bool:
@@ -47,19 +49,22 @@ class SpikeDetector:
         if not math.isfinite(value):
             return False
         if self._until == 0:
-            self._bar = self._new_bar()
+            self._set_bar()
             self._until = _AGAIN
         self._until -= 1
         self._values.append(value)
-        return value > self._bar
+        if value > self._bar:
+            return True
+        self._most = max(self._most, (value - self._level) / self._noise)
+        return False
 
-    def _new_bar(self) -> float:
+    def _set_bar(self) -> None:
         values = np.array(self._values)
         cut = blocks(values, max(1, len(values) // _AGAIN))
         level = float(cut.median[-2:].max())  # of a falling value the earlier one: it is the higher bar
         nearest = np.minimum(np.arange(len(values)) * len(cut.median) // len(values), len(cut.median) - 1)
         span = float(cut.median.max() - cut.median.min())
         noise = max(float(np.median(cut.sigma)), 0.005 * span + 1e-3 * abs(level) + 1e-300)
-        reach = max(SIGMAS, tail_reach((values - cut.median[nearest]) / noise))
+        reach = max(SIGMAS, tail_reach((values - cut.median[nearest]) / noise), _BEYOND * self._most)
         least = math.log10(FACTOR) if self._logarithmic else LEAST_RISE * abs(level)
-        return level + max(reach * noise, least)
+        self._level, self._noise, self._bar = level, noise, level + max(reach * noise, least)
