@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 
-.PHONY: demo test bench pictures lint types layers proto format clean
+.PHONY: demo test frameworks bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -23,6 +23,17 @@ types: $(VENV)/.ready
 
 layers: $(VENV)/.ready
 	$(BIN)/lint-imports
+
+# Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
+frameworks: .venv-frameworks/.ready
+	.venv-frameworks/bin/python -m pytest tests/frameworks
+
+.venv-frameworks/.ready: pyproject.toml
+	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks
+	.venv-frameworks/bin/python -m pip install --quiet --upgrade pip
+	.venv-frameworks/bin/python -m pip install --quiet torch==2.13.0
+	.venv-frameworks/bin/python -m pip install --quiet --group frameworks --editable '.[fast]'
+	touch $@
 
 # Each peer runs beside us in the same process, where it is installed.
 bench: $(VENV)/.ready
@@ -48,4 +59,4 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .protoc build dist runs
+	rm -rf $(VENV) .venv-frameworks .protoc build dist runs
