@@ -123,27 +123,30 @@ class Measurement:
 
     def own(self) -> OfVariables:
         """What was measured of the parts that this rank holds."""
-        return self._assembled(self._with_sizes(), list(range(len(self._names))))
+        table = self._local()  # it knows the sizes
+        return self._assembled(table, self._sizes, list(range(len(self._names))))
 
     def _whole(self) -> OfVariables:
-        table = self._with_sizes()
-        if self._shards:
-            table = over_all_ranks(table, self._shards, largest=bool(self._slots))
-        return self._assembled(table, self._kept)
+        if not self._shards:
+            table = self._local()  # it knows the sizes
+            return self._assembled(table, self._sizes, self._kept)
+        table = over_all_ranks(self._with_sizes(), self._shards, largest=bool(self._slots))
+        return self._assembled(table, table[:, -1].astype(int).tolist(), self._kept)
 
     def _with_sizes(self) -> Table:
         """float64[leaves, ARRAY_WIDTH + 1]: this rank's table, and the number of elements."""
-        return np.column_stack([self._local(), self._sizes])
+        local = self._local()  # it knows the sizes
+        return np.column_stack([local, self._sizes])
 
     def _local(self) -> Table:
         """float64[leaves, ARRAY_WIDTH]: statistics of this rank's parts, measured once."""
         if self._table is None:
-            self._hosts = [_on_host(part) for part in self._parts]
+            self._hosts = _on_host_all(self._parts)
             self._sizes = [_size(p) if h is None else h.size for p, h in zip(self._parts, self._hosts, strict=True)]
             self._table = _statistics(self._parts, self._hosts, self._kinds)
         return self._table
 
-    def _assembled(self, table: Table, kept: list[int]) -> OfVariables:
+    def _assembled(self, table: Table, sizes: Sequence[int], kept: list[int]) -> OfVariables:
         """What a table of all leaves tells of the variables that are kept."""
         count = len(self._names)
         blocks = dict(zip(("gradients", *self._others), table.reshape(-1, count, table.shape[1]), strict=True))
@@ -157,10 +160,13 @@ class Measurement:
                 stats[:, column] = blocks[what][:, SQUARES]
         for k, block in enumerate([*blocks.values()][len(blocks) - len(self._slots) :]):
             stats[:, slot_columns(k)] = block[:, :SLOT_WIDTH]
-        norm = self._norm(gradients[:, SQUARES].tolist(), kept) / self._scale
+        norm = self._norm(gradients[:, SQUARES].tolist(), kept)
         if self._scale != 1.0:
+            norm /= self._scale
             stats[:, SQUARES] /= self._scale**2
-        names, sizes = [self._names[i] for i in kept], gradients[:, -1].astype(int).tolist()
+        names, sizes = self._names, sizes[:count]
+        if len(kept) < count:
+            names, sizes = [names[i] for i in kept], [sizes[i] for i in kept]
         has = {f"has_{what}": what in blocks for what in ("weights", "updates")}
         return OfVariables(
             norm, int(stats[:, NONFINITE].sum()), VariableReports(names, sizes, self._slots, stats, **has)
@@ -177,6 +183,16 @@ class Measurement:
 def _size(leaf: Any) -> int:
     """The number of elements."""
     return int(leaf.numel() if hasattr(leaf, "numel") else leaf.size)  # size is a method of torch's
+
+
+def _on_host_all(parts: Sequence[Any]) -> list[NDArray[Any] | None]:
+    """`_on_host` of each; quickly for torch's, of which there may be many, and small."""
+    if {library_of(kind) for kind in set(map(type, parts))} == {"torch"} and all(part.is_cpu for part in parts):
+        try:
+            return [part.detach().numpy() for part in parts]
+        except (TypeError, RuntimeError):  # one of them needs more care
+            pass
+    return [_on_host(part) for part in parts]
 
 
 def _on_host(part: Any) -> NDArray[Any] | None:
@@ -205,12 +221,18 @@ def _statistics(parts: Sequence[Any], hosts: Sequence[NDArray[Any] | None], kind
     detailed = [(i, host) for i, host in at_hand if kinds[i] != "squares"]
     others = [(i, host) for i, host in at_hand if kinds[i] == "squares"]
     if detailed:
-        table[[i for i, _ in detailed]] = measure([host for _, host in detailed])
+        table[_rows(detailed)] = measure([host for _, host in detailed])
     if others:
-        table[[i for i, _ in others], SQUARES] = sums_of_squares([host for _, host in others])
+        table[_rows(others), SQUARES] = sums_of_squares([host for _, host in others])
     if len(at_hand) < len(parts):
         _measure_on_devices(table, [i for i, host in enumerate(hosts) if host is None], parts, kinds)
     return table
+
+
+def _rows(numbered: Sequence[tuple[int, Any]]) -> Any:
+    """The rows of numbered arrays: as a slice if they follow one another, since NumPy is faster with that."""
+    rows = [i for i, _ in numbered]
+    return slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
 
 
 def _measure_on_devices(table: Table, rows: Sequence[int], parts: Sequence[Any], kinds: Sequence[str]) -> None:

@@ -53,6 +53,8 @@ def local_parts(leaves: Sequence[Any], flat: Sequence[Any]) -> tuple[list[Any], 
             variables' gradients, then perhaps all their weights, and so on.
     """
     parts = list(leaves)
+    if not flat and not any(library_of(kind) == "DTensor" for kind in set(map(type, parts))):
+        return parts, []
     meshes: dict[Any, dict[int, Any]] = {}
     for row, leaf in enumerate(leaves):
         if library_of(type(leaf)) == "DTensor":

@@ -49,8 +49,7 @@ def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     torch = sys.modules.get("torch")
     parameters = _Leaves()
     if torch is not None:
-        kind = torch.nn.Parameter
-        parameters.update({name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)})
+        parameters.update(_parameters(leaves, torch.nn.Parameter))
         leaves.update({name: _gradient(parameter) for name, parameter in parameters.items()})
     gradients = {name: _array(leaf, "gradients", name) for name, leaf in leaves.items() if leaf is not None}
     if len(gradients) < len(leaves):
@@ -83,6 +82,13 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
             raise ValueError(f"{what} of {name!r} must have the gradient's shape {shapes}")
         found.append(array)
     return found
+
+
+def _parameters(leaves: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
+    """Those leaves that are torch parameters; asking that of each takes longer than of their types."""
+    if set(map(type, leaves.values())) == {kind}:
+        return leaves
+    return {name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)}
 
 
 def _gradient(parameter: Any) -> Any:
