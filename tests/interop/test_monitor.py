@@ -110,3 +110,15 @@ def test_the_example(library, logdir, request):
     assert TAGS[library] <= set(scalars)
     assert {len(series) for tag, series in scalars.items() if "per_sec" not in tag} == {100}
     assert scalars["train/loss"].value[-1] < 0.7 * scalars["train/loss"].value[0]
+
+
+def test_tensorboard_sees_every_step_of_an_incident(logdir):
+    accumulators = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    with SummaryWriter(logdir) as writer, GradientMonitor(writer, 100, keep_last=40) as monitor:
+        for step in range(1, 121):
+            monitor.observe(step, {"w": np.float32([np.nan if step == 90 else 3, 4])}, loss=1.0)
+    incident = accumulators.EventAccumulator(str(logdir / "incident=90")).Reload()
+    for tag in ("gradients/global_norm", "gradients/norm/w", "train/loss"):
+        assert [event.step for event in incident.Scalars(tag)] == list(range(51, 101)), tag
+    (event,) = incident.Tensors("incident/text_summary")
+    assert (event.step, event.tensor_proto.string_val[0]) == (90, b"gradients are not finite")
