@@ -7,7 +7,7 @@ STORES := .venv-stores
 READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/test_cli.py \
 	tests/properties/test_reader_runs.py
 
-.PHONY: demo test conformance stores bench pictures lint types layers proto format clean
+.PHONY: demo test conformance stores frameworks bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -38,6 +38,17 @@ types: $(VENV)/.ready
 
 layers: $(VENV)/.ready
 	$(BIN)/lint-imports
+
+# Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
+frameworks: .venv-frameworks/.ready
+	.venv-frameworks/bin/python -m pytest tests/frameworks
+
+.venv-frameworks/.ready: pyproject.toml
+	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks
+	.venv-frameworks/bin/python -m pip install --quiet --upgrade pip
+	.venv-frameworks/bin/python -m pip install --quiet torch==2.13.0
+	.venv-frameworks/bin/python -m pip install --quiet --group frameworks --editable '.[fast]'
+	touch $@
 
 # Each peer runs beside us in the same process, where it is installed.
 bench: $(VENV)/.ready
@@ -76,4 +87,4 @@ $(STORES)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .protoc build dist runs

@@ -10,6 +10,7 @@ import optim  # noqa: F401 - first as a package: pytest would load a module whos
 import summaries  # noqa: F401 - likewise
 
 collect_ignore = []
+collect_ignore_glob = ["optim/integrations/*"]  # each needs its framework; tests/frameworks tests them
 if find_spec("numba") is None:  # an extra
     collect_ignore += [f"summaries/wire/compiled/{name}.py" for name in ("fields", "primitives", "scan", "scanner")]
 if find_spec("safetensors") is None:  # likewise

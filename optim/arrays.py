@@ -15,7 +15,29 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["array_like", "as_array", "whole"]
+__all__ = ["array_like", "as_array", "library_of", "whole"]
+
+
+_libraries: dict[type, str] = {}
+
+
+def library_of(kind: type) -> str:
+    """The library of a type of array: "torch", "DTensor" if ranks may hold parts of it, "jax", or "" for all others.
+
+    >>> library_of(np.ndarray)
+    ''
+    """
+    try:
+        return _libraries[kind]
+    except KeyError:
+        _libraries[kind] = _library_of(kind)
+        return _libraries[kind]
+
+
+def _library_of(kind: type) -> str:
+    if hasattr(kind, "detach") and hasattr(kind, "cpu"):
+        return "DTensor" if hasattr(kind, "full_tensor") else "torch"
+    return "jax" if hasattr(kind, "addressable_shards") else ""
 
 
 def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> NDArray[Any] | None:

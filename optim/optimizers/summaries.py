@@ -93,6 +93,8 @@ def with_summaries(
     gradients/zero_fraction/w 0.0
     updates/ratio/w 1.0
     """
+    if writer is None:  # a rank of GradientMonitor may have none
+        raise TypeError("writer must be a SummaryWriter or an EventFileWriter, got NoneType")
     telemetry = Telemetry(writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout)
     logged = wrapped(optimizer, _Summaries, telemetry)
     if any(isinstance(inside, _Summaries) and inside.writer is writer for inside in optimizer.transformations):
@@ -105,7 +107,7 @@ class _Summaries(Transformation):
         self._telemetry = telemetry
 
     @property
-    def writer(self) -> EventFileWriter:
+    def writer(self) -> EventFileWriter | None:
         """Where the steps are logged."""
         return self._telemetry.writer
 

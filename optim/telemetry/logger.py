@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from optim.telemetry.report import StepReport
 
-__all__ = ["Telemetry", "log_checkpoint"]
+__all__ = ["Telemetry", "log_checkpoint", "positive"]
 
 # In the order of the rows of `VariableReports.values`.
 _OF_A_VARIABLE = ("gradients/norm", "weights/norm", "updates/norm", "gradients/zero_fraction", "updates/ratio")
@@ -36,7 +36,7 @@ class Telemetry:
     """Writes the reports of due steps, and accumulates counts from the others.
 
     Args:
-        writer: where to log.
+        writer: where to log; None on a rank that only takes part in measuring.
         every_n_steps: a step is due if this divides it.
         histograms_every_n_steps: a step is due for histograms if this divides it; None for no histograms.
         variables: the variables that get tags of their own, or their names; None for all.
@@ -52,7 +52,7 @@ class Telemetry:
 
     def __init__(
         self,
-        writer: EventFileWriter,
+        writer: EventFileWriter | None,
         every_n_steps: int = 1,
         histograms_every_n_steps: int | None = None,
         variables: Iterable[Variable | str] | None = None,
@@ -60,14 +60,14 @@ class Telemetry:
         *,
         layout: bool = True,
     ) -> None:
-        if not isinstance(writer, EventFileWriter):
+        if not isinstance(writer, EventFileWriter | None):
             raise TypeError(f"writer must be a SummaryWriter or an EventFileWriter, got {type(writer).__name__}")
         self.writer = writer
-        self._every = _positive("every_n_steps", every_n_steps)
+        self._every = positive("every_n_steps", every_n_steps)
         self._histograms_every = 0
         if histograms_every_n_steps is not None:
-            self._histograms_every = _positive("histograms_every_n_steps", histograms_every_n_steps)
-            if not isinstance(writer, SummaryWriter):
+            self._histograms_every = positive("histograms_every_n_steps", histograms_every_n_steps)
+            if not isinstance(writer, SummaryWriter | None):
                 raise TypeError(f"histograms need a SummaryWriter, got {type(writer).__name__}")
         self._chosen = None if variables is None else _chosen(variables)
         self._clock = clock
@@ -96,19 +96,24 @@ class Telemetry:
         Raises:
             ValueError: the writer is closed.
         """
-        if self.writer.closed:
+        if self.writer is not None and self.writer.closed:
             raise ValueError(f"the writer of {self.writer.path} is closed; reopen() continues in a new file")
 
     def names_of(self, variables: Iterable[Variable]) -> tuple[str, ...]:
         """The variables' names in tags; if several share a name, the second is name_1, and so on."""
         return tuple([self._names.get(variable) or self._new_name(variable) for variable in variables])
 
-    def observe(self, report: StepReport, names: tuple[str, ...] = ()) -> None:
+    def shows(self, name: str) -> bool:
+        """Whether the variable of this name gets tags of its own."""
+        return self._chosen is None or name in self._chosen
+
+    def observe(self, report: StepReport, names: tuple[str, ...] = (), wall_time: float | None = None) -> None:
         """Record a step, and write it if it is due; of a skipped step, only the non-finite elements are counted.
 
         Args:
             report: the step's report.
             names: its variables' names in tags.
+            wall_time: seconds since the epoch; now if None.
         """
         self._nonfinite += report.nonfinite or 0
         if report.skipped:
@@ -117,25 +122,34 @@ class Telemetry:
         self._clipped += report.clipped
         if self.is_due(report.step):
             now = self._clock()
-            self._write(report, names, now)
+            if self.writer is not None:
+                self._write(self.writer, report, names, now, wall_time)
             self._steps = self._clipped = self._nonfinite = 0
             self._written = report.step, now
 
     def add_histograms(self, step: int, kind: str, arrays: Mapping[str, Any]) -> None:
         """Log a histogram of each variable's array; `kind` is "gradients" or "weights"."""
         for name, array in arrays.items():
-            if array.size and (self._chosen is None or name in self._chosen):
-                self.writer.add_histogram(f"histograms/{kind}/{name}", array, step)  # type: ignore[attr-defined]
+            if array.size and self.shows(name) and isinstance(self.writer, SummaryWriter):
+                self.writer.add_histogram(f"histograms/{kind}/{name}", array, step)
 
-    def _write(self, report: StepReport, names: tuple[str, ...], now: float) -> None:
+    def _write(
+        self,
+        writer: EventFileWriter,
+        report: StepReport,
+        names: tuple[str, ...],
+        now: float,
+        wall_time: float | None,
+    ) -> None:
         tags = self._of_the_step(report, now)
         known = report.variables if isinstance(report.variables, VariableReports) else _NO_VARIABLES
         template = self._template(tuple(tags), names, known)
         if not self._has_layout:
-            self.writer.add_summary(custom_scalars(_layout(known.slots)))
+            writer.add_summary(custom_scalars(_layout(known.slots)), 0, wall_time)
             self._has_layout = True
         values = known.values[template.places].reshape(-1)
-        self.writer.add_summary(template.scalars.filled(np.concatenate(([*tags.values()], values))), report.step)
+        summary = template.scalars.filled(np.concatenate(([*tags.values()], values)))
+        writer.add_summary(summary, report.step, wall_time)
 
     def _of_the_step(self, report: StepReport, now: float) -> dict[str, float]:
         """The values of the whole step, by tag."""
@@ -219,7 +233,8 @@ def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     return {**found, "slots": charts} if charts else found
 
 
-def _positive(name: str, number: int) -> int:
+def positive(name: str, number: int) -> int:
+    """The number, checked to be a positive integer."""
     if checks.integer(name, number) < 1:
         raise ValueError(f"{name} must be positive, got {number}")
     return int(number)

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from optim import checks
-from optim.arrays import whole
-from optim.kernels.measure import count_nonfinite, measure, norm_from_squares, sums_of_squares
-from optim.kernels.measure import norm as norm_of
-from optim.kernels.stats import (
-    NONFINITE,
-    OF_GRADIENT,
-    SLOT_WIDTH,
-    SQUARES,
-    UPDATE_SQUARES,
-    WEIGHT_SQUARES,
-    slot_columns,
-    stats_width,
-)
-from optim.telemetry.logger import Telemetry
+from optim.arrays import as_array
+from optim.telemetry.endings import call_at_unusual_end, forget
+from optim.telemetry.logger import Telemetry, positive
+from optim.telemetry.measuring import Measured, Measurement, of_reports
+from optim.telemetry.recorder import FlightRecorder
 from optim.telemetry.report import StepReport, VariableReports
-from optim.telemetry.trees import arrays_by_name, gradients_by_name
+from optim.telemetry.shards import flat_groups, not_known_here
+from optim.telemetry.trees import gradients_by_name, leaves_like
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -38,18 +29,36 @@ __all__ = ["GradientMonitor"]
 
 
 class GradientMonitor:
-    """Logs gradients, whichever library computes them and makes the update.
+    """Logs gradients, whichever library computes them and makes the update, on one device or on many ranks.
 
-    Arrays are not modified, nor copied if memory can be shared: each is read once, at steps that are due.
+    Arrays are not modified. They are measured where they are, at steps that are due: in the host's memory each is read
+    once, without a copy; on other devices by their library, with one transfer of the results.
+
+    With torch.distributed, every rank calls `observe` at the same steps, and one has the writer:
+
+    | gradients | norms |
+    |---|---|
+    | DDP | each rank's are whole |
+    | DTensor: FSDP2, tensor parallel, expert parallel | of whole tensors: one reduction for all tensors of a mesh |
+    | FSDP1 | of whole tensors; give the module itself, since only it knows the ranks |
+    | accumulated over several backward passes | call `observe` once, when the optimizer is about to step |
+    | scaled by GradScaler | call `unscale_` before, or give `scale=scaler.get_scale()` |
+    | experts or parts that are plain tensors (Megatron, DeepSpeed) | not known here: an error asks for `global_norm` |
+    | stages of a pipeline | each rank knows its stage only: give `global_norm` |
 
     Args:
-        writer: where to log; histograms need a SummaryWriter.
+        writer: where to log; histograms need a SummaryWriter. None on a rank that only takes part in measuring.
         every_n_steps: write at steps that this divides.
         histograms_every_n_steps: log histograms at steps that this divides; None for no histograms.
         variables: the names that get tags of their own; None for all.
         clock: returns seconds, from any start, for `train/global_step_per_sec`.
         layout: whether to log a layout of custom scalars; False if the run has its own, since TensorBoard shows one
             per run.
+        rank_writer: where to log, with the same tags, the norms of the parts that this rank holds: a writer of its own
+            on each rank, such as SummaryWriter("runs/x/rank=3").
+        keep_last: a flight recorder: every step is measured, and so many are kept in memory. They are written, as a run
+            `incident=<step>` below the writer's directory, when something happens: an element or a loss that is not
+            finite, a spike of the loss or the norm, an exception that ends the process, SIGTERM, or `dump()`.
 
     Raises:
         TypeError: a number of steps is not an integer; `variables` is not a list of names; histograms are requested,
@@ -69,17 +78,28 @@ class GradientMonitor:
 
     def __init__(
         self,
-        writer: EventFileWriter,
+        writer: EventFileWriter | None,
         every_n_steps: int = 1,
         histograms_every_n_steps: int | None = None,
         variables: Iterable[str] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
         layout: bool = True,
+        rank_writer: EventFileWriter | None = None,
+        keep_last: int | None = None,
     ) -> None:
+        chosen = list(variables) if isinstance(variables, Iterator) else variables  # it is needed more than once
         self._telemetry = Telemetry(
-            writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout
+            writer, every_n_steps, histograms_every_n_steps, chosen, clock, layout=layout
         )  # fmt: skip
+        self._of_rank = None
+        if rank_writer is not None:
+            self._of_rank = Telemetry(rank_writer, every_n_steps, None, chosen, clock, layout=layout)
+        self._keeps = keep_last is not None and positive("keep_last", keep_last) > 0
+        self._recorder: FlightRecorder | None = None
+        if writer is not None and keep_last is not None:
+            self._recorder = FlightRecorder(writer, keep_last, chosen, clock)
+            call_at_unusual_end(self._recorder.dump)
 
     def observe(
         self,
@@ -93,6 +113,7 @@ class GradientMonitor:
         updates: Any = None,
         slots: Mapping[str, Any] | None = None,
         global_norm: Any = None,
+        scale: Any = 1.0,
     ) -> StepReport:
         """Record a step, and log it if it is due.
 
@@ -103,9 +124,8 @@ class GradientMonitor:
             step: the step's number.
             gradients: name → array; nested mappings, lists, named tuples and JAX pytrees get names like "outer/inner".
                 Or a torch module, or its `named_parameters()`: then the gradients are the parameters' `grad`, and the
-                weights the parameters. Arrays may be NumPy's, torch's on any device, JAX's, or any with `__array__` or
-                `__dlpack__`. None is skipped. For a sharded DTensor pass its full_tensor(); or its to_local(), and the
-                `global_norm` of all ranks.
+                weights the parameters. Arrays may be NumPy's, torch's on any device and sharded as DTensors, JAX's, or
+                any with `__array__` or `__dlpack__`. None is skipped. Or VariableReports that were measured elsewhere.
             weights: arrays with the same names; others are ignored.
             clip_norm: the bound on the global norm, if the loop clips by it.
             learning_rate: the current rate.
@@ -113,7 +133,9 @@ class GradientMonitor:
             updates: the arrays that the step adds to the weights, with the same names, as optax returns them.
             slots: slot name → arrays with the same names, such as {"mu": state.mu, "nu": state.nu}.
             global_norm: the norm before clipping if it is known, for example from torch's clip_grad_norm_. If None, it
-                is measured.
+                is measured. Parameters whose norms are not known on this rank are then left out.
+            scale: what the gradients have been multiplied by: the scale of the loss, if they are not unscaled yet; or
+                min(1, c / norm), if they have been clipped. Their norms are divided by it, `global_norm` is not.
 
         Returns:
             The step's report: the global norm if it was measured, and at a due step each variable.
@@ -121,7 +143,8 @@ class GradientMonitor:
         Raises:
             TypeError: a leaf is not an array of floating dtype; the gradients have no names.
             ValueError: there are no gradients; weights, updates or a slot lack the name of a gradient, or have another
-                shape; `clip_norm` is not positive; a name is given twice; the writer is closed.
+                shape; `clip_norm` is not positive; a name is given twice; the writer is closed; a parameter's norm is
+                not known on this rank, and `global_norm` is not given.
         """
         telemetry = self._telemetry
         step = checks.integer("step", step)
@@ -132,70 +155,127 @@ class GradientMonitor:
             raise TypeError(f"slots must be a mapping from slot names to arrays, got {type(slots).__name__}")
         norm = None if global_norm is None else _number("global_norm", global_norm)
         due, histograms_due = telemetry.is_due(step), telemetry.histograms_are_due(step)
-        known: VariableReports | None = None
-        arrays: dict[str, NDArray[Any]] = {}
-        nonfinite = None if norm is None else 0
         counted = bound is not None and norm is None  # whether `gradients/clipped_fraction` needs this step's norm
-        if due or histograms_due or counted or not math.isfinite(norm or 0.0):
+        detailed = due or self._keeps
+        found = Measured(norm, None if norm is None else 0, None)
+        if detailed or histograms_due or counted or not math.isfinite(norm or 0.0):
             telemetry.check_open()
-            arrays, parameters = gradients_by_name(gradients)
-            if not arrays:
-                raise ValueError("gradients must contain at least one array, got none")
-            weights = parameters if weights is None and parameters else weights
-            if due:
-                known = _measured(arrays, weights, updates, slots or {})
-            norm, nonfinite = _norm_and_nonfinite([*arrays.values()], norm, known)
+            leaves = _Leaves(gradients, weights, norm, _number("scale", scale))
+            found = leaves.measured(updates, slots or {}, detailed=detailed)
         report = StepReport(
             step,
             math.nan if learning_rate is None else _number("learning_rate", learning_rate),
-            norm,
+            found.norm,
             bound,
-            clipped=bound is not None and norm is not None and norm > bound,
-            nonfinite=nonfinite,
-            variables=() if known is None else known,
-            loss=_number("loss", loss) if due and loss is not None else None,  # fetching it from a device takes time
+            clipped=bound is not None and found.norm is not None and found.norm > bound,
+            nonfinite=found.nonfinite,
+            variables=() if found.variables is None else found.variables,
+            loss=_number("loss", loss) if detailed and loss is not None else None,  # fetching it takes time
         )
-        telemetry.observe(report, tuple(arrays))
-        if histograms_due:
-            telemetry.add_histograms(step, "gradients", arrays)
-            if weights is not None:
-                of_weights = arrays_by_name(weights, "weights", arrays)
-                telemetry.add_histograms(step, "weights", dict(zip(arrays, of_weights, strict=True)))
+        self._log(report, found, histograms_of=leaves if histograms_due else None)
         return report
 
+    def dump(self, reason: str = "dump() was called") -> str | None:
+        """Write the steps that `keep_last` keeps, as an incident.
 
-def _measured(
-    gradients: dict[str, NDArray[Any]], weights: Any, updates: Any, slots: Mapping[str, Any]
-) -> VariableReports:
-    """The measurements of each variable; each array is read once."""
-    trees = {"weights": weights, "updates": updates, **{f"slot {slot!r}": tree for slot, tree in slots.items()}}
-    given = {what: arrays_by_name(tree, what, gradients) for what, tree in trees.items() if tree is not None}
-    stats = np.full((len(gradients), stats_width(len(slots))), math.nan)
-    stats[:, OF_GRADIENT] = measure([*gradients.values()])[:, OF_GRADIENT]
-    for column, what in ((WEIGHT_SQUARES, "weights"), (UPDATE_SQUARES, "updates")):
-        if what in given:
-            stats[:, column] = sums_of_squares(given[what])
-    for k, slot in enumerate(slots):
-        stats[:, slot_columns(k)] = measure(given[f"slot {slot!r}"])[:, :SLOT_WIDTH]
-    sizes = [gradient.size for gradient in gradients.values()]
-    has = {f"has_{what}": what in given for what in ("weights", "updates")}
-    return VariableReports(list(gradients), sizes, list(slots), stats, **has)
+        Args:
+            reason: is written with them, as a text.
+
+        Returns:
+            The directory of the incident; None if there is no step to write, or this rank has no writer.
+
+        Raises:
+            ValueError: there is no flight recorder.
+        """
+        if not self._keeps:
+            raise ValueError("dump() needs a flight recorder: GradientMonitor(writer, keep_last=500)")
+        return None if self._recorder is None else self._recorder.dump(reason)
+
+    def close(self) -> None:
+        """End the flight recorder; the writers are the caller's to close. Closing again does nothing."""
+        if self._recorder is not None:
+            forget(self._recorder.dump)
+            self._recorder.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is not None and self._recorder is not None:
+            self._recorder.dump(f"{kind.__name__}: {error}")
+        self.close()
+
+    def _log(self, report: StepReport, found: Measured, histograms_of: _Leaves | None) -> None:
+        names = () if found.variables is None else found.variables.names
+        self._telemetry.observe(report, names)
+        if self._recorder is not None:
+            self._recorder.record(report, names)
+        if self._of_rank is not None and found.own is not None:
+            own, rate = found.own(), report.learning_rate
+            of_rank = StepReport(report.step, rate, own.norm, nonfinite=own.nonfinite, variables=own.variables)
+            self._of_rank.observe(of_rank, own.variables.names)
+        if histograms_of is not None:
+            for kind, name, array in histograms_of.whole(self._telemetry.shows):
+                self._telemetry.add_histograms(report.step, kind, {name: array})
 
 
-def _norm_and_nonfinite(
-    arrays: list[NDArray[Any]], norm: float | None, known: VariableReports | None
-) -> tuple[float, int]:
-    """The global norm, measured unless the caller gave it, and the number of non-finite elements."""
-    if known is not None:
-        norm = norm_from_squares(known.stats[:, SQUARES].tolist(), arrays) if norm is None else norm
-        return norm, int(known.stats[:, NONFINITE].sum())
-    norm = norm_of(arrays) if norm is None else norm
-    return norm, 0 if math.isfinite(norm) else count_nonfinite(arrays)
+class _Leaves:
+    """A step's gradients, and the weights if they are given or found with them."""
+
+    def __init__(self, gradients: Any, weights: Any, norm: float | None, scale: float) -> None:
+        self._norm, self._scale = norm, scale
+        self._reports = gradients if isinstance(gradients, VariableReports) else None
+        self._tree = gradients if hasattr(gradients, "modules") else None
+        self._gradients, self._parameters = gradients_by_name({} if self._reports is not None else gradients)
+        self._weights = self._parameters if weights is None and self._parameters else weights
+        if not self._gradients and self._reports is None and norm is None:
+            raise ValueError(
+                "gradients must contain at least one array, got none; if the framework keeps them to itself, as "
+                "DeepSpeed does, pass global_norm="
+            )
+
+    def measured(self, updates: Any, slots: Mapping[str, Any], *, detailed: bool) -> Measured:
+        """Their measurements; of each variable if detailed."""
+        if self._reports is not None:
+            return of_reports(self._reports, self._norm)
+        if not self._gradients:
+            return Measured(self._norm, int(not math.isfinite(self._norm or 0.0)), None)
+        unknown = not_known_here(self._tree, self._parameters)
+        if unknown and self._norm is None:
+            name, what = next(iter(unknown.items()))
+            raise ValueError(f"the norm of {name!r} is not known on this rank, which holds {what} pass global_norm=")
+        others: dict[str, Any] = {}
+        if detailed:
+            trees = {"weights": self._weights, "updates": updates, **{f"slot {slot!r}": slots[slot] for slot in slots}}
+            others = {what: self._like(tree, what) for what, tree in trees.items() if tree is not None}
+        flat = flat_groups(self._tree, self._parameters)
+        return Measurement(
+            self._gradients, others, list(slots), flat, self._scale, unknown, detailed=detailed
+        ).measured(self._norm)  # fmt: skip
+
+    def whole(self, shown: Callable[[str], bool]) -> Iterator[tuple[str, str, NDArray[Any]]]:
+        """(kind, name, array) for each histogram."""
+        weights = [] if self._weights is None else self._like(self._weights, "weights")
+        flat = flat_groups(self._tree, self._parameters)
+        for kind, leaves in (("gradients", list(self._gradients.values())), ("weights", weights)):
+            for i, (name, leaf) in enumerate(zip(self._gradients, leaves, strict=False)):
+                if not shown(name):
+                    continue
+                if flat and flat[i] is not None:
+                    raise ValueError(f"no histogram of {name!r} is possible: FSDP holds it in flat parts")
+                array = as_array(leaf.full_tensor() if hasattr(leaf, "full_tensor") else leaf, name, widened=True)
+                if array is not None:
+                    yield kind, name, array / self._scale if kind == "gradients" and self._scale != 1.0 else array
+
+    def _like(self, tree: Any, what: str) -> Sequence[Any]:
+        """The tree's arrays, in the order of the gradients; those of parameters are as their gradients are."""
+        return list(tree.values()) if tree is self._parameters else leaves_like(tree, what, self._gradients)
 
 
 def _number(name: str, value: Any) -> float:
     """A number, or an array of one element on any device."""
-    value = whole(value, name)
+    if hasattr(value, "full_tensor"):
+        value = value.full_tensor()  # a partial DTensor's item() is this rank's part, without a word
     try:
         return float(value.item() if hasattr(value, "item") else value + 0)  # a string is not a number
     except (TypeError, ValueError, RuntimeError):

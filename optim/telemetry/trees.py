@@ -1,6 +1,7 @@
-"""Converts gradients of other libraries (mappings, pytrees, torch modules) to NumPy arrays by name.
+"""Gradients of any library (mappings, pytrees, torch modules) as leaves by name.
 
-Nothing here imports torch or JAX: their objects are recognized by their methods, or by modules that are already loaded.
+A leaf stays where it is: a torch or JAX array is returned as it is, and any other becomes a NumPy array. Nothing here
+imports torch or JAX: their objects are recognized by their methods, or by modules that are already loaded.
 """
 
 from __future__ import annotations
@@ -9,25 +10,30 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from optim.arrays import as_array
+from optim.arrays import as_array, library_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
-    Arrays = dict[str, NDArray[Any]]
+__all__ = ["gradients_by_name", "leaves_like", "named_parameters"]
 
-__all__ = ["arrays_by_name", "gradients_by_name"]
+_WRAPPERS = {"_fsdp_wrapped_module", "_orig_mod", "_checkpoint_wrapped_module", "_forward_module"}
+"""Components that torch's wrappers of modules insert into names; tags leave them out."""
+
+
+_HOLDERS = {"DistributedDataParallel", "DataParallel"}  # of a module that they call "module"
+_ML_DTYPES = {"bfloat16"}  # floating, though NumPy does not say so
 
 
 class _Leaves(dict[str, Any]):
     """Name → leaf, with checked names."""
 
 
-def gradients_by_name(tree: Any) -> tuple[Arrays, dict[str, Any]]:
+def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The gradients, and also the weights if the tree holds parameters, which have both.
 
     Args:
-        tree: as in `arrays_by_name`; or with torch parameters as leaves, or a torch module.
+        tree: as in `leaves_like`; or with torch parameters as leaves, or a torch module.
 
     Returns:
         The existing gradients, and the parameters that have them, both by name.
@@ -43,16 +49,15 @@ def gradients_by_name(tree: Any) -> tuple[Arrays, dict[str, Any]]:
     torch = sys.modules.get("torch")
     parameters = _Leaves()
     if torch is not None:
-        kind = torch.nn.Parameter
-        parameters.update((name, leaf) for name, leaf in leaves.items() if isinstance(leaf, kind))
-        leaves.update((name, parameter.grad) for name, parameter in parameters.items())
+        parameters.update(_parameters(leaves, torch.nn.Parameter))
+        leaves.update({name: _gradient(parameter) for name, parameter in parameters.items()})
     gradients = {name: _array(leaf, "gradients", name) for name, leaf in leaves.items() if leaf is not None}
     if len(gradients) < len(leaves):
         parameters = _Leaves((name, parameter) for name, parameter in parameters.items() if name in gradients)
     return gradients, parameters
 
 
-def arrays_by_name(tree: Any, what: str, like: Arrays) -> list[NDArray[Any]]:
+def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
     """The arrays of a tree with the names of `like`, in its order.
 
     Args:
@@ -68,20 +73,37 @@ def arrays_by_name(tree: Any, what: str, like: Arrays) -> list[NDArray[Any]]:
     leaves = _leaves(tree, what)
     found = []
     for name, gradient in like.items():
-        if leaves.get(name) is None:
+        leaf = leaves.get(name)
+        if leaf is None:
             raise ValueError(f"{what} must have an array for every gradient, got none for {name!r}")
-        array = _array(leaves[name], what, name)
+        array = _array(leaf, what, name)
         if array.shape != gradient.shape:
-            raise ValueError(f"{what} of {name!r} must have the gradient's shape {gradient.shape}, got {array.shape}")
+            shapes = f"{tuple(gradient.shape)}, got {tuple(array.shape)}"
+            raise ValueError(f"{what} of {name!r} must have the gradient's shape {shapes}")
         found.append(array)
     return found
+
+
+def _parameters(leaves: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
+    """Those leaves that are torch parameters; asking that of each takes longer than of their types."""
+    if set(map(type, leaves.values())) == {kind}:
+        return leaves
+    return {name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)}
+
+
+def _gradient(parameter: Any) -> Any:
+    """A torch parameter's gradient; zeros in place of None if FSDP gave this rank nothing of it."""
+    gradient = parameter.grad
+    if gradient is None and "_fsdp_flattened" in parameter.__dict__ and parameter.requires_grad:
+        return parameter.detach().new_zeros(parameter.shape)
+    return gradient
 
 
 def _leaves(tree: Any, what: str) -> _Leaves:
     if isinstance(tree, _Leaves):
         return tree
     if hasattr(tree, "named_parameters"):
-        tree = tree.named_parameters()
+        tree = named_parameters(tree)
     pairs = list(tree) if isinstance(tree, Iterator) else tree
     if not _are_pairs(pairs):
         pairs = list(_walk(pairs, ()))
@@ -95,6 +117,18 @@ def _leaves(tree: Any, what: str) -> _Leaves:
             raise ValueError(f"{what} must have each name once, got {name!r} twice")
         leaves[name] = leaf
     return leaves
+
+
+def named_parameters(module: Any) -> list[tuple[str, Any]]:
+    """A torch module's parameters, by their names in the module that the user wrote, whatever wraps it."""
+    within = "module." if type(module).__name__ in _HOLDERS else ""
+    return [(_plain(name.removeprefix(within)), parameter) for name, parameter in module.named_parameters()]
+
+
+def _plain(name: str) -> str:
+    if "_" not in name:
+        return name
+    return ".".join([part for part in name.split(".") if part not in _WRAPPERS])
 
 
 def _is_text(name: str) -> bool:
@@ -138,11 +172,16 @@ def _children(tree: Any) -> list[tuple[str, Any]] | None:
     return [(jax.tree_util.keystr(path, simple=True, separator="/"), leaf) for path, leaf in pairs]
 
 
-def _array(leaf: Any, what: str, name: str) -> NDArray[Any]:
-    """The leaf, in memory that NumPy can read: its own where that is possible."""
-    array = as_array(leaf, f"{what} of {name!r}", widened=True)
+def _array(leaf: Any, what: str, name: str) -> Any:
+    """The leaf itself if it is torch's or JAX's; else in memory that NumPy can read, its own where that is possible."""
+    library = library_of(type(leaf))
+    if library in {"torch", "DTensor"}:
+        if leaf.is_floating_point():
+            return leaf
+        raise TypeError(f"{what} of {name!r} must be of floating dtype, got {str(leaf.dtype).removeprefix('torch.')}")
+    array = leaf if library == "jax" else as_array(leaf, f"{what} of {name!r}", widened=True)
     if array is None:
         raise TypeError(f"{what} of {name!r} must be an array, got {type(leaf).__name__}: {leaf!r}")
-    if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
+    if array.dtype.kind != "f" and array.dtype.name not in _ML_DTYPES:
         raise TypeError(f"{what} of {name!r} must be of floating dtype, got {array.dtype}")
     return array

@@ -1,0 +1,129 @@
+"""A callback for Keras, on its JAX or torch backend.
+
+    model.fit(..., callbacks=[GradientCallback("runs/x")])
+
+When: Keras' callbacks never see gradients, so the optimizer's `apply` is wrapped while the model trains: each step is
+seen before the optimizer clips, with the loss scale divided out. Steps are the optimizer's iterations, from 1. On JAX
+the measuring is a part of the compiled training step.
+
+What: the global norm before clipping, the bound `global_clipnorm` and clipping's other tags if it is set (`clipnorm`
+bounds each variable, and has no such tags), the learning rate, and each variable's norms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import keras
+import numpy as np
+
+from optim.integrations.ranks import Logging
+from optim.kernels.stats import OF_GRADIENT, SQUARES, WEIGHT_SQUARES, stats_width
+from optim.telemetry.devices import from_traced, traced_statistics
+from optim.telemetry.report import VariableReports
+
+if TYPE_CHECKING:
+    import os
+
+    from summaries import EventFileWriter
+
+__all__ = ["GradientCallback"]
+
+
+class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
+    """Logs the gradients of a Keras model.
+
+    Args:
+        writer: where to log: a directory, or a writer.
+        options: GradientMonitor's, such as `every_n_steps` or `keep_last`.
+
+    Raises:
+        ValueError: Keras has another backend than JAX or torch.
+    """
+
+    def __init__(self, writer: EventFileWriter | str | os.PathLike[str], **options: Any) -> None:
+        super().__init__()
+        if keras.backend.backend() not in {"jax", "torch"}:
+            raise ValueError(f"Keras' backend must be jax or torch, got {keras.backend.backend()}")
+        self._writer, self._options = writer, options
+        self._logging: Logging | None = None
+        self._bound: float | None = None  # self.model must not be touched within a step: under JAX it moves its state
+
+    def set_model(self, model: Any) -> None:
+        """Wrap the optimizer; Keras compiles the training step afterwards.
+
+        Raises:
+            ValueError: the optimizer accumulates gradients of several steps, which are not seen here.
+        """
+        super().set_model(model)
+        optimizer = getattr(model, "optimizer", None)
+        if optimizer is None or self._logging is not None:
+            return
+        if optimizer.gradient_accumulation_steps:
+            raise ValueError(
+                "the optimizer must not accumulate gradients, which it does inside of itself, got "
+                f"gradient_accumulation_steps={optimizer.gradient_accumulation_steps}"
+            )
+        self._logging = Logging.to(self._writer, per_rank=False, **self._options)
+        self._bound = optimizer.global_clipnorm or None
+        apply = optimizer.apply
+
+        def watched(grads: Any, trainable_variables: Any = None) -> Any:
+            variables = optimizer._trainable_variables if trainable_variables is None else trainable_variables  # noqa: SLF001 - as its apply does
+            self._observe(optimizer, list(grads), list(variables))
+            return apply(grads, trainable_variables)
+
+        optimizer.apply = watched
+        model.train_function = None  # it may have been compiled without this
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Unwrap the optimizer, and close the file."""
+        if self._logging is None:
+            return
+        if keras.backend.backend() == "jax":
+            import jax  # noqa: PLC0415 - of this backend only
+
+            jax.effects_barrier()  # the last steps' numbers may still be on their way
+        del self.model.optimizer.apply
+        self.model.train_function = None
+        self._logging.close()
+        self._logging = None
+
+    def _observe(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
+        """Log what `apply` is about to use; under JAX this is traced."""
+        known = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
+        names, given = [v.path for _, v in known], [g for g, _ in known]
+        weights = [v.value for _, v in known]
+        scale = optimizer.loss_scale_factor or 1.0
+        rate, number = optimizer.learning_rate, optimizer.iterations
+        if keras.backend.backend() == "torch":
+            gradients_by_name, weights_by_name = (dict(zip(names, each, strict=True)) for each in (given, weights))
+            rate = float(keras.ops.convert_to_numpy(rate))
+            self._log(int(number) + 1, gradients_by_name, weights_by_name, rate, scale)
+            return
+        import jax  # noqa: PLC0415 - of this backend only
+
+        sizes = [int(np.prod(gradient.shape)) for gradient in given]
+
+        def take(step: Any, rate: Any, table: Any) -> None:
+            reports = _reports(names, sizes, from_traced(np.asarray(table)), scale)
+            self._log(int(step) + 1, reports, None, float(rate), 1.0)
+
+        jax.debug.callback(take, number.value, keras.ops.convert_to_tensor(rate), traced_statistics(given + weights))
+
+    def _log(self, step: int, gradients: Any, weights: Any, rate: Any, scale: float) -> None:
+        if self._logging is None:
+            return
+        self._logging.monitor.observe(
+            step, gradients, weights, clip_norm=self._bound, learning_rate=rate, scale=scale
+        )  # fmt: skip
+
+
+def _reports(names: list[str], sizes: list[int], table: Any, scale: float) -> VariableReports:
+    """The measurements of gradients, whose rows come first, and weights."""
+    count = len(names)
+    stats = np.full((count, stats_width(0)), np.nan)
+    stats[:, OF_GRADIENT] = table[:count, OF_GRADIENT]
+    stats[:, SQUARES] /= scale**2
+    stats[:, WEIGHT_SQUARES] = table[count:, SQUARES]
+    return VariableReports(names, sizes, (), stats, has_weights=True, has_updates=False)

@@ -1,0 +1,108 @@
+"""Statistics of arrays that are not in the host's memory, measured where they are: one transfer for each device.
+
+Columns are those of `kernels.stats` for an array: SQUARES SUM LARGEST ZEROS NONFINITE. Norms are computed in float32 or
+wider, and squared here in float64.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optim.kernels.stats import ARRAY_WIDTH, LARGEST, NONFINITE, SQUARES, SUM, ZEROS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Table = NDArray[np.float64]
+
+__all__ = ["from_traced", "jax_statistics", "torch_statistics", "traced_statistics"]
+
+_SMALL = 1e-12  # squares of float32 elements may have underflowed
+
+
+def torch_statistics(tensors: Sequence[Any], kinds: Sequence[str]) -> Table:
+    """float64[tensors, ARRAY_WIDTH]: statistics of tensors on one device, none of them sharded.
+
+    Args:
+        tensors: of floating dtypes.
+        kinds: of each, what is measured: "squares" only; of a "gradient" ZEROS and NONFINITE too; of a "slot" SUM and
+            LARGEST too. Other columns are 0.
+    """
+    torch = sys.modules["torch"]
+    dense = [tensor.detach().to_dense() if tensor.is_sparse else tensor.detach() for tensor in tensors]
+    gradients = [i for i, kind in enumerate(kinds) if kind == "gradient"]
+    slots = [i for i, kind in enumerate(kinds) if kind == "slot"]
+    values = _norms(torch, dense)
+    wide = values[0].dtype
+    values += [torch.count_nonzero(dense[i]).to(wide) for i in gradients]
+    values += [dense[i].sum(dtype=wide) for i in slots]
+    values += [_largest(dense[i], wide) for i in slots]
+    found = np.array(torch.stack(values).tolist())  # the transfer
+    norms, nonzeros, sums, largest = np.split(found, np.cumsum([len(dense), len(gradients), len(slots)]))
+    table = np.zeros((len(dense), ARRAY_WIDTH))
+    table[gradients, ZEROS] = [dense[i].numel() for i in gradients] - nonzeros
+    table[slots, SUM], table[slots, LARGEST] = sums, largest
+    for i in np.flatnonzero(~(np.isfinite(norms) & (norms > _SMALL))).tolist():  # seldom
+        table[i, NONFINITE] = dense[i].numel() - int(torch.isfinite(dense[i]).sum())
+        if wide is torch.float64:
+            norms[i] = float(torch.linalg.vector_norm(dense[i], dtype=wide))
+    with np.errstate(over="ignore"):
+        table[:, SQUARES] = norms**2
+    return table
+
+
+def _norms(torch: Any, tensors: Sequence[Any]) -> list[Any]:
+    """The norm of each tensor, on its device: float64 if that device has it, from sums in float32 or wider."""
+    wide = torch.float32 if tensors[0].device.type == "mps" else torch.float64
+    found: list[Any] = [None] * len(tensors)
+    for dtype in {tensor.dtype for tensor in tensors}:
+        rows = [i for i, tensor in enumerate(tensors) if tensor.dtype == dtype]
+        sums = torch.float32 if dtype.itemsize < torch.float32.itemsize else None
+        same = [tensors[i] for i in rows]
+        for i, norm in zip(rows, torch._foreach_norm(same, 2, sums), strict=True):  # noqa: SLF001 - it has no public name
+            found[i] = norm.to(wide)
+    return found
+
+
+def _largest(tensor: Any, kind: Any) -> Any:
+    return tensor.max().to(kind) if tensor.numel() else tensor.new_full((), -np.inf, dtype=kind)
+
+
+def jax_statistics(arrays: Sequence[Any]) -> Table:
+    """float64[arrays, ARRAY_WIDTH]: statistics of JAX arrays, sharded or not, in one jitted function."""
+    return from_traced(np.asarray(_jitted()(list(arrays))))
+
+
+@cache
+def _jitted() -> Any:
+    return sys.modules["jax"].jit(traced_statistics)
+
+
+def traced_statistics(arrays: Sequence[Any]) -> Any:
+    """float32[arrays, ARRAY_WIDTH]: statistics of JAX arrays, which may be traced; norms in place of SQUARES."""
+    jnp = sys.modules["jax"].numpy
+    return jnp.stack([_traced(jnp, array) for array in arrays])
+
+
+def _traced(jnp: Any, array: Any) -> Any:
+    if not array.size:
+        return jnp.array([0.0, 0.0, -np.inf, 0.0, 0.0])
+    wide = array if array.dtype == jnp.float64 else array.astype(jnp.float32)
+    most = jnp.max(jnp.abs(wide))  # NaN if an element is
+    unit = jnp.where(jnp.isfinite(most) & (most > 0), most, 1.0)  # so that squares neither overflow nor underflow
+    norm = jnp.where(jnp.isinf(most), most, unit * jnp.sqrt(jnp.sum(jnp.square(wide / unit))))
+    counts = [jnp.sum(wide == 0), jnp.sum(~jnp.isfinite(wide))]
+    return jnp.stack([norm, jnp.sum(wide), jnp.max(wide), *(count.astype(wide.dtype) for count in counts)])
+
+
+def from_traced(found: NDArray[Any]) -> Table:
+    """float64[arrays, ARRAY_WIDTH] of `kernels.stats`, from rows of `traced_statistics`."""
+    table = found.astype(np.float64)
+    table[:, SQUARES] **= 2
+    return table

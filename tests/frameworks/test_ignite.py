@@ -1,0 +1,43 @@
+"""Ignite: gradients of the user's own function, which its handlers come after."""
+
+import pytest
+from reference_loop import CLIP, LR, batches, by_hand, compare, network
+
+from summaries import read_logdir
+
+torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
+engines = pytest.importorskip("ignite.engine", reason="pytorch-ignite is not installed: make frameworks")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+from optim.integrations.ignite import attach  # noqa: E402 - it needs ignite
+
+
+def trainer(logdir, clip, last=None, **options):
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+
+    def update(engine, batch):
+        if engine.state.iteration == last:
+            raise RuntimeError("no more data")
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(batch[0]), batch[1]).backward()
+        if clip is not None:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+
+    engine = engines.Engine(update)
+    attach(engine, optimizer, logdir, model, **options)
+    return engine
+
+
+@pytest.mark.parametrize("clip", [CLIP, None])
+def test_before_clipping(logdir, clip):
+    trainer(logdir, clip).run(batches(torch))
+    compare(logdir, by_hand(torch, clip), clip)
+
+
+def test_an_exception_writes_what_was_kept(logdir):
+    with pytest.raises(RuntimeError, match="no more data"):
+        trainer(logdir, None, 4, keep_last=2, every_n_steps=100).run(batches(torch))
+    runs = read_logdir(logdir)
+    assert runs["incident=3"].scalars["gradients/global_norm"].step.tolist() == [2, 3]

@@ -1,0 +1,107 @@
+"""Lightning's Trainer: automatic and manual optimization, two optimizers, mixed precision, an exception."""
+
+import pytest
+from reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
+
+from summaries import read_logdir, read_run
+
+torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
+lightning = pytest.importorskip("lightning.pytorch", reason="lightning is not installed: make frameworks")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+from optim.integrations.lightning import GradientCallback  # noqa: E402 - it needs lightning
+
+
+class Module(lightning.LightningModule):
+    def __init__(self, *, spoilt=None, fused=False):
+        super().__init__()
+        self.net = network(torch)
+        self.spoilt, self.fused = spoilt, fused
+
+    def training_step(self, batch, number):
+        if number == self.spoilt:
+            raise RuntimeError("no more data")
+        return torch.nn.functional.mse_loss(self.net(batch[0]), batch[1])
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), LR, fused=self.fused)
+
+
+class Manual(Module):
+    automatic_optimization = False
+
+    def training_step(self, batch, number):
+        optimizer = self.optimizers()
+        optimizer.zero_grad()
+        self.manual_backward(super().training_step(batch, number))
+        self.clip_gradients(optimizer, CLIP, "norm")
+        optimizer.step()
+
+
+class TwoOptimizers(Module):
+    automatic_optimization = False
+
+    def training_step(self, batch, number):
+        loss = super().training_step(batch, number)
+        for optimizer in self.optimizers():
+            optimizer.zero_grad()
+        self.manual_backward(loss)
+        for optimizer in self.optimizers():
+            optimizer.step()
+
+    def configure_optimizers(self):
+        return [torch.optim.SGD(self.net[i].parameters(), LR) for i in (0, 2)]
+
+
+def fit(tmp_path, module, clip=None, accumulate=1, **settings):
+    options = settings.pop("options", {})
+    trainer = lightning.Trainer(
+        max_epochs=1, gradient_clip_val=clip, accumulate_grad_batches=accumulate, accelerator="cpu", devices=1,
+        logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+        default_root_dir=tmp_path, callbacks=[GradientCallback(tmp_path / "run", **options)], **settings,
+    )  # fmt: skip
+    trainer.fit(module, torch.utils.data.DataLoader(batches(torch, STEPS * accumulate), batch_size=None))
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_before_clipping(tmp_path, accumulate):
+    fit(tmp_path, Module(), CLIP, accumulate)
+    scalars = compare(tmp_path / "run", by_hand(torch, accumulate=accumulate), prefix="net.")
+    x, y = batches(torch)[accumulate - 1]
+    if accumulate == 1:
+        first = float(torch.nn.functional.mse_loss(network(torch)(x), y))
+        assert scalars["train/loss"].value[0] == pytest.approx(first)
+
+
+def test_values_clipped(tmp_path):
+    """Of each element, after the gradients were seen: there is no bound on the norm."""
+    fit(tmp_path, Module(), 1e-3, gradient_clip_algorithm="value")
+    scalars = read_run(tmp_path / "run").scalars
+    assert scalars["gradients/global_norm"].value[0] == pytest.approx(by_hand(torch)[0]["gradients/global_norm"])
+    assert "gradients/clip_norm" not in scalars
+
+
+def test_manual_optimization(tmp_path):
+    fit(tmp_path, Manual())
+    compare(tmp_path / "run", by_hand(torch), prefix="net.")
+
+
+def test_two_optimizers(tmp_path):
+    fit(tmp_path, TwoOptimizers())
+    runs = read_logdir(tmp_path / "run")
+    wanted = by_hand(torch, None)
+    for name, layer in ((".", "0"), ("optimizer=1", "2")):
+        found = runs[name].scalars
+        tags = [tag for tag in found if tag.startswith("gradients/norm/")]
+        assert tags == [f"gradients/norm/net.{layer}.weight", f"gradients/norm/net.{layer}.bias"]
+        for tag in tags:
+            values = [step[tag.replace("net.", "")] for step in wanted]
+            assert found[tag].value.tolist() == pytest.approx(values, rel=1e-5)
+
+
+def test_an_exception_writes_what_was_kept(tmp_path):
+    with pytest.raises(RuntimeError, match="no more data"):
+        fit(tmp_path, Module(spoilt=4), options={"keep_last": 3, "every_n_steps": 100})
+    runs = read_logdir(tmp_path / "run")
+    assert runs["incident=4"].scalars["gradients/norm/net.0.weight"].step.tolist() == [2, 3, 4]
+    assert runs["incident=4"].texts["incident/text_summary"][0] == "RuntimeError: no more data"
