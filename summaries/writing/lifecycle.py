@@ -26,6 +26,7 @@ from summaries.writing.flusher import Flusher
 from summaries.writing.lifetime import close_at_last, look_after
 from summaries.writing.nonfinite import NonFiniteWarnings
 from summaries.writing.pending import ROW_BYTES, Pending, held_by_this_thread
+from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +84,7 @@ class Lifecycle:
         self._nonfinite = NonFiniteWarnings()
         self._metadata = MetadataOnce()
         self._default_step = 0  # of calls that give none
-        self.paths: list[str] = []  # of every file so far
+        self._file_paths: list[str] = []  # of every file so far
         self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
         self._closed = False  # or closing
         self._failed = False  # to write
@@ -92,15 +93,20 @@ class Lifecycle:
         self._renew_locks()
         self._open()
 
-    @property
+    @computed
     def path(self) -> str:
         """The file being written."""
         return self._file.path
 
-    @property
+    @computed
     def closed(self) -> bool:
         """Whether close() was called, and nothing was logged since."""
         return self._closed
+
+    @computed
+    def paths(self) -> list[str]:
+        """Every file so far."""
+        return self._file_paths
 
     def get_logdir(self) -> str:
         """The directory that the file is in."""
@@ -118,10 +124,8 @@ class Lifecycle:
         """flush() this writer's own file only."""
         if not self._forked:
             if not self._write_pending(fsync=self._fsync):
-                message = (
-                    f"a flush of {self.path} interrupted another of the same thread: the first flush resumes afterwards"
-                )
-                warnings.warn(message, RuntimeWarning, stacklevel=3)
+                message = f"a flush of {self._file.path} interrupted another of the same thread"
+                warnings.warn(f"{message}: the first flush resumes afterwards", RuntimeWarning, stacklevel=3)
             self._raise_error()
 
     def close(self) -> None:
@@ -160,7 +164,8 @@ class Lifecycle:
         if not (self._pending.sealed or self._failed):
             return
         if held_by_this_thread(self._disk_lock) or not self._take_open_lock():
-            raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it afterwards")
+            path = self._file.path
+            raise RuntimeError(f"reopen() of {path} interrupted a flush of the same thread: call it afterwards")
         try:
             with contextlib.suppress(OSError):  # if the old file cannot be written, waiting events go to the new one
                 self._flush_file()
@@ -173,14 +178,15 @@ class Lifecycle:
         """Let a call log after close(), in a new file; or amid close(), which then writes its event, too."""
         if held_by_this_thread(self._disk_lock) or not self._take_open_lock():
             if self._pending.sealed:
-                raise RuntimeError(f"this call interrupted the end of {self.path} in the same thread: log it again")
+                path = self._file.path
+                raise RuntimeError(f"this call interrupted the end of {path} in the same thread: log it again")
             return
         try:
             if self._pending.sealed:
-                closed = self.path
+                closed = self._file.path
                 self.reopen()
                 if not self._went_on:
-                    _logger.info("something was logged after close() of %s: it goes to %s", closed, self.path)
+                    _logger.info("something was logged after close() of %s: it goes to %s", closed, self._file.path)
                 self._went_on = True
         finally:
             self._open_lock.release()
@@ -198,7 +204,7 @@ class Lifecycle:
         with self._disk_lock:
             directory = self._directory if self._write_to_disk else None
             self._file = begun_file(directory, self._clock(), self._suffix, self._purge_step)
-            self.paths.append(self._file.path)
+            self._file_paths.append(self._file.path)
             self._purge_step = None  # only the first file purges; later ones continue it
             self._pending.begin_file()
             self._metadata.begin_file()

@@ -13,6 +13,7 @@ from summaries.storage.names import join
 from summaries.values import as_float, as_tag, check_mapping
 from summaries.writing.event_file_writer import EventFileWriter
 from summaries.writing.scalars_json import scalars_json
+from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -122,10 +123,10 @@ class RunWriter(EventFileWriter):
 
     # All files of the run together:
 
-    @property
+    @computed
     def all_writers(self) -> dict[str, EventFileWriter] | None:
         """Directory → the writer of its file: this run, and the runs below it. None if the writer is closed."""
-        return None if self._closed else {self.get_logdir(): self, **self._children}
+        return None if self._closed else {self._logdir: self, **self._children}
 
     def flush(self) -> None:
         """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.

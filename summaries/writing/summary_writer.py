@@ -13,6 +13,7 @@ from summaries.writing.kind_methods import KindMethods
 from summaries.writing.large_histograms import LargeHistograms
 from summaries.writing.lifecycle import new_flusher
 from summaries.writing.run_writer import RunWriter
+from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,32 +120,32 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         if graph is not None or given["graph_def"] is not None:
             self._add_first_graph(graph, given["graph_def"])
 
-    @property
+    @computed
     def log_dir(self) -> str:
         """The run's directory, under torch's name."""
-        return self.get_logdir()
+        return self._logdir
 
-    @property
+    @computed
     def logdir(self) -> str:
         """The run's directory, under tensorboardX's name."""
-        return self.get_logdir()
+        return self._logdir
 
-    @property
+    @computed
     def max_queue(self) -> int:
         """The number of scalars after which a call encodes them."""
         return self._max_queue
 
-    @property
+    @computed
     def flush_secs(self) -> float:
         """The longest that an event waits, in seconds."""
         return self._flusher.flush_secs
 
-    @property
+    @computed
     def filename_suffix(self) -> str:
         """The end of the file's name."""
         return self._suffix
 
-    @property
+    @computed
     def file_writer(self) -> SummaryWriter | None:
         """The writer of the run's own file, as in torch: this writer itself. None if it is closed."""
         return None if self._closed else self
@@ -154,7 +155,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         self.reopen()
         return self
 
-    @property
+    @computed
     def event_writer(self) -> SummaryWriter:
         """This writer itself: torch has an EventFileWriter here."""
         return self
@@ -162,7 +163,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
     @property
     def _file_name(self) -> str:
         # Programs that upload or remove torch's event file find it as `writer.file_writer.event_writer._file_name`.
-        return self.path
+        return self._file.path
 
     _ev_writer = event_writer  # and tensorboardX's as `writer.file_writer.event_writer._ev_writer._file_name`
 
