@@ -103,7 +103,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
             graph, comment = None, graph
         directory = _directory(logdir, given["log_dir"], comment)
         self.purge_step = given["purge_step"]
-        self._options = {
+        self._child_options = {
             "filename_suffix": given["filename_suffix"] or "",
             "max_pending_bytes": max_pending_bytes,
             "fsync": fsync,
@@ -111,24 +111,24 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
             "write_to_disk": given["write_to_disk"] is not False,
             "flusher": new_flusher(directory, given["flush_secs"]),
         }
-        self._children, self._curves = {}, {}
+        self._child_writers, self._curve_directories = {}, {}
         self._run_metadata_tags = set()
-        self._projector = None
+        self._projector_files = None
         max_queue = _MAX_QUEUE if given["max_queue"] is None else given["max_queue"]
-        super().__init__(directory, max_queue, **self._options)
-        self._large = LargeHistograms(self._max_pending_bytes // 4)
+        super().__init__(directory, max_queue, **self._child_options)
+        self._large_histograms = LargeHistograms(self._max_pending_bytes // 4)
         if graph is not None or given["graph_def"] is not None:
             self._add_first_graph(graph, given["graph_def"])
 
     @computed
     def log_dir(self) -> str:
         """The run's directory, under torch's name."""
-        return self._logdir
+        return self._given_logdir
 
     @computed
     def logdir(self) -> str:
         """The run's directory, under tensorboardX's name."""
-        return self._logdir
+        return self._given_logdir
 
     @computed
     def max_queue(self) -> int:
@@ -138,17 +138,17 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
     @computed
     def flush_secs(self) -> float:
         """The longest that an event waits, in seconds."""
-        return self._flusher.flush_secs
+        return self._event_flusher.flush_secs
 
     @computed
     def filename_suffix(self) -> str:
         """The end of the file's name."""
-        return self._suffix
+        return self._file_suffix
 
     @computed
     def file_writer(self) -> SummaryWriter | None:
         """The writer of the run's own file, as in torch: this writer itself. None if it is closed."""
-        return None if self._closed else self
+        return None if self._is_closed else self
 
     def _get_file_writer(self) -> SummaryWriter:
         # Lightning, MONAI and others call this on torch's writer, to call add_summary on the result.
@@ -163,7 +163,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
     @property
     def _file_name(self) -> str:
         # Programs that upload or remove torch's event file find it as `writer.file_writer.event_writer._file_name`.
-        return self._file.path
+        return self._event_file.path
 
     _ev_writer = event_writer  # and tensorboardX's as `writer.file_writer.event_writer._ev_writer._file_name`
 

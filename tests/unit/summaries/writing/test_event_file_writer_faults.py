@@ -207,7 +207,7 @@ def test_a_file_that_was_cut_short(logdir, disk):
 
 def pending_bytes(writer):
     """What waits in memory: encoded, as rows, and as whole records."""
-    pending = writer._pending
+    pending = writer._pending_events
     return pending.encoded_bytes() + len(pending.rows) + pending.record_bytes
 
 
@@ -298,7 +298,7 @@ def test_long_tags_count_as_long_as_they_are(logdir):
     tag = "x" * 100_000
     for step in range(100):
         writer.add_scalar(tag, step, step)
-        assert len(writer._rows) <= 24 * 11
-        assert writer._pending.encoded_bytes() <= 2 << 20
+        assert len(writer._scalar_rows) <= 24 * 11
+        assert writer._pending_events.encoded_bytes() <= 2 << 20
     writer.close()
     assert len(scalars(writer.path)) == 100

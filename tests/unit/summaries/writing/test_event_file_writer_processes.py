@@ -179,9 +179,9 @@ writer.add_scalar("loss", 3.0, 3)
 def test_a_fork_while_the_writer_is_being_closed(tmp_path, logdir):
     """The child does not wait for the thread that was closing it, and does not write to its parent's file."""
     program = """
-seal = writer._pending.seal
+seal = writer._pending_events.seal
 def fork_first():
-    writer._pending.seal = seal
+    writer._pending_events.seal = seal
     child = os.fork()
     if child == 0:
         writer.add_scalar("child", 1.0, 1)
@@ -189,7 +189,7 @@ def fork_first():
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     return seal()
-writer._pending.seal = fork_first
+writer._pending_events.seal = fork_first
 writer.close()
 """
     run_script(tmp_path, HEAD + program, logdir)

@@ -106,7 +106,7 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
     """One that interrupts a write of its own thread cannot wait for it; what it was to write comes behind."""
     writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
     writer.add_scalar("loss", 1.0, 1)
-    append = type(writer._file).append
+    append = type(writer._event_file).append
 
     def interrupted(file, data, start):
         monkeypatch.undo()
@@ -115,12 +115,12 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
             writer.close()
         assert not writer.closed
         writer.reopen()  # does nothing, but for a writer that is closed or cannot write
-        writer._failed = True
+        writer._write_failed = True
         with pytest.raises(RuntimeError, match=r"^reopen\(\) of .* interrupted a flush of the same thread"):
             writer.reopen()
         append(file, data, start)
 
-    monkeypatch.setattr(type(writer._file), "append", interrupted)
+    monkeypatch.setattr(type(writer._event_file), "append", interrupted)
     writer.flush()
     writer.close()
     assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 2.0]
@@ -142,7 +142,7 @@ def test_a_call_that_close_overtakes(logdir, monkeypatch, log):
     def overtaken(step):
         if not writer.closed:
             writer.close()
-        writer._limit = 1 << 30  # as it was when the call looked
+        writer._rows_limit = 1 << 30  # as it was when the call looked
         return as_step(step)
 
     monkeypatch.setattr(event_file_writer, "as_step", overtaken)

@@ -70,7 +70,7 @@ def test_the_fourth_argument_after_a_name_is_tensorboardxs_step(logdir):
 
 def test_rows_of_the_same_moment(logdir):
     writer = SummaryWriter(logdir)
-    writer._clock = lambda: 1795202364.5
+    writer._wall_clock = lambda: 1795202364.5
     for i in range(4):
         writer.add_hparams({"lr": i}, {"accuracy": i})
     writer.close()

@@ -250,8 +250,8 @@ def test_a_forked_child_does_not_purge(logdir):
 
 def test_run_metadata_that_was_not_taken_can_be_logged_again(logdir):
     writer = SummaryWriter(logdir, flush_secs=3600.0)
-    writer._errors.append(OSError(28, "No space left on device"))
-    writer._limit = -1
+    writer._write_errors.append(OSError(28, "No space left on device"))
+    writer._rows_limit = -1
     with pytest.raises(OSError, match="No space left"):
         writer.add_run_metadata(RunMetadata(), "step1")
     writer.add_run_metadata(RunMetadata(), "step1")
