@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import threading
 import weakref
 from queue import Empty, SimpleQueue
@@ -52,7 +53,7 @@ class Flusher:
         """Serve `writer` too, until it is removed or collected."""
         self._writers[id(writer)] = weakref.ref(writer)
         with self._start_lock:
-            if not self._started:
+            if not (self._started or sys.is_finalizing()):  # at the very end, a thread cannot be started any more
                 self._started = True
                 weakref.finalize(self, self._wake.put, None).atexit = False
                 threading.Thread(

@@ -138,6 +138,10 @@ class Lifecycle:
         Raises:
             OSError: it could not be written. The writer stays open.
         """
+        self.close_own_file()
+
+    def close_own_file(self) -> None:
+        """close() this writer's own file only, whatever a subclass's close() does."""
         if self._pending_events.sealed:
             return
         self._flush_file()
@@ -246,6 +250,18 @@ class Lifecycle:
         except Exception as error:  # noqa: BLE001 - whatever it is, the next call raises it
             self._write_errors.append(error)
             self._rows_limit = NEVER
+
+    def give_up(self) -> str:
+        """Forget what could not be written, as the process ends; return how much it was, and the file that lacks it."""
+        with contextlib.suppress(Exception):  # once more: some errors concern one event, and are raised once
+            self.close_own_file()
+        path, lost = self._event_file.path, self._pending_events.count()
+        if not lost:
+            return f"an error was found when {path} was closed"
+        self._pending_events.clear()
+        with contextlib.suppress(Exception):
+            self.close_own_file()
+        return f"up to {lost} events were lost when {path} was closed"
 
     def after_fork_in_child(self) -> None:
         """Leave waiting events to the parent; the child's own events go to a new file."""

@@ -142,7 +142,7 @@ class RunWriter(EventFileWriter):
         Raises:
             OSError: a file could not be written. Its writer stays open.
         """
-        self._for_each_file(EventFileWriter.close)
+        self._for_each_file(EventFileWriter.close_own_file)
         self._large_histograms.clear()
 
     def reopen(self) -> None:

@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from summaries.storage.names import host_name
 from summaries.values import warn
 from summaries.writing.arguments import by_position
 from summaries.writing.graph_methods import GraphMethods
@@ -178,6 +179,4 @@ def _directory(logdir: Any, log_dir: Any, comment: str | None) -> str:
 def _default_logdir(comment: str) -> str:
     if not isinstance(comment, str):
         raise TypeError(f"comment must be a string, got {type(comment).__name__}: {comment!r}")
-    import socket  # noqa: PLC0415 - importing it takes a millisecond
-
-    return os.path.join("runs", f"{time.strftime('%b%d_%H-%M-%S')}_{socket.gethostname()}{comment}")
+    return os.path.join("runs", f"{time.strftime('%b%d_%H-%M-%S')}_{host_name()}{comment}")
