@@ -49,6 +49,9 @@ class Flusher:
         self._started = False
         self.forget_thread()
 
+    def __reduce__(self) -> tuple[type[Flusher], tuple[float]]:
+        return Flusher, (self.flush_secs,)  # a copy has a thread of its own, when it has something to write
+
     def add(self, writer: _Writer) -> None:
         """Serve `writer` too, until it is removed or collected."""
         self._writers[id(writer)] = weakref.ref(writer)

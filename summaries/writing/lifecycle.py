@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from summaries.kinds.metadata import MetadataOnce
 from summaries.storage.names import checked_suffix, is_remote
+from summaries.storage.nowhere import NowhereEventFile
 from summaries.values import as_count, as_step
 from summaries.writing.beginning import begun_file
 from summaries.writing.flusher import Flusher
@@ -30,7 +31,7 @@ from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NoReturn, Self
+    from typing import Any, Self
 
 __all__ = ["NEVER", "Lifecycle", "new_flusher"]
 
@@ -49,6 +50,18 @@ def new_flusher(logdir: str, flush_secs: float | None) -> Flusher:
 
 class Lifecycle:
     """What EventFileWriter is besides its methods for logging; there, its arguments are documented."""
+
+    _of_this_process = frozenset(
+        (
+            "_pending_events",
+            "_scalar_rows",
+            "_tag_numbers",
+            "_metadata_once",
+            "_write_errors",
+            "_disk_lock",
+            "_open_lock",
+        )
+    )
 
     def __init__(
         self,
@@ -79,23 +92,26 @@ class Lifecycle:
         self._wall_clock = clock or time.time
         self._at_once = not (self._max_queue and self._event_flusher.flush_secs)
 
-        self._pending_events = Pending()
-        self._scalar_rows = self._pending_events.rows  # both for add_scalar, which has no time to look twice
-        self._tag_numbers = (
-            {} if self._at_once else self._pending_events.tags
-        )  # a tag that is not in it is logged carefully
-        self._rows_limit = NEVER  # bytes that the buffer may hold before a call looks closer
         self._nonfinite_warnings = NonFiniteWarnings()
-        self._metadata_once = MetadataOnce()
         self._default_step = 0  # of calls that give none
         self._file_paths: list[str] = []  # of every file so far
-        self._write_errors: deque[Exception] = deque(maxlen=1)  # of the background thread
         self._is_closed = False  # or closing
         self._write_failed = False  # to write
         self._went_on = False  # after close()
         self._is_forked = False
-        self._renew_locks()
+        self._renew_buffers()
         self._open_file()
+
+    def _renew_buffers(self) -> None:
+        """Make what holds waiting events: it stays in this process, and copies of the writer do not share it."""
+        self._pending_events = Pending()
+        self._scalar_rows = self._pending_events.rows  # both for add_scalar, which has no time to look twice
+        # A tag that is not in it is logged carefully.
+        self._tag_numbers = {} if self._at_once else self._pending_events.tags
+        self._rows_limit = NEVER  # bytes that the buffer may hold before a call looks closer
+        self._metadata_once = MetadataOnce()
+        self._write_errors: deque[Exception] = deque(maxlen=1)  # of the background thread
+        self._renew_locks()
 
     @computed
     def path(self) -> str:
@@ -224,11 +240,21 @@ class Lifecycle:
         look_after(self)
         self._let_calls_pass()
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "a writer cannot be copied or sent to another process: make one there, for "
-            f"{self._given_logdir!r} too, and each writes a file of its own"
-        )
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy of a closed writer gets: everything but what holds waiting events, and the locks."""
+        if not self._pending_events.sealed:
+            raise TypeError(
+                "an open writer cannot be copied or sent to another process: make another "
+                f"{type(self).__name__}({self._given_logdir!r}) in that process; each writes a file of its own"
+            )
+        state = {name: value for name, value in self.__dict__.items() if name not in self._of_this_process}
+        return state | {"_event_file": NowhereEventFile(self._event_file.path), "_file_paths": self._file_paths[:]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._renew_buffers()
+        self._pending_events.seal()
+        look_after(self)
 
     def __enter__(self) -> Self:
         return self

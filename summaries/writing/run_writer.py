@@ -31,6 +31,7 @@ class RunWriter(EventFileWriter):
     _curve_directories: dict[str, None]  # directories of add_scalars
     _large_histograms: LargeHistograms
     _has_hparams = False
+    _of_this_process = EventFileWriter._of_this_process | {"_children_lock"}  # noqa: SLF001 - a part of the class
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: float | None = None
@@ -158,6 +159,11 @@ class RunWriter(EventFileWriter):
         self._child_options["purge_step"] = (
             None  # the parent writes it, and the parent's later events must not be hidden
         )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._child_writers = dict(self._child_writers)
+        self._child_options = {**self._child_options, "purge_step": None}  # as in a forked child
 
     def _for_each_file(self, act: Callable[[EventFileWriter], None]) -> None:
         """Apply `act` to the run's own writer and those below it; then raise the first error, if any."""

@@ -52,7 +52,7 @@ trainer = Trainer()
 
 def test_an_object_may_log_when_modules_are_gone(logdir, tmp_path):
     assert run_script(tmp_path, AT_THE_END, logdir) == "logged\n"
-    assert [scalars(path) for path in event_files(logdir)] == [[(1, 0.5)], [(1, 1.0)]]
+    assert [scalars(path) for path in event_files(logdir)] == [[(1, "loss", 0.5)], [(1, "last", 1.0)]]
 
 
 LOSS = """
