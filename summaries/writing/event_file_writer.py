@@ -49,7 +49,8 @@ class EventFileWriter(Lifecycle):
         logdir: the directory; created if missing. An address with a scheme, such as `s3://bucket/run`, goes to fsspec.
         max_queue: the number of scalars after which a call encodes them; a few thousand is fastest. With 0, each call
             writes what it logs before it returns.
-        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. With 0, each
+        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. The first
+            events are written sooner; with infinity, only flush() and close() write, and a full buffer. With 0, each
             call writes what it logs before it returns. If None, 2, or 60 if the directory is remote, since each write
             creates an object there.
         filename_suffix: appended to the file's name.
@@ -191,6 +192,10 @@ class EventFileWriter(Lifecycle):
         if self._is_forked:
             self._open_in_child()
         self._raise_error()
+        if self._nothing_logged:
+            self._nothing_logged = False
+            self._event_flusher.begin()
+            self._let_calls_pass()
         self._pending_events.encode()
         waiting = self._pending_events.encoded_bytes()
         if waiting >= self._max_pending_bytes:

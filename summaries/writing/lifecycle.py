@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import threading
 import time
@@ -44,8 +45,9 @@ NEVER = -1
 
 def new_flusher(logdir: str, flush_secs: float | None) -> Flusher:
     """A flusher for a directory. Each write to a remote one creates an object, so it writes less often there."""
-    usual = _REMOTE_FLUSH_SECS if is_remote(logdir) else _FLUSH_SECS
-    return Flusher(usual if flush_secs is None else flush_secs)
+    if is_remote(logdir):
+        return Flusher(_REMOTE_FLUSH_SECS if flush_secs is None else flush_secs, first_secs=math.inf)
+    return Flusher(_FLUSH_SECS if flush_secs is None else flush_secs)
 
 
 class Lifecycle:
@@ -236,9 +238,10 @@ class Lifecycle:
             self._metadata_once.begin_file()
         self._pending_events.unseal()
         self._is_closed = self._write_failed = self._is_forked = False
+        self._nothing_logged = True
         self._event_flusher.add(self)
         look_after(self)
-        self._let_calls_pass()
+        self._rows_limit = NEVER  # the first call notices that it is the first
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy of a closed writer gets: everything but what holds waiting events, and the locks."""

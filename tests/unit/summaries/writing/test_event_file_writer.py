@@ -23,7 +23,7 @@ from summaries import (
     summary_iterator,
 )
 
-NEVER = 3600.0
+NEVER = math.inf
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Writers and the ends of processes, threads and objects: nothing is lost, and nothing is written twice."""
 
 import gc
+import math
 import os
 import signal
 import threading
@@ -10,12 +11,12 @@ from helpers import event_files, run_script, scalars
 
 from summaries import EventFileWriter, UnfinishedTailWarning
 
-NEVER = 3600.0
+NEVER = math.inf
 HEAD = """
 import os, signal, sys, threading
 from summaries import EventFileWriter
 
-writer = EventFileWriter(sys.argv[1], flush_secs=3600.0)
+writer = EventFileWriter(sys.argv[1], flush_secs=float("inf"))
 """
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -203,7 +204,7 @@ import multiprocessing, sys
 from summaries import EventFileWriter
 
 def work(logdir, number):
-    writer = EventFileWriter(logdir, flush_secs=3600.0, filename_suffix=f".{number}")
+    writer = EventFileWriter(logdir, flush_secs=float("inf"), filename_suffix=f".{number}")
     writer.add_scalar("child", number, number)
     sys.keep = writer
 

@@ -104,7 +104,7 @@ def test_a_handler_that_closes_and_leaves(tmp_path, logdir, seed):
 
 def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
     """One that interrupts a write of its own thread cannot wait for it; what it was to write comes behind."""
-    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
     append = type(writer._event_file).append
 
@@ -135,7 +135,7 @@ LOGGING_NEW = {
 @pytest.mark.parametrize("log", LOGGING_NEW.values(), ids=LOGGING_NEW)
 def test_a_call_that_close_overtakes(logdir, monkeypatch, log):
     """It has found the writer open, and appends when close() is done: in a new file, which the next flush writes."""
-    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
     as_step = event_file_writer.as_step
 
@@ -231,7 +231,7 @@ def test_threads_that_log_while_another_closes(logdir):
 @pytest.mark.parametrize("log", LOGGING_NEW.values(), ids=LOGGING_NEW)
 def test_a_call_that_interrupts_the_creation_of_a_file(logdir, monkeypatch, log):
     """A handler cannot wait for its own thread: it is told to log again."""
-    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
     writer.close()
     begun, closed = lifecycle.begun_file, writer.path

@@ -60,7 +60,7 @@ import sys
 from pathlib import Path
 from summaries import SummaryWriter
 
-writer = SummaryWriter(sys.argv[1], flush_secs=3600)
+writer = SummaryWriter(sys.argv[1], flush_secs=float("inf"))
 for step in range(3):
     writer.add_scalar("loss", 0.5, step)
 Path(writer.path).unlink()
@@ -81,7 +81,7 @@ def test_a_loss_at_exit_is_on_stderr_once_even_without_warnings(logdir, tmp_path
 @pytest.fixture
 def broken(logdir, monkeypatch):
     """A writer with two events that its file does not take."""
-    writer = EventFileWriter(logdir, flush_secs=3600)
+    writer = EventFileWriter(logdir, flush_secs=float("inf"))
 
     def full(*_):
         raise OSError(28, "No space left on device", writer.path)
