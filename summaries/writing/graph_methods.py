@@ -46,7 +46,7 @@ class GraphMethods(EventFileWriter):
         """
         check_tag(tag)
         if tag in self._run_metadata_tags:
-            raise ValueError(f"the tag {tag!r} was already used for run metadata: each may be used once")
+            raise ValueError(f"the tag {tag!r} was already used for run metadata: use each tag once")
         data = message_bytes(run_metadata, RunMetadata, "run_metadata")
         tagged = TaggedRunMetadata(tag=tag, run_metadata=data)
         self.add_event(

@@ -110,7 +110,7 @@ class KindMethods(EventFileWriter):
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Log a picture: see `summaries.image`."""
+        """Log a picture, with one to four channels, as a PNG: `summaries.image` has the arguments in full."""
         self.add_summary(kinds.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_images(
@@ -142,7 +142,7 @@ class KindMethods(EventFileWriter):
     def add_figure(
         self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: float | None = None
     ) -> None:
-        """Log a matplotlib figure, or a list of them: see `summaries.figure`."""
+        """Log a matplotlib figure, or a list side by side, as a picture, and close them: see `summaries.figure`."""
         self.add_summary(kinds.figure(tag, figure, close), global_step, walltime)
 
     def add_video(
@@ -169,7 +169,7 @@ class KindMethods(EventFileWriter):
         self.add_summary(kinds.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
-        """Log a text: see `summaries.text`."""
+        """Log a text, which TensorBoard renders as Markdown, under `<tag>/text_summary`: see `summaries.text`."""
         self.add_summary(kinds.text(tag, text_string), global_step, walltime)
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:

@@ -29,8 +29,9 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
 
     It has the methods of TF1's FileWriter and of torch.utils.tensorboard's SummaryWriter, with the same arguments.
 
-    After the second argument, TF1 and torch order theirs differently: pass them by name, or see
-    `summaries.writing.arguments` for how they are told apart.
+    After the second argument, TF1 and torch order theirs differently: pass them by name. By position, a string as the
+    second argument means torch's and tensorboardX's order, a graph TF1's. If the second is None, a fifth that is a
+    number means torch's; if nothing tells, the order is TF1's, with a warning.
 
     Args:
         logdir: the run's directory; created if missing. An address with a scheme, such as `s3://bucket/run`, goes to
@@ -39,7 +40,8 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         positional: further arguments in TF1's or torch's order.
         max_queue: the number of scalars after which a call encodes them; a few thousand is fastest. With 0, each call
             writes what it logs before it returns.
-        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. With 0, each
+        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. The first
+            events are written sooner; with infinity, only flush() and close() write, and a full buffer. With 0, each
             call writes what it logs before it returns. If None, 2, or 60 if the directory is remote.
         graph_def: a GraphDef to log; TF1's older name for `graph`.
         filename_suffix: appended to the file's name.
