@@ -63,7 +63,8 @@ def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[
             array.real.dtype
         )  # NumPy warns that this discards the imaginary parts, as in torch's writer
     if array.dtype.kind not in kinds:
-        raise TypeError(f"{name} must be an array of numbers, got {type(values).__name__} of dtype {array.dtype}")
+        got = "None" if values is None else f"{type(values).__name__} of dtype {array.dtype}"
+        raise TypeError(f"{name} must be an array of numbers, got {got}")
     return array
 
 

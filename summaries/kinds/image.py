@@ -117,6 +117,8 @@ def figure(tag: str, figure: Any, close: bool = True) -> Summary:
         ImportError: matplotlib or Pillow is not installed.
     """
     several = figure if isinstance(figure, list) else [figure]
+    if not several:
+        raise ValueError("figure must be a matplotlib Figure, or a list of them, got an empty list")
     drawn = [_drawn(one) for one in several]
     if len({one.shape for one in drawn}) != 1:
         raise ValueError(f"figures must be of the same size, got {[one.shape[:2] for one in drawn]} pixels")

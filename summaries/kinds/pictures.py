@@ -40,7 +40,7 @@ def as_pixels(tensor: Any, dataformats: str, allowed: str, name: str = "img_tens
 
     Raises:
         TypeError: the array is not numeric, or `dataformats` is not a string.
-        ValueError: a letter is not allowed, or there is not one letter for each axis.
+        ValueError: a letter is not allowed, there is not one letter for each axis, or there are no or over 4 channels.
     """
     array = as_array(tensor, name)
     if not isinstance(dataformats, str):
@@ -49,7 +49,11 @@ def as_pixels(tensor: Any, dataformats: str, allowed: str, name: str = "img_tens
     if len(set(letters)) != len(letters) or not set(letters) <= set(allowed) or not {"H", "W"} <= set(letters):
         raise ValueError(f"dataformats must be letters of {allowed!r}, each once, with H and W, got {dataformats!r}")
     if len(letters) != array.ndim:
-        raise ValueError(f"{name} must have one axis for each letter of {dataformats!r}, got shape {array.shape}")
+        got = f"shape {array.shape} with dataformats {dataformats!r}"
+        raise ValueError(f"{name} must have one axis for each letter of dataformats, got {got}")
+    if "C" in letters and array.shape[letters.index("C")] not in _MODES:
+        got = f"shape {array.shape} with dataformats {dataformats!r}"
+        raise ValueError(f"{name} must have 1 to 4 channels, got {got}")
     missing = [letter for letter in allowed if letter not in letters]
     array = array.reshape(*array.shape, *(1 for _ in missing))
     letters += "".join(missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import re
@@ -12,6 +13,7 @@ __all__ = [
     "checked_suffix",
     "directory_of",
     "event_file_name",
+    "host_name",
     "is_event_file",
     "is_remote",
     "join",
@@ -29,10 +31,16 @@ def event_file_name(secs: float, suffix: str = "") -> str:
             same second sort by the counter.
         suffix: appended unchanged.
     """
+    host = host_name().replace(os.sep, "_")
+    return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(counter):06d}{suffix}"
+
+
+@functools.cache
+def host_name() -> str:
+    """This machine's name, looked up once: at exit, when files may still be created, nothing can be imported."""
     import socket  # noqa: PLC0415 - importing it takes a millisecond
 
-    host = socket.gethostname().replace(os.sep, "_")
-    return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(counter):06d}{suffix}"
+    return socket.gethostname()
 
 
 def checked_suffix(suffix: Any) -> str:

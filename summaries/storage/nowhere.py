@@ -10,13 +10,15 @@ __all__ = ["NowhereEventFile"]
 class NowhereEventFile:
     """An `EventFile` that only counts its bytes.
 
+    Args:
+        path: its path, by which nothing is written.
+
     Attributes:
-        path: the null device.
+        path: the same.
     """
 
-    path = os.devnull
-
-    def __init__(self) -> None:
+    def __init__(self, path: str = os.devnull) -> None:
+        self.path = path
         self._size = 0
 
     def size(self) -> int:

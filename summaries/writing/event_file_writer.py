@@ -13,9 +13,9 @@ written first when there is room again. An error of the background thread is rai
 nothing; the call after that is accepted as long as memory lasts. After close(), the next event begins a new file.
 
 Appending a row takes no lock: a bytearray's +=, slice and del are each atomic. A call that finds the buffer longer than
-`_limit` looks closer. That one comparison tells a call of everything unusual: rows are due to be encoded, there was an
-error, the writer was closed, the process was forked. A call that has compared already when another thread closes the
-writer finds the buffer sealed: it refuses the row, and the call looks closer, too.
+`_rows_limit` looks closer. That one comparison tells a call of everything unusual: rows are due to be encoded, there
+was an error, the writer was closed, the process was forked. A call that has compared already when another thread closes
+the writer finds the buffer sealed: it refuses the row, and the call looks closer, too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class EventFileWriter(Lifecycle):
         logdir: the directory; created if missing. An address with a scheme, such as `s3://bucket/run`, goes to fsspec.
         max_queue: the number of scalars after which a call encodes them; a few thousand is fastest. With 0, each call
             writes what it logs before it returns.
-        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. With 0, each
+        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. The first
+            events are written sooner; with infinity, only flush() and close() write, and a full buffer. With 0, each
             call writes what it logs before it returns. If None, 2, or 60 if the directory is remote, since each write
             creates an object there.
         filename_suffix: appended to the file's name.
@@ -120,26 +121,26 @@ class EventFileWriter(Lifecycle):
                 summary_description=summary_description,
             )
             self.add_summary(summary, global_step, walltime)
-            self._nonfinite.check(tag, scalar_value, global_step, double_precision=double_precision)
+            self._nonfinite_warnings.check(tag, scalar_value, global_step, double_precision=double_precision)
             return
-        rows = self._rows
-        if len(rows) > self._limit:
+        rows = self._scalar_rows
+        if len(rows) > self._rows_limit:
             self._look_closer()
         if scalar_value.__class__ is not float:
             scalar_value = as_float(scalar_value)
         try:
             rows += pack_row(
-                self._tags[tag],
+                self._tag_numbers[tag],
                 self._default_step if global_step is None else global_step,
-                self._clock() if walltime is None else walltime,
+                self._wall_clock() if walltime is None else walltime,
                 scalar_value,
             )
         except (KeyError, TypeError, OverflowError, BufferError, struct.error):
             self._log_carefully(tag, scalar_value, global_step, walltime)
             if FLOAT32_MAX < abs(scalar_value) < math.inf:
-                self._nonfinite.warn(tag, scalar_value, global_step, as_float32(scalar_value))
+                self._nonfinite_warnings.warn(tag, scalar_value, global_step, as_float32(scalar_value))
         if scalar_value - scalar_value:  # not 0.0: NaN or infinite
-            self._nonfinite.warn(tag, scalar_value, global_step, as_float32(scalar_value))
+            self._nonfinite_warnings.warn(tag, scalar_value, global_step, as_float32(scalar_value))
 
     def add_summary(self, summary: Any, global_step: Any = None, walltime: float | None = None) -> None:
         """Log a Summary.
@@ -155,11 +156,11 @@ class EventFileWriter(Lifecycle):
             ValueError: the bytes do not parse as a Summary, or the step is too large.
             OSError: earlier events could not be written; this one was not logged.
         """
-        data, metadata = self._metadata.without_written(message_bytes(summary, Summary, "summary"))
-        now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        record = encode_summary_event(data, self._step(global_step), now)
+        data, metadata = self._metadata_once.without_written(message_bytes(summary, Summary, "summary"))
+        now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
+        record = encode_summary_event(data, self._event_step(global_step), now)
         self._add_record(record, len(record))
-        self._metadata.note(metadata)
+        self._metadata_once.note(metadata)
 
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
         """Log a whole Event: a message or its bytes. Raises as `add_summary` does.
@@ -173,7 +174,7 @@ class EventFileWriter(Lifecycle):
         if step is not None or walltime is not None or not getattr(event, "wall_time", True):
             whole = Event.FromString(data)
             whole.step = whole.step if step is None else as_step(step)
-            now = whole.wall_time or self._clock()
+            now = whole.wall_time or self._wall_clock()
             whole.wall_time = now if walltime is None else as_float(walltime, "walltime")
             data = whole.SerializeToString()
         record = frame(data)
@@ -182,47 +183,51 @@ class EventFileWriter(Lifecycle):
     def _add_deferred(self, record: Deferred, size: int) -> None:
         """Log a record that the background thread computes; `size` is the memory that it holds until then."""
         self._add_record(record, size)
-        self._flusher.wake()
+        self._event_flusher.wake()
 
     def _look_closer(self) -> None:
         """Handle whatever is due: called when the buffer is longer than its limit."""
-        if self._closed:
+        if self._is_closed:
             self._go_on()
-        if self._forked:
+        if self._is_forked:
             self._open_in_child()
         self._raise_error()
-        self._pending.encode()
-        waiting = self._pending.encoded_bytes()
+        if self._nothing_logged:
+            self._nothing_logged = False
+            self._event_flusher.begin()
+            self._let_calls_pass()
+        self._pending_events.encode()
+        waiting = self._pending_events.encoded_bytes()
         if waiting >= self._max_pending_bytes:
-            self._limit = NEVER  # if this fails, the next call tries again before it logs anything
+            self._rows_limit = NEVER  # if this fails, the next call tries again before it logs anything
             self._write_pending()
         elif waiting >= _WAKE_BYTES:
-            self._flusher.wake()
+            self._event_flusher.wake()
 
     def _log_carefully(self, tag: Any, value: float, global_step: Any, walltime: Any) -> None:
         """Log a scalar if the fast way failed: a new tag, a step of another type, a huge value, a sealed buffer."""
-        tag, step = as_tag(tag), self._step(global_step)
-        now = self._clock() if walltime is None else as_float(walltime, "walltime")
-        number = self._pending.number_of(tag)
+        tag, step = as_tag(tag), self._event_step(global_step)
+        now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
+        number = self._pending_events.number_of(tag)
         self._let_calls_pass()  # fewer of them, if this is the longest tag so far
         row = pack_row(number, step, now, as_float32(value))
-        while not self._pending.add_row(row):
+        while not self._pending_events.add_row(row):
             self._go_on()
         if self._at_once:
             self._write_pending()
 
     def _add_record(self, record: bytes | Deferred, size: int) -> None:
         """Log a whole record, deferred or not; `size` is the memory that it takes until it is encoded."""
-        waiting = self._pending.record_bytes
-        if len(self._rows) > self._limit or waiting > self._max_pending_bytes // 2:
+        waiting = self._pending_events.record_bytes
+        if len(self._scalar_rows) > self._rows_limit or waiting > self._max_pending_bytes // 2:
             self._look_closer()
         elif waiting > _WAKE_BYTES:
-            self._flusher.wake()
-        while not self._pending.add_record(record, size):
+            self._event_flusher.wake()
+        while not self._pending_events.add_record(record, size):
             self._go_on()
         if self._at_once:
             self._write_pending()
 
-    def _step(self, global_step: Any) -> int:
+    def _event_step(self, global_step: Any) -> int:
         """A call's step: a method may have set another than 0 for calls that give none."""
         return as_step(self._default_step if global_step is None else global_step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import threading
 import weakref
 from queue import Empty, SimpleQueue
@@ -13,6 +14,7 @@ from summaries.values import as_float
 
 __all__ = ["Flusher"]
 
+_FIRST_SECS = 0.1  # a process that is killed early leaves what it logged until shortly before
 _IDLE_SECS = 2.0  # between two calls if the writers write by themselves: only what failed is left to do
 
 
@@ -29,6 +31,7 @@ class Flusher:
 
     Args:
         flush_secs: the longest time between two calls, in seconds; at 0, the writers write by themselves, at once.
+        first_secs: the time to the first call after `begin`; it doubles with each further call, up to flush_secs.
 
     Attributes:
         flush_secs: the same, not negative.
@@ -37,27 +40,34 @@ class Flusher:
         ValueError: flush_secs is NaN.
     """
 
-    def __init__(self, flush_secs: float) -> None:
+    def __init__(self, flush_secs: float, first_secs: float = _FIRST_SECS) -> None:
         secs = as_float(flush_secs, "flush_secs")
         if math.isnan(secs):
             raise ValueError("flush_secs must be a number of seconds, got nan")
         self.flush_secs = max(secs, 0.0)
+        self._most_secs = min(self.flush_secs or _IDLE_SECS, threading.TIMEOUT_MAX)
+        # An infinite flush_secs means never, not later and later.
+        self._first_secs = self._most_secs if math.isinf(secs) else min(first_secs, self._most_secs)
         # A dict, because its changes and list(dict.values()) are atomic: with a lock, a finalizer could deadlock in
         # the thread that already holds it.
         self._writers: dict[int, weakref.ref[_Writer]] = {}
         self._started = False
+        self._next_secs: float
         self.forget_thread()
+
+    def __reduce__(self) -> tuple[type[Flusher], tuple[float, float]]:
+        return Flusher, (self.flush_secs, self._first_secs)  # a copy begins a thread of its own
 
     def add(self, writer: _Writer) -> None:
         """Serve `writer` too, until it is removed or collected."""
         self._writers[id(writer)] = weakref.ref(writer)
         with self._start_lock:
-            if not self._started:
+            if not (self._started or sys.is_finalizing()):  # at the very end, a thread cannot be started any more
                 self._started = True
                 weakref.finalize(self, self._wake.put, None).atexit = False
                 threading.Thread(
                     target=_run,
-                    args=(weakref.ref(self), self._wake, min(self.flush_secs or _IDLE_SECS, threading.TIMEOUT_MAX)),
+                    args=(weakref.ref(self), self._wake),
                     name="gradledger-flusher",
                     daemon=True,
                 ).start()
@@ -65,6 +75,12 @@ class Flusher:
     def remove(self, writer: _Writer) -> None:
         """Stop serving `writer`."""
         self._writers.pop(id(writer), None)
+
+    def begin(self) -> None:
+        """Notice that a file gets its first event: the next calls come soon."""
+        if self._next_secs > 2 * self._first_secs:  # else one comes soon anyway
+            self._next_secs = self._first_secs
+            self.wake()
 
     def wake(self) -> None:
         """Begin the next round now."""
@@ -77,17 +93,22 @@ class Flusher:
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._start_lock = threading.RLock()  # a signal handler may add a writer in the middle of this
         self._started = False
+        self._next_secs = self._first_secs
 
-    def _round(self) -> None:
+    def _round(self) -> float:
+        """Call every writer; return the seconds until the next round."""
+        secs = self._next_secs
+        self._next_secs = min(2 * secs, self._most_secs)
         for reference in list(self._writers.values()):
             writer = reference()
             if writer is not None:
                 writer.write_in_background()
+        return secs
 
 
-def _run(reference: weakref.ref[Flusher], wake: SimpleQueue[None], flush_secs: float) -> None:
+def _run(reference: weakref.ref[Flusher], wake: SimpleQueue[None]) -> None:
     while (flusher := reference()) is not None:
-        flusher._round()  # noqa: SLF001 - the thread is a part of the class
+        secs = flusher._round()  # noqa: SLF001 - the thread is a part of the class
         del flusher
         with contextlib.suppress(Empty):
-            wake.get(timeout=flush_secs)
+            wake.get(timeout=secs)

@@ -31,7 +31,7 @@ class GraphMethods(EventFileWriter):
             global_step: as in `add_scalar`.
         """
         message = SessionLog.FromString(message_bytes(session_log, SessionLog, "session_log"))
-        self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), session_log=message))
+        self.add_event(Event(wall_time=self._wall_clock(), step=self._event_step(global_step), session_log=message))
 
     def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
         """Log the cost of one step: TensorBoard's graph shows each node's time and memory.
@@ -46,10 +46,12 @@ class GraphMethods(EventFileWriter):
         """
         check_tag(tag)
         if tag in self._run_metadata_tags:
-            raise ValueError(f"the tag {tag!r} was already used for run metadata: each may be used once")
+            raise ValueError(f"the tag {tag!r} was already used for run metadata: use each tag once")
         data = message_bytes(run_metadata, RunMetadata, "run_metadata")
         tagged = TaggedRunMetadata(tag=tag, run_metadata=data)
-        self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), tagged_run_metadata=tagged))
+        self.add_event(
+            Event(wall_time=self._wall_clock(), step=self._event_step(global_step), tagged_run_metadata=tagged)
+        )
         self._run_metadata_tags.add(tag)
 
     def add_graph(
@@ -98,10 +100,10 @@ class GraphMethods(EventFileWriter):
         if given is None:
             raise ValueError("add_graph needs a graph or a graph_def, got neither")
         data = graphs.graph_bytes(given, add_shapes=True)
-        self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), graph_def=data))
+        self.add_event(Event(wall_time=self._wall_clock(), step=self._event_step(global_step), graph_def=data))
 
     def _add_costed_graph(self, graph: Any, run_metadata: Any) -> None:
-        self.add_event(Event(wall_time=self._clock(), graph_def=graphs.graph_bytes(graph)))
+        self.add_event(Event(wall_time=self._wall_clock(), graph_def=graphs.graph_bytes(graph)))
         if "step1" not in self._run_metadata_tags:
             self.add_run_metadata(run_metadata, "step1")
 
@@ -117,7 +119,7 @@ class GraphMethods(EventFileWriter):
             ValueError: the bytes do not parse as a MetaGraphDef.
         """
         data = meta_graph_bytes(meta_graph_def)
-        self.add_event(Event(wall_time=self._clock(), step=self._step(global_step), meta_graph_def=data))
+        self.add_event(Event(wall_time=self._wall_clock(), step=self._event_step(global_step), meta_graph_def=data))
 
     def _add_first_graph(self, graph: Any, graph_def: Any) -> None:
         """Log the constructor's graph; of TensorFlow's own, the MetaGraphDef too, as TF1 does."""

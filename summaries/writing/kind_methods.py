@@ -21,8 +21,8 @@ __all__ = ["KindMethods"]
 class KindMethods(EventFileWriter):
     """A part of SummaryWriter, which sets the attributes."""
 
-    _large: LargeHistograms
-    _projector: projector.Projector | None
+    _large_histograms: LargeHistograms
+    _projector_files: projector.Projector | None
     _default_bins: Any = None
 
     @contextmanager
@@ -38,15 +38,15 @@ class KindMethods(EventFileWriter):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer, writer.use_metadata(global_step=10):
         ...     writer.add_scalar("loss", 0.5)
         """
-        before = self._default_step, self._clock
-        self._default_step = self._step(global_step)
+        before = self._default_step, self._wall_clock
+        self._default_step = self._event_step(global_step)
         if walltime is not None:
             seconds = as_float(walltime, "walltime")
-            self._clock = lambda: seconds
+            self._wall_clock = lambda: seconds
         try:
             yield self
         finally:
-            self._default_step, self._clock = before
+            self._default_step, self._wall_clock = before
 
     @property
     def default_bins(self) -> Any:
@@ -77,11 +77,13 @@ class KindMethods(EventFileWriter):
         if array.size <= LARGE:
             self.add_summary(kinds.histogram(tag, array, bins, max_bins), global_step, walltime)
         else:
-            now = self._clock() if walltime is None else as_float(walltime, "walltime")
-            self._add_deferred(*self._large.deferred(tag, array, bins, max_bins, self._step(global_step), now))
+            now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
+            self._add_deferred(
+                *self._large_histograms.deferred(tag, array, bins, max_bins, self._event_step(global_step), now)
+            )
         if array.dtype.kind == "f" and not kinds.all_finite(array):
             written = "counts in the outermost bins, NaN in none"
-            self._nonfinite.warn(tag, "values that are not finite", global_step, written)
+            self._nonfinite_warnings.warn(tag, "values that are not finite", global_step, written)
 
     def add_histogram_raw(
         self,
@@ -108,7 +110,7 @@ class KindMethods(EventFileWriter):
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Log a picture: see `summaries.image`."""
+        """Log a picture, with one to four channels, as a PNG: `summaries.image` has the arguments in full."""
         self.add_summary(kinds.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_images(
@@ -140,7 +142,7 @@ class KindMethods(EventFileWriter):
     def add_figure(
         self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: float | None = None
     ) -> None:
-        """Log a matplotlib figure, or a list of them: see `summaries.figure`."""
+        """Log a matplotlib figure, or a list side by side, as a picture, and close them: see `summaries.figure`."""
         self.add_summary(kinds.figure(tag, figure, close), global_step, walltime)
 
     def add_video(
@@ -167,7 +169,7 @@ class KindMethods(EventFileWriter):
         self.add_summary(kinds.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
-        """Log a text: see `summaries.text`."""
+        """Log a text, which TensorBoard renders as Markdown, under `<tag>/text_summary`: see `summaries.text`."""
         self.add_summary(kinds.text(tag, text_string), global_step, walltime)
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
@@ -260,6 +262,6 @@ class KindMethods(EventFileWriter):
             ImportError: there are pictures, and Pillow is not installed.
         """
         check_tag(tag)
-        if self._projector is None:
-            self._projector = projector.Projector(self._directory)
-        self._projector.add(mat, metadata, label_img, self._step(global_step), tag, metadata_header)
+        if self._projector_files is None:
+            self._projector_files = projector.Projector(self._event_directory)
+        self._projector_files.add(mat, metadata, label_img, self._event_step(global_step), tag, metadata_header)

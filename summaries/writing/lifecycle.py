@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import threading
 import time
@@ -20,16 +21,18 @@ from typing import TYPE_CHECKING
 
 from summaries.kinds.metadata import MetadataOnce
 from summaries.storage.names import checked_suffix, is_remote
+from summaries.storage.nowhere import NowhereEventFile
 from summaries.values import as_count, as_step
 from summaries.writing.beginning import begun_file
 from summaries.writing.flusher import Flusher
 from summaries.writing.lifetime import close_at_last, look_after
 from summaries.writing.nonfinite import NonFiniteWarnings
 from summaries.writing.pending import ROW_BYTES, Pending, held_by_this_thread
+from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NoReturn, Self
+    from typing import Any, Self
 
 __all__ = ["NEVER", "Lifecycle", "new_flusher"]
 
@@ -42,12 +45,25 @@ NEVER = -1
 
 def new_flusher(logdir: str, flush_secs: float | None) -> Flusher:
     """A flusher for a directory. Each write to a remote one creates an object, so it writes less often there."""
-    usual = _REMOTE_FLUSH_SECS if is_remote(logdir) else _FLUSH_SECS
-    return Flusher(usual if flush_secs is None else flush_secs)
+    if is_remote(logdir):
+        return Flusher(_REMOTE_FLUSH_SECS if flush_secs is None else flush_secs, first_secs=math.inf)
+    return Flusher(_FLUSH_SECS if flush_secs is None else flush_secs)
 
 
 class Lifecycle:
     """What EventFileWriter is besides its methods for logging; there, its arguments are documented."""
+
+    _of_this_process = frozenset(
+        (
+            "_pending_events",
+            "_scalar_rows",
+            "_tag_numbers",
+            "_metadata_once",
+            "_write_errors",
+            "_disk_lock",
+            "_open_lock",
+        )
+    )
 
     def __init__(
         self,
@@ -63,48 +79,60 @@ class Lifecycle:
         flusher: Flusher | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._logdir = os.fsdecode(logdir)
+        self._given_logdir = os.fsdecode(logdir)
         # The working directory may change while the writer writes.
-        self._directory = self._logdir if is_remote(self._logdir) else os.path.abspath(self._logdir)
-        self._suffix = checked_suffix(filename_suffix)
+        self._event_directory = (
+            self._given_logdir if is_remote(self._given_logdir) else os.path.abspath(self._given_logdir)
+        )
+        self._file_suffix = checked_suffix(filename_suffix)
         self._max_queue = max(as_step(max_queue, "max_queue"), 0)
         self._max_pending_bytes = as_count(max_pending_bytes, "max_pending_bytes")
-        self._fsync = fsync
+        self._sync_files = fsync
         self._purge_step = None if purge_step is None else as_step(purge_step, "purge_step")
         self._write_to_disk = write_to_disk
-        self._flusher = flusher or new_flusher(self._logdir, flush_secs)
-        self._clock = clock or time.time
-        self._at_once = not (self._max_queue and self._flusher.flush_secs)
+        self._event_flusher = flusher or new_flusher(self._given_logdir, flush_secs)
+        self._wall_clock = clock or time.time
+        self._at_once = not (self._max_queue and self._event_flusher.flush_secs)
 
-        self._pending = Pending()
-        self._rows = self._pending.rows  # both for add_scalar, which has no time to look twice
-        self._tags = {} if self._at_once else self._pending.tags  # a tag that is not in it is logged carefully
-        self._limit = NEVER  # bytes that the buffer may hold before a call looks closer
-        self._nonfinite = NonFiniteWarnings()
-        self._metadata = MetadataOnce()
+        self._nonfinite_warnings = NonFiniteWarnings()
         self._default_step = 0  # of calls that give none
-        self.paths: list[str] = []  # of every file so far
-        self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
-        self._closed = False  # or closing
-        self._failed = False  # to write
+        self._file_paths: list[str] = []  # of every file so far
+        self._is_closed = False  # or closing
+        self._write_failed = False  # to write
         self._went_on = False  # after close()
-        self._forked = False
-        self._renew_locks()
-        self._open()
+        self._is_forked = False
+        self._renew_buffers()
+        self._open_file()
 
-    @property
+    def _renew_buffers(self) -> None:
+        """Make what holds waiting events: it stays in this process, and copies of the writer do not share it."""
+        self._pending_events = Pending()
+        self._scalar_rows = self._pending_events.rows  # both for add_scalar, which has no time to look twice
+        # A tag that is not in it is logged carefully.
+        self._tag_numbers = {} if self._at_once else self._pending_events.tags
+        self._rows_limit = NEVER  # bytes that the buffer may hold before a call looks closer
+        self._metadata_once = MetadataOnce()
+        self._write_errors: deque[Exception] = deque(maxlen=1)  # of the background thread
+        self._renew_locks()
+
+    @computed
     def path(self) -> str:
         """The file being written."""
-        return self._file.path
+        return self._event_file.path
 
-    @property
+    @computed
     def closed(self) -> bool:
         """Whether close() was called, and nothing was logged since."""
-        return self._closed
+        return self._is_closed
+
+    @computed
+    def paths(self) -> list[str]:
+        """Every file so far."""
+        return self._file_paths
 
     def get_logdir(self) -> str:
         """The directory that the file is in."""
-        return self._logdir
+        return self._given_logdir
 
     def flush(self) -> None:
         """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
@@ -116,12 +144,10 @@ class Lifecycle:
 
     def _flush_file(self) -> None:
         """flush() this writer's own file only."""
-        if not self._forked:
-            if not self._write_pending(fsync=self._fsync):
-                message = (
-                    f"a flush of {self.path} interrupted another of the same thread: the first flush resumes afterwards"
-                )
-                warnings.warn(message, RuntimeWarning, stacklevel=3)
+        if not self._is_forked:
+            if not self._write_pending(fsync=self._sync_files):
+                message = f"a flush of {self._event_file.path} interrupted another of the same thread"
+                warnings.warn(f"{message}: the first flush resumes afterwards", RuntimeWarning, stacklevel=3)
             self._raise_error()
 
     def close(self) -> None:
@@ -130,7 +156,11 @@ class Lifecycle:
         Raises:
             OSError: it could not be written. The writer stays open.
         """
-        if self._pending.sealed:
+        self.close_own_file()
+
+    def close_own_file(self) -> None:
+        """close() this writer's own file only, whatever a subclass's close() does."""
+        if self._pending_events.sealed:
             return
         self._flush_file()
         if held_by_this_thread(self._disk_lock):
@@ -138,49 +168,53 @@ class Lifecycle:
         if not self._take_open_lock():
             return  # in a signal handler: another thread is closing the writer
         try:
-            self._flusher.remove(self)
-            self._closed = True
-            self._limit = NEVER
-            while not self._pending.seal():  # events of other threads, and of handlers that interrupt this
-                if self._forked:
+            self._event_flusher.remove(self)
+            self._is_closed = True
+            self._rows_limit = NEVER
+            while not self._pending_events.seal():  # events of other threads, and of handlers that interrupt this
+                if self._is_forked:
                     self._open_in_child()
                 self._flush_file()
             self._flush_file()  # what the background thread has taken and not written yet
-            self._metadata.begin_file()  # here already: what is logged next is encoded before its file begins
+            self._metadata_once.begin_file()  # here already: what is logged next is encoded before its file begins
         except BaseException:
-            self._pending.unseal()
-            self._closed = False
-            self._flusher.add(self)
+            self._pending_events.unseal()
+            self._is_closed = False
+            self._event_flusher.add(self)
             raise
         finally:
             self._open_lock.release()
 
     def reopen(self) -> None:
         """Continue in a new file, if the writer is closed or its file could not be written; else do nothing."""
-        if not (self._pending.sealed or self._failed):
+        if not (self._pending_events.sealed or self._write_failed):
             return
         if held_by_this_thread(self._disk_lock) or not self._take_open_lock():
-            raise RuntimeError(f"reopen() of {self.path} interrupted a flush of the same thread: call it afterwards")
+            path = self._event_file.path
+            raise RuntimeError(f"reopen() of {path} interrupted a flush of the same thread: call it afterwards")
         try:
             with contextlib.suppress(OSError):  # if the old file cannot be written, waiting events go to the new one
                 self._flush_file()
-            if self._pending.sealed or self._failed:
-                self._open()
+            if self._pending_events.sealed or self._write_failed:
+                self._open_file()
         finally:
             self._open_lock.release()
 
     def _go_on(self) -> None:
         """Let a call log after close(), in a new file; or amid close(), which then writes its event, too."""
         if held_by_this_thread(self._disk_lock) or not self._take_open_lock():
-            if self._pending.sealed:
-                raise RuntimeError(f"this call interrupted the end of {self.path} in the same thread: log it again")
+            if self._pending_events.sealed:
+                path = self._event_file.path
+                raise RuntimeError(f"this call interrupted the end of {path} in the same thread: log it again")
             return
         try:
-            if self._pending.sealed:
-                closed = self.path
+            if self._pending_events.sealed:
+                closed = self._event_file.path
                 self.reopen()
                 if not self._went_on:
-                    _logger.info("something was logged after close() of %s: it goes to %s", closed, self.path)
+                    _logger.info(
+                        "something was logged after close() of %s: it goes to %s", closed, self._event_file.path
+                    )
                 self._went_on = True
         finally:
             self._open_lock.release()
@@ -190,29 +224,40 @@ class Lifecycle:
 
         A signal handler does not wait for a thread that may wait for what the handler interrupted.
         """
-        interrupts = held_by_this_thread(self._disk_lock) or self._pending.encoding_here()
+        interrupts = held_by_this_thread(self._disk_lock) or self._pending_events.encoding_here()
         return self._open_lock.acquire(blocking=not interrupts)
 
-    def _open(self) -> None:
+    def _open_file(self) -> None:
         """Begin a new file, and register with the background thread."""
         with self._disk_lock:
-            directory = self._directory if self._write_to_disk else None
-            self._file = begun_file(directory, self._clock(), self._suffix, self._purge_step)
-            self.paths.append(self._file.path)
+            directory = self._event_directory if self._write_to_disk else None
+            self._event_file = begun_file(directory, self._wall_clock(), self._file_suffix, self._purge_step)
+            self._file_paths.append(self._event_file.path)
             self._purge_step = None  # only the first file purges; later ones continue it
-            self._pending.begin_file()
-            self._metadata.begin_file()
-        self._pending.unseal()
-        self._closed = self._failed = self._forked = False
-        self._flusher.add(self)
+            self._pending_events.begin_file()
+            self._metadata_once.begin_file()
+        self._pending_events.unseal()
+        self._is_closed = self._write_failed = self._is_forked = False
+        self._nothing_logged = True
+        self._event_flusher.add(self)
         look_after(self)
-        self._let_calls_pass()
+        self._rows_limit = NEVER  # the first call notices that it is the first
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            f"a writer cannot be copied or sent to another process: make one there, for {self._logdir!r} too, and each "
-            "writes a file of its own"
-        )
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy of a closed writer gets: everything but what holds waiting events, and the locks."""
+        if not self._pending_events.sealed:
+            raise TypeError(
+                "an open writer cannot be copied or sent to another process: make another "
+                f"{type(self).__name__}({self._given_logdir!r}) in that process; each writes a file of its own"
+            )
+        state = {name: value for name, value in self.__dict__.items() if name not in self._of_this_process}
+        return state | {"_event_file": NowhereEventFile(self._event_file.path), "_file_paths": self._file_paths[:]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._renew_buffers()
+        self._pending_events.seal()
+        look_after(self)
 
     def __enter__(self) -> Self:
         return self
@@ -221,7 +266,7 @@ class Lifecycle:
         self.close()
 
     def __del__(self) -> None:
-        if "_file" in self.__dict__:  # absent if __init__ failed
+        if "_event_file" in self.__dict__:  # absent if __init__ failed
             close_at_last(self)
 
     # Called by the background thread, after a fork and at the end of the process.
@@ -229,22 +274,34 @@ class Lifecycle:
     def write_in_background(self) -> None:
         """Write the waiting events; an error is kept for the next call."""
         try:
-            self._pending.resolve()
+            self._pending_events.resolve()
             self._write_pending()
         except Exception as error:  # noqa: BLE001 - whatever it is, the next call raises it
-            self._errors.append(error)
-            self._limit = NEVER
+            self._write_errors.append(error)
+            self._rows_limit = NEVER
+
+    def give_up(self) -> str:
+        """Forget what could not be written, as the process ends; return how much it was, and the file that lacks it."""
+        with contextlib.suppress(Exception):  # once more: some errors concern one event, and are raised once
+            self.close_own_file()
+        path, lost = self._event_file.path, self._pending_events.count()
+        if not lost:
+            return f"an error was found when {path} was closed"
+        self._pending_events.clear()
+        with contextlib.suppress(Exception):
+            self.close_own_file()
+        return f"up to {lost} events were lost when {path} was closed"
 
     def after_fork_in_child(self) -> None:
         """Leave waiting events to the parent; the child's own events go to a new file."""
-        self._pending.clear()
-        self._metadata.begin_file()
-        self._errors.clear()
-        self._limit = NEVER
-        self._closed = self._pending.sealed  # the thread that was closing the writer is not in the child
-        self._forked = not self._closed
+        self._pending_events.clear()
+        self._metadata_once.begin_file()
+        self._write_errors.clear()
+        self._rows_limit = NEVER
+        self._is_closed = self._pending_events.sealed  # the thread that was closing the writer is not in the child
+        self._is_forked = not self._is_closed
         self._renew_locks()
-        self._flusher.forget_thread()
+        self._event_flusher.forget_thread()
 
     def _renew_locks(self) -> None:
         # Held during disk writes; no call waits for it before `max_pending_bytes` are waiting.
@@ -254,8 +311,8 @@ class Lifecycle:
     def _open_in_child(self) -> None:
         """Create a forked child's own file when it logs its first event."""
         with self._open_lock:
-            if self._forked:
-                self._open()
+            if self._is_forked:
+                self._open_file()
 
     # Writing what waits.
 
@@ -265,27 +322,27 @@ class Lifecycle:
         Returns:
             False in a signal handler that interrupted this very function, else True.
         """
-        self._pending.encode()
+        self._pending_events.encode()
         if held_by_this_thread(self._disk_lock):
             return False
         try:
             with self._disk_lock:
-                self._pending.write(self._file)
+                self._pending_events.write(self._event_file)
                 if fsync:
-                    self._file.sync()
+                    self._event_file.sync()
         except OSError:
-            self._failed = True
+            self._write_failed = True
             raise
-        self._failed = False
-        if self._errors and isinstance(self._errors[0], OSError):
-            self._errors.clear()  # it concerned events that are now written
+        self._write_failed = False
+        if self._write_errors and isinstance(self._write_errors[0], OSError):
+            self._write_errors.clear()  # it concerned events that are now written
         self._let_calls_pass()
         return True
 
     def _raise_error(self) -> None:
         """Raise the background thread's error, if there is one, once."""
         try:
-            error = self._errors.popleft()
+            error = self._write_errors.popleft()
         except IndexError:
             return
         self._let_calls_pass()
@@ -296,7 +353,7 @@ class Lifecycle:
 
         Code that adds a reason sets the limit only afterwards, so one of the two always sees the other.
         """
-        rows = self._max_pending_bytes // self._pending.most_record_bytes
-        self._limit = ROW_BYTES * min(self._max_queue, max(1, rows))
-        if self._closed or self._forked or self._errors:
-            self._limit = NEVER
+        rows = self._max_pending_bytes // self._pending_events.most_record_bytes
+        self._rows_limit = ROW_BYTES * min(self._max_queue, max(1, rows))
+        if self._is_closed or self._is_forked or self._write_errors:
+            self._rows_limit = NEVER

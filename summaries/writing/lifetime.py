@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import sys
 import warnings
@@ -13,13 +14,15 @@ from typing import Protocol
 __all__ = ["close_at_last", "look_after"]
 
 
-class _Writer(Protocol):
-    @property
-    def path(self) -> str:
-        """The file being written."""
+_logger = logging.getLogger("summaries")
 
-    def close(self) -> None:
+
+class _Writer(Protocol):
+    def close_own_file(self) -> None:
         """Write everything, or raise."""
+
+    def give_up(self) -> str:
+        """Forget what could not be written; return how much it was, and the file that lacks it."""
 
     def after_fork_in_child(self) -> None:
         """Leave waiting events to the parent."""
@@ -39,14 +42,19 @@ def look_after(writer: _Writer) -> None:
 
 
 def close_at_last(writer: _Writer) -> None:
-    """Close a writer that was never closed. An error becomes a warning, since no caller could catch it."""
+    """Close a writer that was never closed. An error is logged, and becomes a warning: no caller could catch it.
+
+    A subclass's close() is not called: by now, what it uses may be gone.
+    """
     try:
-        writer.close()
+        writer.close_own_file()
     except Exception as error:  # noqa: BLE001
-        message = f"events were lost when {writer.path} was closed: {error}"
-        try:
+        message = f"{writer.give_up()}: {error}"
+        with contextlib.suppress(Exception):  # warnings may be errors here
             warnings.warn(message, stacklevel=2)
-        except Exception:  # noqa: BLE001 - warnings are errors here, and this one would go unseen
+        try:
+            _logger.error(message)  # noqa: TRY400 - filters hide warnings; nobody needs our traceback
+        except Exception:  # noqa: BLE001 - so late that logging is gone
             with contextlib.suppress(Exception):
                 sys.stderr.write(f"gradledger: {message}\n")
 

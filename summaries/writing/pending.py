@@ -135,6 +135,10 @@ class Pending:
         """The number of bytes that are encoded but not in the file yet."""
         return sum(len(batch.data) for batch in self._batches)
 
+    def count(self) -> int:
+        """The number of events that wait, including those of a batch of which a part is in the file already."""
+        return sum(batch.events for batch in self._batches) + len(self.rows) // ROW_BYTES
+
     def resolve(self) -> None:
         """Compute deferred records, without holding a lock that a call could wait for."""
         for record, _ in list(self._records.values()):
@@ -157,7 +161,7 @@ class Pending:
         records = [resolved(found[0]) for found in named if found]
         if len(records) < len(numbers) or not len(rows):
             return  # a signal handler has encoded these rows
-        made = [_Batch(self._encoded(rows, places, records))]
+        made = [_Batch(self._encoded(rows, places, records), len(rows))]
         taken, buffer, batches = rows.nbytes, self.rows, self._batches
         if self._taken == before:  # no call up to the end of this block: see the module's docstring
             batches += made
@@ -193,7 +197,8 @@ class Pending:
             first = waiting[0]
             if first.start is None:
                 if len(waiting) > 1:
-                    first = _Batch(b"".join(batch.data for batch in waiting))
+                    events = sum(batch.events for batch in waiting)
+                    first = _Batch(b"".join(batch.data for batch in waiting), events)
                     self._batches[: len(waiting)] = [first]
                 first.start = file.size()
             file.append(first.data, first.start)
@@ -214,10 +219,11 @@ def held_by_this_thread(lock: Any) -> bool:
 
 
 class _Batch:
-    """Encoded records, and their offset in the file; None before the first attempt to write them."""
+    """Encoded events, and their offset in the file; None before the first attempt to write them."""
 
-    __slots__ = ("data", "start")
+    __slots__ = ("data", "events", "start")
 
-    def __init__(self, data: bytes | memoryview) -> None:
+    def __init__(self, data: bytes | memoryview, events: int) -> None:
         self.data = data
+        self.events = events
         self.start: int | None = None

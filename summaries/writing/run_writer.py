@@ -13,6 +13,7 @@ from summaries.storage.names import join
 from summaries.values import as_float, as_tag, check_mapping
 from summaries.writing.event_file_writer import EventFileWriter
 from summaries.writing.scalars_json import scalars_json
+from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +26,12 @@ __all__ = ["RunWriter"]
 class RunWriter(EventFileWriter):
     """A part of SummaryWriter, which sets the attributes."""
 
-    _children: dict[str, EventFileWriter]  # by directory
-    _options: dict[str, Any]  # of every child
-    _curves: dict[str, None]  # directories of add_scalars
-    _large: LargeHistograms
+    _child_writers: dict[str, EventFileWriter]  # by directory
+    _child_options: dict[str, Any]  # of every child
+    _curve_directories: dict[str, None]  # directories of add_scalars
+    _large_histograms: LargeHistograms
     _has_hparams = False
+    _of_this_process = EventFileWriter._of_this_process | {"_children_lock"}  # noqa: SLF001 - a part of the class
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: float | None = None
@@ -46,12 +48,12 @@ class RunWriter(EventFileWriter):
         """
         main_tag = as_tag(main_tag)
         check_mapping(tag_scalar_dict, "tag_scalar_dict")
-        now = self._clock() if walltime is None else walltime
-        step = self._step(global_step)
+        now = self._wall_clock() if walltime is None else walltime
+        step = self._event_step(global_step)
         values = {name: as_float(value, f"tag_scalar_dict[{name!r}]") for name, value in tag_scalar_dict.items()}
         for name, value in values.items():
-            child = self._child(f"{main_tag.replace('/', '_')}_{name}")
-            self._curves[child.get_logdir()] = None
+            child = self._child_writer(f"{main_tag.replace('/', '_')}_{name}")
+            self._curve_directories[child.get_logdir()] = None
             child.add_scalar(main_tag, value, step, now)
 
     def export_scalars_to_json(self, path: str | os.PathLike[str]) -> None:
@@ -67,7 +69,7 @@ class RunWriter(EventFileWriter):
             OSError: a file cannot be written or read.
         """
         self.flush()
-        curves = {directory: self._children[directory].paths for directory in self._curves}
+        curves = {directory: self._child_writers[directory].paths for directory in self._curve_directories}
         write_file(os.fspath(path), scalars_json(curves).encode())
 
     def add_hparams(
@@ -104,28 +106,28 @@ class RunWriter(EventFileWriter):
         check_mapping(metric_dict, "metric_dict")
         metrics = {tag: as_float(metric, f"metric_dict[{tag!r}]") for tag, metric in metric_dict.items()}
         summary = kinds.hparams(hparam_dict, metrics, hparam_domain_discrete)
-        self._row_writer(run_name).add_summary(summary, self._step(global_step))
+        self._row_writer(run_name).add_summary(summary, self._event_step(global_step))
         for tag, metric in metrics.items():
-            self._nonfinite.check(tag, metric, global_step)
+            self._nonfinite_warnings.check(tag, metric, global_step)
 
     def _row_writer(self, run_name: str | None) -> EventFileWriter:
         """The writer of the run that a row of hyperparameters goes to."""
         if run_name:
-            return self._child(run_name)
+            return self._child_writer(run_name)
         if not self._has_hparams:
             self._has_hparams = True
             return self
-        now = self._clock()
-        while join(self._directory, str(now)) in self._children:
+        now = self._wall_clock()
+        while join(self._event_directory, str(now)) in self._child_writers:
             now = math.nextafter(now, math.inf)
-        return self._child(str(now))
+        return self._child_writer(str(now))
 
     # All files of the run together:
 
-    @property
+    @computed
     def all_writers(self) -> dict[str, EventFileWriter] | None:
         """Directory → the writer of its file: this run, and the runs below it. None if the writer is closed."""
-        return None if self._closed else {self.get_logdir(): self, **self._children}
+        return None if self._is_closed else {self._given_logdir: self, **self._child_writers}
 
     def flush(self) -> None:
         """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
@@ -141,25 +143,32 @@ class RunWriter(EventFileWriter):
         Raises:
             OSError: a file could not be written. Its writer stays open.
         """
-        self._for_each_file(EventFileWriter.close)
-        self._large.clear()
+        self._for_each_file(EventFileWriter.close_own_file)
+        self._large_histograms.clear()
 
     def reopen(self) -> None:
         """Continue in new files, where files are closed or could not be written; else do nothing."""
         super().reopen()
-        for child in list(self._children.values()):
+        for child in list(self._child_writers.values()):
             if not child.closed:
                 child.reopen()
 
     def after_fork_in_child(self) -> None:
         """Leave waiting events to the parent; the child's own events go to new files."""
         super().after_fork_in_child()
-        self._options["purge_step"] = None  # the parent writes it, and the parent's later events must not be hidden
+        self._child_options["purge_step"] = (
+            None  # the parent writes it, and the parent's later events must not be hidden
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._child_writers = dict(self._child_writers)
+        self._child_options = {**self._child_options, "purge_step": None}  # as in a forked child
 
     def _for_each_file(self, act: Callable[[EventFileWriter], None]) -> None:
         """Apply `act` to the run's own writer and those below it; then raise the first error, if any."""
         errors = []
-        for writer in (self, *self._children.values()):
+        for writer in (self, *self._child_writers.values()):
             try:
                 act(writer)
             except Exception as error:  # noqa: BLE001 - raised below
@@ -167,15 +176,17 @@ class RunWriter(EventFileWriter):
         if errors:
             raise errors[0]
 
-    def _child(self, name: str) -> EventFileWriter:
+    def _child_writer(self, name: str) -> EventFileWriter:
         """The writer of a run below this one, created on first use; reopened if it was closed."""
-        if self._closed:
+        if self._is_closed:
             self._go_on()
-        directory = join(self._directory, name)
+        directory = join(self._event_directory, name)
         with self._children_lock:
-            child = self._children.get(directory)
+            child = self._child_writers.get(directory)
             if child is None:
-                child = self._children[directory] = EventFileWriter(directory, self._max_queue, **self._options)
+                child = self._child_writers[directory] = EventFileWriter(
+                    directory, self._max_queue, **self._child_options
+                )
             elif child.closed:
                 child.reopen()
         return child

@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from summaries.storage.names import host_name
 from summaries.values import warn
 from summaries.writing.arguments import by_position
 from summaries.writing.graph_methods import GraphMethods
@@ -13,6 +14,7 @@ from summaries.writing.kind_methods import KindMethods
 from summaries.writing.large_histograms import LargeHistograms
 from summaries.writing.lifecycle import new_flusher
 from summaries.writing.run_writer import RunWriter
+from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +29,9 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
 
     It has the methods of TF1's FileWriter and of torch.utils.tensorboard's SummaryWriter, with the same arguments.
 
-    After the second argument, TF1 and torch order theirs differently: pass them by name, or see
-    `summaries.writing.arguments` for how they are told apart.
+    After the second argument, TF1 and torch order theirs differently: pass them by name. By position, a string as the
+    second argument means torch's and tensorboardX's order, a graph TF1's. If the second is None, a fifth that is a
+    number means torch's; if nothing tells, the order is TF1's, with a warning.
 
     Args:
         logdir: the run's directory; created if missing. An address with a scheme, such as `s3://bucket/run`, goes to
@@ -37,7 +40,8 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         positional: further arguments in TF1's or torch's order.
         max_queue: the number of scalars after which a call encodes them; a few thousand is fastest. With 0, each call
             writes what it logs before it returns.
-        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. With 0, each
+        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. The first
+            events are written sooner; with infinity, only flush() and close() write, and a full buffer. With 0, each
             call writes what it logs before it returns. If None, 2, or 60 if the directory is remote.
         graph_def: a GraphDef to log; TF1's older name for `graph`.
         filename_suffix: appended to the file's name.
@@ -102,7 +106,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
             graph, comment = None, graph
         directory = _directory(logdir, given["log_dir"], comment)
         self.purge_step = given["purge_step"]
-        self._options = {
+        self._child_options = {
             "filename_suffix": given["filename_suffix"] or "",
             "max_pending_bytes": max_pending_bytes,
             "fsync": fsync,
@@ -110,51 +114,51 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
             "write_to_disk": given["write_to_disk"] is not False,
             "flusher": new_flusher(directory, given["flush_secs"]),
         }
-        self._children, self._curves = {}, {}
+        self._child_writers, self._curve_directories = {}, {}
         self._run_metadata_tags = set()
-        self._projector = None
+        self._projector_files = None
         max_queue = _MAX_QUEUE if given["max_queue"] is None else given["max_queue"]
-        super().__init__(directory, max_queue, **self._options)
-        self._large = LargeHistograms(self._max_pending_bytes // 4)
+        super().__init__(directory, max_queue, **self._child_options)
+        self._large_histograms = LargeHistograms(self._max_pending_bytes // 4)
         if graph is not None or given["graph_def"] is not None:
             self._add_first_graph(graph, given["graph_def"])
 
-    @property
+    @computed
     def log_dir(self) -> str:
         """The run's directory, under torch's name."""
-        return self.get_logdir()
+        return self._given_logdir
 
-    @property
+    @computed
     def logdir(self) -> str:
         """The run's directory, under tensorboardX's name."""
-        return self.get_logdir()
+        return self._given_logdir
 
-    @property
+    @computed
     def max_queue(self) -> int:
         """The number of scalars after which a call encodes them."""
         return self._max_queue
 
-    @property
+    @computed
     def flush_secs(self) -> float:
         """The longest that an event waits, in seconds."""
-        return self._flusher.flush_secs
+        return self._event_flusher.flush_secs
 
-    @property
+    @computed
     def filename_suffix(self) -> str:
         """The end of the file's name."""
-        return self._suffix
+        return self._file_suffix
 
-    @property
+    @computed
     def file_writer(self) -> SummaryWriter | None:
         """The writer of the run's own file, as in torch: this writer itself. None if it is closed."""
-        return None if self._closed else self
+        return None if self._is_closed else self
 
     def _get_file_writer(self) -> SummaryWriter:
         # Lightning, MONAI and others call this on torch's writer, to call add_summary on the result.
         self.reopen()
         return self
 
-    @property
+    @computed
     def event_writer(self) -> SummaryWriter:
         """This writer itself: torch has an EventFileWriter here."""
         return self
@@ -162,7 +166,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
     @property
     def _file_name(self) -> str:
         # Programs that upload or remove torch's event file find it as `writer.file_writer.event_writer._file_name`.
-        return self.path
+        return self._event_file.path
 
     _ev_writer = event_writer  # and tensorboardX's as `writer.file_writer.event_writer._ev_writer._file_name`
 
@@ -177,6 +181,4 @@ def _directory(logdir: Any, log_dir: Any, comment: str | None) -> str:
 def _default_logdir(comment: str) -> str:
     if not isinstance(comment, str):
         raise TypeError(f"comment must be a string, got {type(comment).__name__}: {comment!r}")
-    import socket  # noqa: PLC0415 - importing it takes a millisecond
-
-    return os.path.join("runs", f"{time.strftime('%b%d_%H-%M-%S')}_{socket.gethostname()}{comment}")
+    return os.path.join("runs", f"{time.strftime('%b%d_%H-%M-%S')}_{host_name()}{comment}")

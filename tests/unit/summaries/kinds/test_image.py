@@ -26,13 +26,13 @@ REFUSED = {
         summaries.image,
         ("a", PICTURE, "HW"),
         ValueError,
-        "img_tensor must have one axis for each letter of 'HW', got shape (3, 4, 5)",
+        "img_tensor must have one axis for each letter of dataformats, got shape (3, 4, 5) with dataformats 'HW'",
     ),
     "seven channels": (
         summaries.image,
         ("a", np.zeros((7, 4, 5))),
         ValueError,
-        "a picture must have 1 to 4 channels, got 7",
+        "img_tensor must have 1 to 4 channels, got shape (7, 4, 5) with dataformats 'CHW'",
     ),
     "no pixel": (
         summaries.image,
@@ -52,11 +52,17 @@ REFUSED = {
         TypeError,
         "figure must be a matplotlib Figure, or a list of them, got ndarray",
     ),
+    "an empty list of figures": (
+        summaries.figure,
+        ("a", []),
+        ValueError,
+        "figure must be a matplotlib Figure, or a list of them, got an empty list",
+    ),
     "a video of four axes": (
         summaries.video,
         ("a", np.zeros((2, 3, 4, 5))),
         ValueError,
-        "vid_tensor must have one axis for each letter of 'NTCHW', got shape (2, 3, 4, 5)",
+        "vid_tensor must have one axis for each letter of dataformats, got shape (2, 3, 4, 5) with dataformats 'NTCHW'",
     ),
     "a video that stands still": (
         summaries.video,

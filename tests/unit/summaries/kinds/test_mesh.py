@@ -25,7 +25,7 @@ REFUSED = {
         summaries.mesh,
         ("a", None),
         TypeError,
-        "vertices must be an array of numbers, got NoneType of dtype object",
+        "vertices must be an array of numbers, got None",
     ),
 }
 

@@ -37,7 +37,7 @@ def test_name(secs, digits):
 
 @pytest.mark.usefixtures("counter")
 def test_a_host_name_is_no_path(monkeypatch):
-    monkeypatch.setattr(socket, "gethostname", lambda: "a/b")
+    monkeypatch.setattr(names, "host_name", lambda: "a/b")
     assert event_file_name(0) == f"events.out.tfevents.0000000000.a_b.{os.getpid()}.000000"
 
 

@@ -23,7 +23,7 @@ from summaries import (
     summary_iterator,
 )
 
-NEVER = 3600.0
+NEVER = math.inf
 
 
 @pytest.fixture
@@ -327,7 +327,7 @@ def test_options_of_another_type(logdir, option, text):
 
 @pytest.mark.parametrize("leave", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_writer_stays_in_its_process(writer, leave):
-    with pytest.raises(TypeError, match=r"^a writer cannot be copied or sent to another process: make one "):
+    with pytest.raises(TypeError, match=r"^an open writer cannot be copied or sent to another process: make another "):
         leave(writer)
 
 

@@ -1,6 +1,7 @@
 """What a writer does when its file does not take the bytes: nothing is lost, nothing is torn, memory is bounded."""
 
 import errno
+import math
 import os
 import threading
 import time
@@ -13,7 +14,7 @@ from summaries.storage.local import LocalEventFile
 from summaries.wire.records import frame
 from summaries.writing.deferred import Deferred
 
-NEVER = 3600.0
+NEVER = math.inf
 
 
 class Disk:
@@ -207,7 +208,7 @@ def test_a_file_that_was_cut_short(logdir, disk):
 
 def pending_bytes(writer):
     """What waits in memory: encoded, as rows, and as whole records."""
-    pending = writer._pending
+    pending = writer._pending_events
     return pending.encoded_bytes() + len(pending.rows) + pending.record_bytes
 
 
@@ -264,7 +265,7 @@ def test_memory_is_bounded_when_the_file_takes_nothing(logdir, monkeypatch, call
 
 def test_a_finalizer_that_flushes_in_the_middle_of_deferred_work(logdir):
     """It runs in whatever thread comes along, also in the one that counts a histogram for another that waits for it."""
-    writer = EventFileWriter(logdir, flush_secs=3600.0)
+    writer = EventFileWriter(logdir, flush_secs=float("inf"))
     begun = threading.Event()
 
     def make():
@@ -294,11 +295,11 @@ def test_trying_again_on_a_full_disk_leaves_no_files(logdir, disk):
 
 
 def test_long_tags_count_as_long_as_they_are(logdir):
-    writer = EventFileWriter(logdir, flush_secs=3600.0, max_pending_bytes=1 << 20)
+    writer = EventFileWriter(logdir, flush_secs=float("inf"), max_pending_bytes=1 << 20)
     tag = "x" * 100_000
     for step in range(100):
         writer.add_scalar(tag, step, step)
-        assert len(writer._rows) <= 24 * 11
-        assert writer._pending.encoded_bytes() <= 2 << 20
+        assert len(writer._scalar_rows) <= 24 * 11
+        assert writer._pending_events.encoded_bytes() <= 2 << 20
     writer.close()
     assert len(scalars(writer.path)) == 100

@@ -1,6 +1,7 @@
 """Writers and the ends of processes, threads and objects: nothing is lost, and nothing is written twice."""
 
 import gc
+import math
 import os
 import signal
 import threading
@@ -10,12 +11,12 @@ from helpers import event_files, run_script, scalars
 
 from summaries import EventFileWriter, UnfinishedTailWarning
 
-NEVER = 3600.0
+NEVER = math.inf
 HEAD = """
 import os, signal, sys, threading
 from summaries import EventFileWriter
 
-writer = EventFileWriter(sys.argv[1], flush_secs=3600.0)
+writer = EventFileWriter(sys.argv[1], flush_secs=float("inf"))
 """
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -179,9 +180,9 @@ writer.add_scalar("loss", 3.0, 3)
 def test_a_fork_while_the_writer_is_being_closed(tmp_path, logdir):
     """The child does not wait for the thread that was closing it, and does not write to its parent's file."""
     program = """
-seal = writer._pending.seal
+seal = writer._pending_events.seal
 def fork_first():
-    writer._pending.seal = seal
+    writer._pending_events.seal = seal
     child = os.fork()
     if child == 0:
         writer.add_scalar("child", 1.0, 1)
@@ -189,7 +190,7 @@ def fork_first():
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     return seal()
-writer._pending.seal = fork_first
+writer._pending_events.seal = fork_first
 writer.close()
 """
     run_script(tmp_path, HEAD + program, logdir)
@@ -203,7 +204,7 @@ import multiprocessing, sys
 from summaries import EventFileWriter
 
 def work(logdir, number):
-    writer = EventFileWriter(logdir, flush_secs=3600.0, filename_suffix=f".{number}")
+    writer = EventFileWriter(logdir, flush_secs=float("inf"), filename_suffix=f".{number}")
     writer.add_scalar("child", number, number)
     sys.keep = writer
 

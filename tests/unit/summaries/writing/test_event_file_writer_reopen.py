@@ -1,5 +1,6 @@
 """EventFileWriter.reopen(): a new file in the same directory, which goes on where the one before ended."""
 
+import math
 import os
 
 import pytest
@@ -7,7 +8,7 @@ from helpers import event_files, scalars
 
 from summaries import EventFileWriter, SessionLog, read_run, summary_iterator
 
-NEVER = 3600.0
+NEVER = math.inf
 
 
 @pytest.fixture

@@ -104,9 +104,9 @@ def test_a_handler_that_closes_and_leaves(tmp_path, logdir, seed):
 
 def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
     """One that interrupts a write of its own thread cannot wait for it; what it was to write comes behind."""
-    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
-    append = type(writer._file).append
+    append = type(writer._event_file).append
 
     def interrupted(file, data, start):
         monkeypatch.undo()
@@ -115,12 +115,12 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
             writer.close()
         assert not writer.closed
         writer.reopen()  # does nothing, but for a writer that is closed or cannot write
-        writer._failed = True
+        writer._write_failed = True
         with pytest.raises(RuntimeError, match=r"^reopen\(\) of .* interrupted a flush of the same thread"):
             writer.reopen()
         append(file, data, start)
 
-    monkeypatch.setattr(type(writer._file), "append", interrupted)
+    monkeypatch.setattr(type(writer._event_file), "append", interrupted)
     writer.flush()
     writer.close()
     assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 2.0]
@@ -135,14 +135,14 @@ LOGGING_NEW = {
 @pytest.mark.parametrize("log", LOGGING_NEW.values(), ids=LOGGING_NEW)
 def test_a_call_that_close_overtakes(logdir, monkeypatch, log):
     """It has found the writer open, and appends when close() is done: in a new file, which the next flush writes."""
-    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
     as_step = event_file_writer.as_step
 
     def overtaken(step):
         if not writer.closed:
             writer.close()
-        writer._limit = 1 << 30  # as it was when the call looked
+        writer._rows_limit = 1 << 30  # as it was when the call looked
         return as_step(step)
 
     monkeypatch.setattr(event_file_writer, "as_step", overtaken)
@@ -231,7 +231,7 @@ def test_threads_that_log_while_another_closes(logdir):
 @pytest.mark.parametrize("log", LOGGING_NEW.values(), ids=LOGGING_NEW)
 def test_a_call_that_interrupts_the_creation_of_a_file(logdir, monkeypatch, log):
     """A handler cannot wait for its own thread: it is told to log again."""
-    writer = summaries.EventFileWriter(logdir, flush_secs=3600.0)
+    writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
     writer.close()
     begun, closed = lifecycle.begun_file, writer.path

@@ -1,13 +1,14 @@
 """The background thread: what it calls, and when it ends."""
 
 import gc
+import math
 import threading
 
 import pytest
 
 from summaries.writing.flusher import Flusher
 
-NEVER = 3600.0
+NEVER = math.inf
 
 
 class Writer:

@@ -1,6 +1,7 @@
 """Lifecycle of a writer: what is written when, what close() and reopen() do, and what is left at the end."""
 
 import logging
+import math
 import os
 import warnings
 
@@ -14,7 +15,7 @@ from summaries import (
     summary_iterator,
 )
 
-NEVER = 3600.0
+NEVER = math.inf
 
 
 @pytest.fixture
@@ -162,3 +163,27 @@ def test_fsync(logdir, monkeypatch):
         synced.clear()
         writer.flush()
         assert len(synced) == 2  # the file and its directory
+
+
+KILLED = """
+import os
+import sys
+import time
+from summaries import SummaryWriter, read_run
+
+writer = SummaryWriter(sys.argv[1], flush_secs=3600)
+time.sleep(0.5)
+for step in range(3):
+    writer.add_scalar("loss", 0.5, step)
+for _ in range(1200):
+    time.sleep(0.05)
+    if len(open(writer.path, "rb").read()) > 200:
+        break
+os._exit(0)
+"""
+
+
+def test_the_first_events_are_written_soon(logdir, tmp_path):
+    run_script(tmp_path, KILLED, logdir)
+    (path,) = event_files(logdir)
+    assert scalars(path) == [(step, "loss", 0.5) for step in range(3)]

@@ -70,7 +70,7 @@ def test_the_fourth_argument_after_a_name_is_tensorboardxs_step(logdir):
 
 def test_rows_of_the_same_moment(logdir):
     writer = SummaryWriter(logdir)
-    writer._clock = lambda: 1795202364.5
+    writer._wall_clock = lambda: 1795202364.5
     for i in range(4):
         writer.add_hparams({"lr": i}, {"accuracy": i})
     writer.close()
@@ -119,7 +119,7 @@ def test_curves_as_json(logdir, tmp_path):
 
 def test_all_writers(logdir):
     """Programs flush each of them, or take the first directory."""
-    writer = SummaryWriter(logdir, flush_secs=3600.0)
+    writer = SummaryWriter(logdir, flush_secs=float("inf"))
     writer.add_scalars("loss", {"train": 0.5}, 1)
     assert list(writer.all_writers) == [str(logdir), str(logdir / "loss_train")]
     for each in writer.all_writers.values():

@@ -1,0 +1,113 @@
+"""What happens to open writers at exit: subclasses are left alone, and a loss is reported where nobody overlooks it."""
+
+import logging
+import subprocess
+import sys
+
+import pytest
+from helpers import event_files, run_script, scalars
+
+from summaries import EventFileWriter, SummaryWriter, read_run
+from summaries.writing.lifetime import close_at_last
+
+OVERRIDE = """
+import sys
+from summaries import SummaryWriter
+
+class Mine(SummaryWriter):
+    def close(self):
+        print("close")
+        self.add_scalar("last", 1.0, 1)
+        super().close()
+
+writer = Mine(sys.argv[1])
+writer.add_scalar("loss", 0.5, 1)
+"""
+
+
+@pytest.mark.parametrize(("closes", "count"), [("", 0), ("writer.close()", 1), ("writer.close(); del writer", 1)])
+def test_a_subclass_s_close_is_not_called_at_exit(logdir, tmp_path, closes, count):
+    assert run_script(tmp_path, OVERRIDE + closes, logdir) == "close\n" * count
+    (path,) = event_files(logdir)
+    assert list(read_run(path).scalars) == ["loss", "last"][: 1 + count]
+
+
+AT_THE_END = """
+import sys
+from summaries import SummaryWriter
+
+class Trainer:
+    def __init__(self):
+        self.writer = SummaryWriter(sys.argv[1])
+        self.writer.add_scalar("loss", 0.5, 1)
+
+    def __del__(self):
+        self.writer.add_scalar("last", 1.0, 1)
+        self.writer.close()
+        print("logged")
+
+trainer = Trainer()
+"""
+
+
+def test_an_object_may_log_when_modules_are_gone(logdir, tmp_path):
+    assert run_script(tmp_path, AT_THE_END, logdir) == "logged\n"
+    assert [scalars(path) for path in event_files(logdir)] == [[(1, "loss", 0.5)], [(1, "last", 1.0)]]
+
+
+LOSS = """
+import sys
+from pathlib import Path
+from summaries import SummaryWriter
+
+writer = SummaryWriter(sys.argv[1], flush_secs=float("inf"))
+for step in range(3):
+    writer.add_scalar("loss", 0.5, step)
+Path(writer.path).unlink()
+Path(writer.path).mkdir()
+print(writer.path)
+"""
+
+
+def test_a_loss_at_exit_is_on_stderr_once_even_without_warnings(logdir, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(LOSS)
+    command = [sys.executable, "-W", "ignore", script, logdir]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    path = done.stdout.strip()
+    assert done.stderr == (f"up to 3 events were lost when {path} was closed: [Errno 21] Is a directory: {path!r}\n")
+
+
+@pytest.fixture
+def broken(logdir, monkeypatch):
+    """A writer with two events that its file does not take."""
+    writer = EventFileWriter(logdir, flush_secs=float("inf"))
+
+    def full(*_):
+        raise OSError(28, "No space left on device", writer.path)
+
+    monkeypatch.setattr(type(writer._event_file), "append", full)
+    writer.add_scalar("loss", 0.5, 1)
+    writer.add_scalar("loss", 0.5, 2)
+    return writer
+
+
+def test_a_loss_is_logged_and_warned_of(broken, caplog):
+    text = (
+        f"up to 2 events were lost when {broken.path} was closed: [Errno 28] No space left on device: {broken.path!r}"
+    )
+    with caplog.at_level(logging.ERROR, "summaries"), pytest.warns(UserWarning, match="^up to") as warned:
+        close_at_last(broken)
+    assert [str(one.message) for one in warned] == [text]
+    assert [(one.name, one.levelname, one.getMessage()) for one in caplog.records] == [("summaries", "ERROR", text)]
+    assert broken.closed
+
+
+def test_an_earlier_error_loses_no_events(logdir, caplog):
+    writer = SummaryWriter(logdir)
+    writer.add_scalar("loss", 0.5, 1)
+    writer._write_errors.append(ValueError("one histogram"))
+    with pytest.warns(UserWarning, match="^an error was found when .* was closed: one histogram$"):
+        close_at_last(writer)
+    assert len(scalars(writer.path)) == 1
+    assert len(caplog.records) == 1
