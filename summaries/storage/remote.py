@@ -99,6 +99,8 @@ def write_file(path: str, data: bytes) -> None:
 
 def _pipe(system: Any, inside: str, data: bytes, path: str) -> None:
     try:
+        if getattr(system, "auto_mkdir", None) is False:  # `file://`: it has directories, and does not make them
+            system.makedirs(inside.rpartition("/")[0], exist_ok=True)
         system.pipe_file(inside, data)
     except Exception as error:  # each store raises its own errors
         raise _unwritten(error, path, Mask(path, {})) from error

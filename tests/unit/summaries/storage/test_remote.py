@@ -7,6 +7,7 @@ import pytest
 from summaries import (
     SummaryWriter,
     read_graph,
+    read_run,
     write_graph,
 )
 from summaries.wire.pb import Event, GraphDef, NodeDef
@@ -93,3 +94,9 @@ def test_graphs(store):
     assert read_graph(path) == graph
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_graph("memory://runs/d/nowhere.pb")
+
+
+def test_a_directory_of_a_local_address_is_made(tmp_path):
+    with SummaryWriter((tmp_path / "new" / "run").as_uri()) as writer:
+        writer.add_scalar("loss", 1.0, 3)
+    assert read_run(tmp_path / "new" / "run").scalars["loss"].step.tolist() == [3]
