@@ -9,7 +9,7 @@ import pytest
 import optim  # noqa: F401 - first as a package: pytest would load a module whose examples it runs a second time
 import summaries  # noqa: F401 - likewise
 
-collect_ignore = []
+collect_ignore = ["tests/sharded_ranks.py"]  # a program, which needs torch
 collect_ignore_glob = ["optim/integrations/*"]  # each needs its framework; tests/frameworks tests them
 if find_spec("numba") is None:  # an extra
     collect_ignore += [f"summaries/wire/compiled/{name}.py" for name in ("fields", "primitives", "scan", "scanner")]

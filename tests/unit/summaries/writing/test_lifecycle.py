@@ -177,7 +177,8 @@ for step in range(3):
     writer.add_scalar("loss", 0.5, step)
 for _ in range(1200):
     time.sleep(0.05)
-    if len(open(writer.path, "rb").read()) > 200:
+    found = read_run(writer.path).scalars
+    if "loss" in found and len(found["loss"]) == 3:
         break
 os._exit(0)
 """
