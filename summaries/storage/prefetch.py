@@ -14,10 +14,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
     from typing import Self
 
@@ -68,11 +69,12 @@ class Prefetcher:
         self._planned: dict[StoredFile, _Scan] = {}
         self._waiting: deque[_Scan] = deque()  # planned, in order, from the first that is not requested completely
         self._open: list[_Scan] = []
+        self._ended: deque[_Scan] = deque()
         self._held = 0
 
     def plan(self, files: Iterable[tuple[StoredFile, int]]) -> None:
         """Fetch these files ahead, each from its offset to its end; they will be opened in about this order."""
-        with self._lock:
+        with self._locked():
             for file, start in files:
                 if file not in self._planned:
                     self._planned[file] = scan = _Scan(file, start)
@@ -81,7 +83,7 @@ class Prefetcher:
 
     def forget(self, files: Iterable[StoredFile]) -> None:
         """Drop what was fetched of planned files that were not opened."""
-        with self._lock:
+        with self._locked():
             for file in files:
                 if scan := self._planned.pop(file, None):
                     self._drop(scan)
@@ -89,7 +91,7 @@ class Prefetcher:
 
     def begin(self, file: StoredFile, start: int) -> _Scan:
         """Start to read a file, which was planned or was not."""
-        with self._lock:
+        with self._locked():
             scan = self._planned.pop(file, None)
             if scan is None or scan.start != start:
                 if scan is not None:
@@ -105,14 +107,14 @@ class Prefetcher:
         Raises:
             OSError: it cannot be read.
         """
-        with self._lock:
+        with self._locked():
             if not scan.coming:
                 self._submit(scan)
             start, cost, coming = scan.coming.popleft()
         try:
             data = coming.result()
         finally:
-            with self._lock:
+            with self._locked():
                 scan.held -= cost
                 self._held -= cost
                 self._request()
@@ -127,11 +129,28 @@ class Prefetcher:
 
     def end(self, scan: _Scan) -> None:
         """Drop what was fetched of an open file and not read."""
+        # The garbage collector may close a file at any moment, even in a thread that holds the lock.
+        self._ended.append(scan)
+        self._drop_ended()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
         with self._lock:
-            if scan in self._open:
-                self._open.remove(scan)
-                self._drop(scan)
+            yield
+        self._drop_ended()
+
+    def _drop_ended(self) -> None:
+        """Drop the scans that have ended, unless a thread holds the lock: it does so afterwards."""
+        while self._ended and self._lock.acquire(blocking=False):
+            try:
+                while self._ended:
+                    scan = self._ended.popleft()
+                    if scan in self._open:
+                        self._open.remove(scan)
+                        self._drop(scan)
                 self._request()
+            finally:
+                self._lock.release()
 
     def _drop(self, scan: _Scan) -> None:
         for _, _, coming in scan.coming:

@@ -154,3 +154,13 @@ def test_an_error_comes_when_the_file_is_read():
     with ScannedFile(store.prefetcher, file("a"), 0) as opened:
         assert b"".join(chunks(opened)) == DATA
     assert store.prefetcher._held == 0
+
+
+def test_the_garbage_collector_closes_a_file_in_a_thread_that_holds_the_lock():
+    store = Store()
+    one = ScannedFile(store.prefetcher, file("a"), 0)
+    with store.prefetcher._locked():
+        one.close()
+    assert store.prefetcher._held == 0
+    with ScannedFile(store.prefetcher, file("b"), 0) as two:
+        assert two.read_range(0, 1024) == DATA
