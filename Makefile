@@ -15,7 +15,7 @@ demo: $(VENV)/.ready
 # What starts servers and browsers, and kills processes, has the machine for itself.
 test: lint types layers $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/interop --ignore tests/browser
-	$(BIN)/python -m pytest --place memory://mirror $(READERS) tests/properties/test_hostile.py
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --place memory://mirror $(READERS) tests/properties/test_hostile.py
 	$(BIN)/python -m pytest tests/interop tests/browser
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
