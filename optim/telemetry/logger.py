@@ -90,15 +90,6 @@ class Telemetry:
         """Whether this step's histograms are written."""
         return self._histograms_every > 0 and step % self._histograms_every == 0
 
-    def check_open(self) -> None:
-        """Refuse a step before it changes anything.
-
-        Raises:
-            ValueError: the writer is closed.
-        """
-        if self.writer is not None and self.writer.closed:
-            raise ValueError(f"the writer of {self.writer.path} is closed; reopen() continues in a new file")
-
     def names_of(self, variables: Iterable[Variable]) -> tuple[str, ...]:
         """The variables' names in tags; if several share a name, the second is name_1, and so on."""
         return tuple([self._names.get(variable) or self._new_name(variable) for variable in variables])

@@ -143,7 +143,7 @@ class GradientMonitor:
         Raises:
             TypeError: a leaf is not an array of floating dtype; the gradients have no names.
             ValueError: there are no gradients; weights, updates or a slot lack the name of a gradient, or have another
-                shape; `clip_norm` is not positive; a name is given twice; the writer is closed; a parameter's norm is
+                shape; `clip_norm` is not positive; a name is given twice; a parameter's norm is
                 not known on this rank, and `global_norm` is not given.
         """
         telemetry = self._telemetry
@@ -159,7 +159,6 @@ class GradientMonitor:
         detailed = due or self._keeps
         found = Measured(norm, None if norm is None else 0, None)
         if detailed or histograms_due or counted or not math.isfinite(norm or 0.0):
-            telemetry.check_open()
             leaves = _Leaves(gradients, weights, norm, _number("scale", scale))
             found = leaves.measured(updates, slots or {}, detailed=detailed)
         report = StepReport(
