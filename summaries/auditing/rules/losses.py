@@ -115,14 +115,15 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         lasts = worst.last - worst.first >= _FEW
         how, back = ("rises", f" and is back by step {step[worst.last]}") if lasts else ("jumps", "")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
+        before = median(value[max(worst.first - _FEW, 0) : max(worst.first, 1)])
         yield Hit(
-            f"{signal.tag} {how} from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]}{back},"
+            f"{signal.tag} {how} from {before:.4g} to {value[worst.top]:.4g} at step {step[worst.top]}{back},"
             f" {_times(worst.sigmas)} its noise{several}",
             signal.tags[0],
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {
                 "peak": float(value[worst.top]),
-                "level": worst.level,
+                "level": before,
                 "sigmas": worst.sigmas,
                 "step": int(step[worst.top]),
             },

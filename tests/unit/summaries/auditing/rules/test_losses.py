@@ -88,3 +88,11 @@ def test_a_metric_without_a_sample_is_no_loss_that_is_lost():
     assert codes(total_loss=np.linspace(2, 1, 50), bbox__APs=nan) == []
     (found,) = findings("GL301", total_loss=nan, bbox__AP50=nan)
     assert (found.tag, found.others) == ("total_loss", ("bbox/AP50",))
+
+
+def test_a_spike_is_told_from_the_points_just_before_it():
+    loss = 0.1 + 2 * np.exp(-np.arange(400) / 30)
+    loss[60] = 4e4
+    assert (
+        finding("GL302", loss=loss).message == "loss jumps from 0.3991 to 4e+04 at step 60, over 1,000 times its noise"
+    )
