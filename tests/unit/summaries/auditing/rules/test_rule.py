@@ -36,7 +36,10 @@ THRESHOLDS = {
         "min_points": (30, "a whole number of at least 20"),
     },
     "GL303": {
-        "min_points": (50, "a whole number of at least 5"),
+        "min_points": (30, "a whole number of at least 20"),
+        "few_points": (20, "a whole number of at least 5"),
+        "no_change": (0.01, "a number of at least 0"),
+        "times": (3.0, "a number above 1"),
         "sigmas": (4.0, "a number above 0"),
         "max_decline": (0.04, "a number of at least 0"),
         "max_hidden": (0.2, "a number of at least 0"),
