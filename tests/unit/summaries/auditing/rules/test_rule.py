@@ -136,7 +136,11 @@ THRESHOLDS = {
         "min_rise": (0.1, "a number of at least 0"),
         "ahead": (10, "a whole number of at least 1"),
     },
-    "GL506": {"share": (0.05, "a number from 0 to 1"), "min_points": (40, "a whole number of at least 20")},
+    "GL506": {
+        "share": (0.05, "a number from 0 to 1"),
+        "lost": (0.75, "a number from 0 to 1"),
+        "min_points": (40, "a whole number of at least 20"),
+    },
     "GL604": {"min_points": (20, "a whole number of at least 1")},
     "GL611": {"tolerance": (0.001, "a number above 0"), "min_points": (10, "a whole number of at least 2")},
     "GL612": {"tolerance": (0.15, "a number above 0"), "min_points": (10, "a whole number of at least 2")},
