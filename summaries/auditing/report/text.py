@@ -72,10 +72,10 @@ def _raise_again() -> None:
 
 
 def show(report: Report, console: Console, *, fold: bool = True) -> None:
-    """Print a report; with `fold`, what one rule found in many tags of a run becomes one finding."""
+    """Print a report; with `fold`, the worst runs, and what a rule found in many tags of a run as one finding."""
     told = [run for run in report.runs if run.findings or run.failures]
     rows = report.runs
-    if len(rows) > _MOST_ROWS:
+    if fold and len(rows) > _MOST_ROWS:
         rows = tuple(sorted(told, key=lambda run: (not run.failures, -(run.worst or 0)))[:_MOST_ROWS])
     if rows:
         console.print(_table(rows, console))

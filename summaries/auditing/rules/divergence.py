@@ -275,16 +275,18 @@ def _above_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | Non
     # Where it must be high, by how much, and its noise: late in a run that never learns, the level still moves.
     for high, times, noise in ((rest, _TIMES, max(sigma(late), bend(late))), (late, _TIMES_LATE, bend(late))):
         top, low = float(blocks(high, 8).median.max()), float(np.quantile(high, 0.1))
-        length = 2 if high is rest else max(longest // 2, 2)
+        length = 1 if high is rest else max(longest // 2, 2)
         while length <= longest:
             mean = (sums[length:] - sums[:-length]) / length
             best = int(np.argmin(mean))
             start = float(mean[best])
             rise, error = end - start, noise * math.hypot(1 / math.sqrt(length), math.sqrt(3 / n))
-            enough = rise > max(math.log(times), limit["sigmas"] * error) and end > mean[: best + 1].max() + 2 * error
+            least = math.log(times if length > 1 else _TIMES_LATE)  # a single point may be low by chance
+            enough = rise > max(least, limit["sigmas"] * error) and end > mean[: best + 1].max() + 2 * error
             if enough and low > start + rise / 2 and top - end < 2 * rise / 3:  # it stays
                 early = np.log(value[best : 2 * longest if high is rest else 5 * n // 8])
                 since = best + int(np.flatnonzero(early < start + min(4 * noise + 1e-9, rise / 3))[-1])
-                return _hit(signal, series, since, math.exp(start), math.exp(end), in_sigmas(rise, error))
+                low_middle = float(np.partition(value[best : best + length], (length - 1) // 2)[(length - 1) // 2])
+                return _hit(signal, series, since, low_middle, math.exp(end), in_sigmas(rise, error))
             length *= 2
     return None

@@ -96,7 +96,8 @@ def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
         step, log = series.step[positive], np.log10(series.value[positive])
         cut = blocks(log, min(60, len(log) // 5))
         hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
-        if hit is not None and hit.severity is None and _is_still_learning(run, hit.steps):
+        learns = hit is not None and (_is_still_learning(run, hit.steps) or _was_an_accident(run, hit))
+        if hit is not None and hit.severity is None and learns:
             hit = replace(hit, severity=Severity.WARNING)
         if hit is not None:
             yield hit
@@ -108,6 +109,15 @@ def _is_still_learning(run: Signals, steps: tuple[int, int] | None) -> bool:
         return False
     loss = run.objective.finite
     return trend_between(loss, steps[0], int(loss.step[-1])) < -_SURE
+
+
+def _was_an_accident(run: Signals, hit: Hit) -> bool:
+    """Whether the norm jumped a few times, and the objective ends no higher than its median until then."""
+    if run.objective is None or hit.steps is None or "peak" not in hit.evidence or hit.count >= _MANY:
+        return False
+    loss = run.objective.finite
+    before, after = (loss.value[part] for part in (loss.step < hit.steps[0], loss.step > hit.steps[1]))
+    return min(len(before), len(after)) >= _NEAR and median(after[-max(len(after) // 5, _NEAR) :]) <= median(before)
 
 
 def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:

@@ -12,17 +12,19 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
+from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import (
     Course,
     bend,
     level_between,
+    level_near,
     may_be_a_score,
     scatter_about_trend,
     trend_between,
     without_zeros,
 )
 from summaries.auditing.statistics.excursions import Excursions
-from summaries.auditing.statistics.robust import blocks, median, monotone_trend
+from summaries.auditing.statistics.robust import blocks, median, monotone_trend, sigma
 from summaries.reading.series import Series
 from summaries.words import counted, listed
 
@@ -67,21 +69,36 @@ def _fails_with(metric: Signal, at: NDArray[np.int64], losses: Sequence[tuple[Si
     return any(bool(np.isin(steps, loss.standing.step[bad]).any()) for loss, bad in losses)
 
 
+def _first_and_most_important(
+    group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | None
+) -> tuple[Signal, NDArray[np.int64]]:
+    """The main loss, unless a training loss with more points showed it before; else the first in time."""
+    when = {signal.tag: float(signal.standing.wall_time[at[0]]) for signal, at in group}
+    shown = [entry for entry in group if entry[0] is main]
+    if main is not None and shown:
+        finer = [one for one in group if one[0].meaning.role == "loss" and len(one[0]) > len(main)]
+        shown += [one for one in finer if when[one[0].tag] < when[main.tag]]
+    return min(shown or group, key=lambda entry: (when[entry[0].tag], entry[0].standing.step[entry[1][0]]))
+
+
 def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | None, *, overflow: bool) -> Hit:
-    first = [int(signal.standing.step[at[0]]) for signal, at in group]
-    last = [int(signal.standing.step[at[-1]]) for signal, at in group]
-    index = min(range(len(group)), key=lambda i: (group[i][0] is not main, first[i]))
-    signal, at = group[index]
+    signal, at = _first_and_most_important(group, main)
     series = signal.standing
-    ends = len(at) == len(series) - at[0]
-    how = "and stays so to the end" if ends else f"at {len(at)} of {counted(len(series), 'point')}"
+    first, last = int(series.step[at[0]]), int(series.step[at[-1]])
+    if len(at) < len(series) - at[0]:
+        how = f"at {len(at)} of {counted(len(series), 'point')}"
+    elif len(at) == 1:
+        how = "its last point"
+    else:
+        same = len(np.unique(series.value[at])) == 1  # NaNs are alike here
+        how = "and stays so to the end" if same else "and not finite from there to the end"
     others = tuple(other.tag for other, _ in group if other is not signal)
     beside = f"; so {'is' if len(others) == 1 else 'are'} {listed(others)}" if others else ""
     return Hit(
-        f"{signal.tag} is {series.value[at[0]]:g} at step {first[index]}, {how}{beside}"
+        f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}{beside}"
         f"{'; the loss scale was lowered, so these steps were skipped' if overflow else ''}",
         signal.tag,
-        (min(first), max(last)),
+        (first, last),
         {"points": len(at), "of": len(series), "first value": str(series.value[at[0]]), "tags": len(group)},
         len(at),
         Severity.INFO if overflow else None,
@@ -115,14 +132,15 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         lasts = worst.last - worst.first >= _FEW
         how, back = ("rises", f" and is back by step {step[worst.last]}") if lasts else ("jumps", "")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
+        before = median(value[max(worst.first - _FEW, 0) : max(worst.first, 1)])
         yield Hit(
-            f"{signal.tag} {how} from {worst.level:.4g} to {value[worst.top]:.4g} at step {step[worst.top]}{back},"
+            f"{signal.tag} {how} from {before:.4g} to {value[worst.top]:.4g} at step {step[worst.top]}{back},"
             f" {_times(worst.sigmas)} its noise{several}",
             signal.tags[0],
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {
                 "peak": float(value[worst.top]),
-                "level": worst.level,
+                "level": before,
                 "sigmas": worst.sigmas,
                 "step": int(step[worst.top]),
             },
@@ -161,7 +179,10 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     "loss-not-decreasing",
     Severity.WARNING,
     "GL304",  # it says more about a loss that diverges
-    min_points=whole(50, 5),
+    min_points=whole(30, 20),
+    few_points=whole(20, 5),
+    no_change=at_least(0, 0.01),
+    times=above(1, 3.0),
     sigmas=above(0, 4.0),
     max_decline=at_least(0, 0.04),
     max_hidden=at_least(0, 0.2),
@@ -174,32 +195,79 @@ def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     for signal in _judged(run):
         series = signal.finite
         n = len(series)
-        if n < limit["min_points"] or series.step[0] > 0.1 * series.step[-1]:
+        if n < limit["few_points"] or series.step[0] > 0.1 * series.step[-1]:
             continue  # the beginning is not in the run: most may have been learnt before
-        course = Course.of(series.value)
-        level = abs(course.median)
-        worthwhile = limit["worthwhile"] * level
-        if course.fell(limit["sigmas"], worthwhile) or (
-            level <= limit["low_level"] and not _is_left_to_learn(run, limit)
-        ):
+        if median(np.abs(series.value)) <= limit["low_level"] and not _is_left_to_learn(run, limit):
             continue
-        fall, error = course.early - course.late, course.error_of_thirds
-        hidden = max(fall, 0.0) + 3 * error
-        if hidden > limit["max_hidden"] * level:
-            continue  # too noisy to tell
-        rises = fall < -2 * error
-        flat = rises or (hidden < limit["max_decline"] * level and fall < 2 * error)
-        sure = flat and not may_be_a_score(series.value)
-        how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
-        yield Hit(
-            f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {course.early:.4g} in the"
-            f" first third, {course.late:.4g} in the last{how}",
-            signal.tags[0],
-            (int(series.step[0]), int(series.step[-1])),
-            {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
-            severity=None if sure else Severity.INFO,
-            others=signal.tags[1:],
-        )
+        hit = _unchanged(signal, series, limit)
+        if hit is None and n >= limit["min_points"]:
+            hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
+        if hit is not None:
+            yield hit
+
+
+def _unchanged(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a loss whose whole range is a small part of its level: nothing there is noise, or worth being learnt."""
+    value = series.value
+    if np.ptp(value) > limit["no_change"] * abs(median(value)):
+        return None
+    first, last = _told_apart(float(value[0]), float(value[-1]))
+    return Hit(
+        f"{signal.tag} hardly changes in {len(value)} points: {first} at first, {last} in the end",
+        signal.tags[0],
+        (int(series.step[0]), int(series.step[-1])),
+        {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
+        others=signal.tags[1:],
+    )
+
+
+def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a loss that explodes in its first third, and ends no lower than its first point, by more than its noise."""
+    value, n = series.value, len(series)
+    start, top, last = float(value[0]), int(np.argmax(value[: n // 3])), value[-(n // 3) :]
+    end, noise = median(last), sigma(last)
+    if start <= 0 or value[top] < limit["times"] * start or start - end > min(2 * noise, limit["max_hidden"] * start):
+        return None
+    return Hit(
+        f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and ends at {end:.4g}:"
+        " nothing was learnt",
+        signal.tags[0],
+        (int(series.step[0]), int(series.step[-1])),
+        {"first": start, "highest": float(value[top]), "last third": end, "noise": noise, "points": n},
+        others=signal.tags[1:],
+    )
+
+
+def _not_falling(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a loss whose last third is not lower than its first, by more than the noise."""
+    course = Course.of(series.value)
+    n, level = len(series), abs(course.median)
+    if course.fell(limit["sigmas"], limit["worthwhile"] * level):
+        return None
+    fall, error = course.early - course.late, course.error_of_thirds
+    hidden = max(fall, 0.0) + 3 * error
+    if hidden > limit["max_hidden"] * level:
+        return None  # too noisy to tell
+    rises = fall < -2 * error
+    flat = rises or (hidden < limit["max_decline"] * level and fall <= 2 * error)
+    sure = flat and not may_be_a_score(series.value)
+    how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
+    early, late = _told_apart(course.early, course.late)
+    return Hit(
+        f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {early} in the"
+        f" first third, {late} in the last{how}",
+        signal.tags[0],
+        (int(series.step[0]), int(series.step[-1])),
+        {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
+        severity=None if sure else Severity.INFO,
+        others=signal.tags[1:],
+    )
+
+
+def _told_apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers in 4 digits, or in as many as tell them apart, up to 7."""
+    told = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (4, 5, 6, 7)]
+    return next((pair for pair in told if pair[0] != pair[1]), told[0])
 
 
 def _is_left_to_learn(run: Signals, limit: Limits) -> bool:
@@ -234,13 +302,13 @@ def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
         enough = loss is not None and min(len(series), len(loss.finite)) >= limit["min_points"]
         if loss is None or not enough or not np.ptp(series.value):
             continue
-        falls = loss.finite
+        falls = on_the_axis_of(series, loss.finite)
         if trained is not run:
             falls = Series(f"{loss.tag} of {trained.name}", falls.step, falls.wall_time, falls.value)
         hit = _overfits(signal, series, falls, limit)
         if hit is not None:
-            found.append((loss is not trained.objective, hit))
-    if found:  # that of the objective if there is one, else the first
+            found.append(((loss is not trained.objective, not have_one_axis(series, loss.finite)), hit))
+    if found:  # that of the objective, on its axis, if there is one, else the first
         hit = min(found, key=lambda pair: pair[0])[1]
         others = tuple(other.tag for _, other in found if other is not hit)
         beside = f"; so {'does' if len(others) == 1 else 'do'} {listed(others)}" if others else ""
@@ -273,15 +341,17 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
     if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
         return None
-    start = int(series.step[cut.start[best] + cut.length // 2])
-    stop = int(series.step[-1])
+    start, stop = int(series.step[cut.start[best] + cut.length // 2]), int(series.step[-1])
     before, _ = level_between(loss, start, stop, 0.0, 0.2)
     after, _ = level_between(loss, start, stop, 0.8, 1.0)
     trend = trend_between(loss, start, stop)
     fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
     if not (trend < -_SURE and after < before) and not fallen:
         return None
-    how = f"falls from {before:.4g} to {after:.4g}" if trend < -_SURE else f"stays at about {after:.4g}"
+    lowest_at = int(np.argmin(series.value))
+    start, lowest, end = int(series.step[lowest_at]), float(series.value[lowest_at]), level_near(series, stop)
+    before, after = level_near(loss, start), level_near(loss, stop)
+    how = f"falls from {before:.4g} to {after:.4g}" if after < before else f"stays at about {after:.4g}"
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
         signal.tag,

@@ -100,14 +100,14 @@ def plateau(run: Signals, limit: Limits) -> Iterator[Hit]:
         level = np.log(medians) if best > 0 else medians
         fall = level[0] - level.min()
         near = int(np.argmax(level <= level.min() + limit["band"] * fall))
-        since = near * len(series) // count
-        rest = len(series) - since
+        until = (near + 1) * len(series) // count - 1  # the level is the median of the points until then
+        rest = len(series) - near * len(series) // count
         if not near or rest < limit["share"] * len(series) or level[-3:].min() > level.min() + _RISEN * fall:
             continue
         yield Hit(
-            f"{signal.tag} is {medians[near]:.4g} from step {series.step[since]} on, and not below {best:.4g} in the"
-            f" {rest / len(series):.0%} of its points since then",
+            f"{signal.tag} comes down to {medians[near]:.4g} by step {series.step[until]}, and to {best:.4g} at best in"
+            f" the {1 - (until + 1) / len(series):.0%} of its points after that",
             signal.tag,
-            (int(series.step[since]), int(series.step[-1])),
+            (int(series.step[until]), int(series.step[-1])),
             {"level": float(medians[near]), "best": best, "start": float(medians[0]), "points": rest},
         )

@@ -66,8 +66,8 @@ def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
     if not habit and set(at.tolist()) <= set(signal.file_starts):
         how = ", where another file begins"
     yield Hit(
-        f"{signal.tag}: the step goes back from {before} to {after} without a restart mark{how}"
-        f"{_times(len(at))}{_in_tags(tags)}",
+        f"{signal.tag}: the step goes back from {before} to {after}{how}{_times(len(at))}{_in_tags(tags)}"
+        f"{'' if habit else '; two sessions overlap, and TensorBoard draws both'}",
         signal.tag,
         (int(step[at].min()), int(step[at - 1].max())),
         {"from": before, "to": after, "tags": tags},

@@ -89,7 +89,7 @@ LOGGERS: tuple[Logger, ...] = (
     ),
     Logger("CleanRL", (r"charts/(?:episodic_return|SPS|learning_rate)",), (r"charts/episodic_return",), moving=True),
     Logger("RLlib", (r"ray/tune/.+",), (r"ray/tune/(?:.+/)?episode_re\w+_mean",), moving=True),
-    Logger("TRL", (r"train/(?:rewards/chosen|reward|kl|objective/.+)", r"train/.+"), housekeeping=r"train/num_tokens"),
+    Logger("TRL", (r"train/(?:rewards/chosen|reward|objective/.+)", r"train/.+"), housekeeping=r"train/num_tokens"),
     # detectors
     Logger(
         "YOLOv5",

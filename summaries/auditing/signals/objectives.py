@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from summaries.auditing.signals.loggers import Logger
     from summaries.auditing.signals.signals import Signal
 
-__all__ = ["behaves_like_a_loss", "main_loss", "main_reward", "parts", "sum_of", "trained_with"]
+__all__ = [
+    "behaves_like_a_loss",
+    "have_one_axis",
+    "main_loss",
+    "main_reward",
+    "on_the_axis_of",
+    "parts",
+    "sum_of",
+    "trained_with",
+]
 
 _RESOLUTION = re.compile(r"\b(?:step|epoch|batch|iter)\b|\bdataloader idx \d+\b")
 _WHOLE = re.compile(
@@ -77,14 +86,37 @@ def sum_of(losses: Sequence[Signal]) -> Series:
 
 
 def trained_with(validation: Signal, losses: Iterable[Signal]) -> Signal | None:
-    """The training loss of which this is the validation: the longest of those with the same words; None if none has.
+    """The training loss of which this is the validation, among those with the same words; None if none has.
 
-    `val/box_loss` belongs to `train/box_loss`, and `val_loss_epoch` to `train_loss_step`.
+    `val/box_loss` belongs to `train/box_loss`, and `val_loss_epoch` to `train_loss_step`. One that counts the same
+    steps goes before one that does not, and then the longest.
     """
     stem = _stem(validation.tag)
-    return max(
-        (signal for signal in losses if _stem(signal.tag) == stem), key=lambda one: len(one.finite), default=None
-    )
+
+    def rank(one: Signal) -> tuple[bool, int]:
+        return have_one_axis(validation.finite, one.finite), len(one.finite)
+
+    return max((signal for signal in losses if _stem(signal.tag) == stem), key=rank, default=None)
+
+
+def have_one_axis(one: Series, other: Series) -> bool:
+    """Whether two series of a run count the same steps: epochs and iterations differ by a factor of two or more."""
+    ends = sorted(int(series.step[-1]) for series in (one, other) if len(series))
+    return len(ends) == 2 and ends[1] < 2 * ends[0]  # noqa: PLR2004 - both
+
+
+def on_the_axis_of(series: Series, other: Series) -> Series:
+    """Another series of the run against the steps of this one: by the clock, if they do not count the same steps.
+
+    Args:
+        series: at least one point.
+        other: what to tell against the steps of `series`.
+    """
+    if have_one_axis(series, other):
+        return other
+    clock = np.maximum.accumulate(series.wall_time)
+    steps = np.interp(other.wall_time, clock, series.step).astype(np.int64)
+    return Series(other.tag, steps, other.wall_time, other.value)
 
 
 def _stem(tag: str) -> str:

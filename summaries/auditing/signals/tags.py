@@ -65,6 +65,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("slot_norm", rf"(?:.*/)?l2_norm/(?P<slot>moment|second_moment(?:_sqrt)?)/{_VARIABLE}"),
     ("gradient_norm", rf"grad_[\d.]+_norm[/_]{_VARIABLE}"),
     ("gradient_norm", rf"(?:.*/)?gradient_norm/{_VARIABLE}"),
+    ("gradient_norm", rf"(?:.*/)?grads_norm/{_VARIABLE}"),  # PyTorch Ignite's handlers
+    ("weight_norm", rf"(?:.*/)?weights_norm/{_VARIABLE}"),
     ("global_norm", rf"(?:.*/)?(?:{_GRADIENT}/(?:total_|global_)?norm|norm/{_GRADIENT}|total_norm)"),
     ("gradient_norm", rf"(?:optim/)?(?:train/)?{_GRADIENT}/{_VARIABLE}[./]norm"),
     ("gradient_norm", rf"(?:.*/)?{_GRADIENT}/norm/{_VARIABLE}"),

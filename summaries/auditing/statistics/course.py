@@ -22,6 +22,7 @@ __all__ = [
     "bend",
     "largest_rise",
     "level_between",
+    "level_near",
     "may_be_a_score",
     "onset",
     "scatter_about_trend",
@@ -190,6 +191,16 @@ def level_between(series: Series, start: int, stop: int, low: float, high: float
         return math.nan, math.nan
     middle = median(part)
     return middle, 1.2533 * NORMAL * median(np.abs(part - middle)) / math.sqrt(len(part))
+
+
+def level_near(series: Series, step: int) -> float:
+    """The value of a series near a step: the median of the five points nearest to it; of one, if there are few points.
+
+    An odd number of points, so that the median is one of them.
+    """
+    count = 5 if len(series) >= 50 else 1  # noqa: PLR2004
+    nearest = np.argsort(np.abs(series.step - step), kind="stable")[:count]
+    return median(series.value[nearest])
 
 
 def trend_between(series: Series, start: int, stop: int, count: int = 30) -> float:

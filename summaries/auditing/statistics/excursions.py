@@ -121,6 +121,8 @@ class Excursions:
             return Excursions([], None, reach)
         heights = _Heights(deviation, (values - usual.centre) / usual.noise, ratio)
         stretches = _peaks(values, heights, high, usual.level, usual.length)
+        if n < 300:  # noqa: PLR2004 - in a short run the crest of a smooth hump stands out of its slopes too
+            stretches = [peak for peak in stretches if _jumps(values, peak)]
         peaks = _sure(stretches, heights, usual.length, sigmas, medians=medians)
         if peaks:  # beside a certain one, lesser ones count too
             sure, enough_beside = set(peaks), max(sigmas, 0.25 * max(peak.sigmas for peak in peaks))
@@ -246,6 +248,12 @@ def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Fl
             first, last, far = int(stretch[0]), int(stretch[-1]), float(heights.deviation[top])
             found.append(Peak(first, last, top, len(stretch), float(level[top]), far, in_a_row))
     return found
+
+
+def _jumps(values: Floats, peak: Peak) -> bool:
+    """Whether one step to the next makes half of the rise to the highest point."""
+    part = values[max(peak.first - 1, 0) : peak.top + 1]
+    return bool(2 * np.diff(part).max(initial=0.0) >= values[peak.top] - peak.level)
 
 
 def _sure(stretches: list[Peak], heights: _Heights, length: int, sigmas: float, *, medians: bool) -> list[Peak]:

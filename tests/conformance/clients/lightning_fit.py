@@ -58,3 +58,4 @@ def train(directory):
     trainer.validate(model, batches, verbose=False)
     trainer.test(model, batches, verbose=False)
     logger.log_hyperparams({"rate": 0.1}, {"final": 0.5})
+    logger.experiment.close()  # torch's loses at times what is logged last

@@ -141,3 +141,10 @@ def test_without_rich(monkeypatch):
     with pytest.raises(ImportError) as raised:
         text.console(io.StringIO())
     assert str(raised.value) == "the terminal's report needs rich: pip install 'gradledger[audit]'"
+
+
+def test_all_runs_are_in_the_table_if_all_is_told():
+    report = Report(tuple(run(f"run{i}", (), ()) for i in range(30)))
+    file = io.StringIO()
+    text.show(report, text.console(file), fold=False)
+    assert sum(line.startswith("run") for line in file.getvalue().splitlines()) == 30 + 1

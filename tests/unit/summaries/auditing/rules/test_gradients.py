@@ -24,3 +24,13 @@ def test_a_climb_begins_where_the_norm_is_ten_times_what_it_was(n, growth):
     noise = np.exp(0.05 * np.random.default_rng(n).standard_normal(n))
     tenfold = n / 2 + n / 2 * np.log(10) / growth
     assert abs(finding("GL402", grad_norm=norm * noise).steps[0] - tenfold) <= 0.04 * n
+
+
+def test_one_bad_batch_is_a_warning_if_the_loss_is_back():
+    rng = np.random.default_rng(1)
+    norm, loss = np.exp(0.3 * rng.standard_normal((2, 400)))
+    loss *= 0.1 + np.exp(-np.arange(400) / 20)
+    norm[200], loss[200] = 2e5, 5e4
+    assert finding("GL402", loss=loss, grad_norm=norm).severity.name == "WARNING"
+    loss[201:] = 3
+    assert finding("GL402", loss=loss, grad_norm=norm).severity.name == "ERROR"

@@ -5,6 +5,10 @@ import numpy as np
 import pytest
 from audited import codes, finding, findings
 
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
+from summaries.reading.series import Series
+
 
 def sgdr(n, cycles):
     return 1e-3 * 0.5 * (1 + np.cos(np.pi * ((np.arange(n) * cycles / n) % 1)))
@@ -88,3 +92,72 @@ def test_a_metric_without_a_sample_is_no_loss_that_is_lost():
     assert codes(total_loss=np.linspace(2, 1, 50), bbox__APs=nan) == []
     (found,) = findings("GL301", total_loss=nan, bbox__AP50=nan)
     assert (found.tag, found.others) == ("total_loss", ("bbox/AP50",))
+
+
+def test_a_spike_is_told_from_the_points_just_before_it():
+    loss = 0.1 + 2 * np.exp(-np.arange(400) / 30)
+    loss[60] = 4e4
+    assert (
+        finding("GL302", loss=loss).message == "loss jumps from 0.3991 to 4e+04 at step 60, over 1,000 times its noise"
+    )
+
+
+def test_overfitting_is_told_in_values_of_the_curves():
+    n = np.arange(40)
+    validation, training = 1.3 - 0.1 * np.minimum(n, 5) + 0.05 * np.maximum(n - 5, 0), 2 * 0.8**n
+    found = finding("GL305", train__loss=training, val__loss=validation)
+    assert (
+        found.message == "val/loss rises from 0.8 to 2.5 since step 5, while train/loss falls from 0.6554 to 0.0003323"
+    )
+    assert found.steps == (5, 39)
+
+
+def epochs_and_iterations(with_epochs):
+    """What is said of a validation by epochs, and a training by iterations, four an epoch, and maybe by epochs."""
+    n, m = np.arange(40), np.arange(160)
+    validation = 1.3 - 0.1 * np.minimum(n, 5) + 0.05 * np.maximum(n - 5, 0)
+    columns = {"val/loss": (n, 4 * n, validation), "train/batch_loss": (m, m, 2 * 0.8 ** (m / 4))}
+    if with_epochs:
+        columns["train/loss"] = (n, 4 * n, 1.9 * 0.8**n)
+    scalars = {tag: Series(tag, step, 1e9 + secs, value) for tag, (step, secs, value) in columns.items()}
+    run = labelled_runs.as_run(
+        np.random.default_rng(0), {tag: labelled_runs.columns(s.value) for tag, s in scalars.items()}
+    )
+    run.scalars.update(scalars)
+    (found,) = audit_run("run", run, Config(select=("GL305",))).findings
+    return found.message
+
+
+def test_epochs_are_compared_with_epochs_else_by_the_clock():
+    rises = "val/loss rises from 0.8 to 2.5 since step 5, while "
+    assert epochs_and_iterations(with_epochs=True) == f"{rises}train/loss falls from 0.6226 to 0.0003157"
+    assert epochs_and_iterations(with_epochs=False) == f"{rises}train/batch_loss falls from 0.6198 to 0.0003143"
+
+
+def test_a_loss_that_is_not_finite_is_told_of_the_curve_that_shows_it_first():
+    """A finer training loss before the main one; with steps of its own, and what it is from there on."""
+    n = np.arange(60.0)
+    fine, late = np.where(n < 40, 2 - n / 60, np.inf), np.where(n < 48, 2 - n / 60, np.nan)[::12]
+    fine[45:] = np.nan
+    (found,) = findings("GL301", train_loss=late, loss=fine)
+    assert found.message == "loss is inf at step 40, and not finite from there to the end; so is train_loss"
+    assert found.steps == (40, 59)
+    (found,) = findings("GL301", loss=np.r_[np.linspace(2, 1, 40), np.inf])
+    assert found.message == "loss is inf at step 40, its last point"
+
+
+def test_a_loss_that_explodes_first_and_comes_back_to_its_start_has_learnt_nothing():
+    n = np.arange(200)
+    loss = 1.365 + 0.01 * np.sin(n) + np.where(n > 0, 3e4 * np.exp(-n / 3), 0)
+    found = finding("GL303", loss=loss)
+    assert found.severity.name == "WARNING"
+    assert found.message == "loss rises from 1.365 to 2.15e+04 at step 1, and ends at 1.365: nothing was learnt"
+    assert finding("GL303", loss=loss - 0.5 * (n > 100)) is None
+
+
+def test_a_curve_without_noise_needs_fewer_points():
+    n = np.arange(20)
+    found = finding("GL303", loss=2.772 - 0.006 * n / 20)
+    assert found.message == "loss hardly changes in 20 points: 2.772 at first, 2.766 in the end"
+    assert finding("GL303", loss=2.772 - 0.1 * n / 20) is None
+    assert finding("GL303", loss=np.full(19, 2.772)) is None

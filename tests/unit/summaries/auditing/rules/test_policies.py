@@ -45,3 +45,14 @@ def test_what_is_no_collapse(tag, values):
 
 def test_an_entropy_outside_of_reinforcement_learning():
     assert found("train/entropy", 0.9 ** np.arange(N), train__loss=0.99 ** np.arange(N)) is None
+
+
+def test_a_reward_that_collapses_and_stays_down():
+    n = np.arange(240)
+    rise = 20 + 10 * np.minimum(n, 120) / 10 + np.sin(n)
+    fallen = rise - np.clip(n - 120, 0, 60) * 2
+    (told,) = audited.findings("GL506", rollout__ep_rew_mean=fallen)
+    assert told.message.startswith("rollout/ep_rew_mean falls from 12")
+    assert told.message.endswith(" gained, most is lost")
+    for kept in (rise, rise - np.clip(n - 120, 0, 60) / 2, 20 + np.sin(n) - n / 100):
+        assert audited.findings("GL506", rollout__ep_rew_mean=kept) == ()

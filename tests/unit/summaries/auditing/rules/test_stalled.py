@@ -63,8 +63,8 @@ def test_a_plateau():
     found = audited.finding("GL308", train__loss=loss)
     assert found.steps[1] == 599
     assert 40 < found.steps[0] < 200
-    assert found.message.startswith("train/loss is 0.4")
-    assert ", and not below 0.4 in the " in found.message
+    assert found.message.startswith("train/loss comes down to 0.4")
+    assert f" by step {found.steps[0]}, and to 0.4 at best in the " in found.message
 
 
 def test_a_slow_fall_a_rise_and_a_flat_loss_are_no_plateau():

@@ -16,7 +16,10 @@ def test_steps_that_go_back(tmp_path, back):
     log(tmp_path, [*range(100), *range(100 - back, 150)])
     finding = found_in(tmp_path)["GL201"]
     assert (finding.tag, finding.count) == ("loss", 1)
-    assert finding.message == f"loss: the step goes back from 99 to {100 - back} without a restart mark"
+    assert (
+        finding.message
+        == f"loss: the step goes back from 99 to {100 - back}; two sessions overlap, and TensorBoard draws both"
+    )
     assert finding.steps == (100 - back, 99)
 
 
@@ -186,7 +189,8 @@ def test_an_unmarked_restart_in_another_file_is_one_finding(tmp_path):
     (finding,) = audit(tmp_path, Config()).findings
     assert (finding.code, finding.severity.name) == ("GL201", "WARNING")
     assert finding.message == (
-        "loss: the step goes back from 99 to 60 without a restart mark, where another file begins"
+        "loss: the step goes back from 99 to 60, where another file begins"
+        "; two sessions overlap, and TensorBoard draws both"
     )
 
 
@@ -266,6 +270,10 @@ def test_many_short_runs_in_one_directory_are_restarts(tmp_path):
     found = {run.name: run.findings[0] for run in audit(tmp_path, Config()).runs}
     assert [found[name].severity.name for name in ("files", "file")] == ["WARNING", "WARNING"]
     assert found["files"].message == (
-        "loss: the step goes back from 7 to 0 without a restart mark, where another file begins, 5 times"
+        "loss: the step goes back from 7 to 0, where another file begins, 5 times"
+        "; two sessions overlap, and TensorBoard draws both"
     )
-    assert found["file"].message == "loss: the step goes back from 7 to 0 without a restart mark, 5 times"
+    assert (
+        found["file"].message
+        == "loss: the step goes back from 7 to 0, 5 times; two sessions overlap, and TensorBoard draws both"
+    )

@@ -49,7 +49,16 @@ def test_every_logger_is_tried_here():
 
 
 @pytest.mark.parametrize(
-    "tags", [[], ["loss"], ["train/loss", "val/loss", "lr"], ["epoch"], ["epoch\nhp_metric"]], ids=str
+    "tags",
+    [
+        [],
+        ["loss"],
+        ["train/loss", "val/loss", "lr"],
+        ["train/loss", "train/kl", "train/elbo"],
+        ["epoch"],
+        ["epoch\nhp_metric"],
+    ],
+    ids=str,
 )
 def test_a_run_that_shows_no_logger(tags):
     assert logger_of(tags) is UNKNOWN

@@ -132,3 +132,13 @@ def test_what_stands_out_both_ways_on_a_grid_is_an_epochs_last_batch():
     values = noise(0, 1000, 0.01)
     values[[200, 417, 655, 901]] += [0.5, 0.6, 0.5, 0.6]  # one way, and on no grid
     assert spans(Excursions.of(values, 8.0, 0.1)) == [(200, 200), (417, 417), (655, 655), (901, 901)]
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_the_crest_of_a_smooth_hump_is_no_jump_in_a_short_run(nearest):
+    values = 0.036 + 0.001 * np.cos(np.arange(100.0))
+    values[:12] = [0.076, 0.062, 0.0504, 0.0392, 0.0364, 0.0399, 0.0481, 0.057, 0.0617, 0.0521, 0.0409, 0.0371]
+    values[12:] = 0.036 - 0.0001 * np.log(np.arange(12, 100))
+    assert Excursions.of(values, 8.0, 0.1, nearest=nearest).returned == []
+    values[50] = 0.2
+    assert spans(Excursions.of(values, 8.0, 0.1, nearest=nearest)) == [(50, 50)]
