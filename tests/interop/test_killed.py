@@ -110,8 +110,9 @@ INTERRUPTED = """
 import os, random, signal, sys, threading, time
 from summaries import SummaryWriter
 writer = SummaryWriter(sys.argv[1], max_queue=50, flush_secs=0.01)
-over = threading.Event()
+begun, over = threading.Event(), threading.Event()
 def storm():
+    begun.wait()
     for _ in range(500):
         time.sleep(random.random() * 0.002)
         os.kill(os.getpid(), signal.SIGINT)
@@ -120,6 +121,7 @@ step = 0
 threading.Thread(target=storm).start()
 while not over.is_set():
     try:
+        begun.set()
         while not over.is_set():
             writer.add_scalar("a" * (1 + step % 7), step, step)
             step += 1
