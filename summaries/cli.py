@@ -143,7 +143,7 @@ def _run(options: argparse.Namespace) -> int:
         return auditing.rule(options)
     if options.command == "clear-cache":
         return _clear_cache(options.directory)
-    access: Access = {"storage_options": dict(options.storage_option), "cache": options.cache}
+    access = auditing.access(options)
     if options.command == "export":
         return _export(options.logdir, options.target, access, partitioned=options.partitioned)
     if options.command == "clip-advice":

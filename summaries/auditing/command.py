@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from summaries.auditing.alerts import AlertError, by_command, by_url
 from summaries.auditing.findings import Failure, Finding
 from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.report.folded import folded
+from summaries.auditing.report.output import check_output, output
 from summaries.auditing.report.progress import progress_bar
 from summaries.auditing.report.text import printable
 from summaries.auditing.rules import RULES, handbook
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from summaries.auditing.findings import Report
     from summaries.storage.files import Access
 
-__all__ = ["add_audit", "add_rule", "audit", "rule"]
+__all__ = ["access", "add_audit", "add_rule", "audit", "rule"]
 
 
 def add_audit(parser: argparse.ArgumentParser) -> None:
@@ -107,24 +107,25 @@ def audit(options: argparse.Namespace) -> int:
         return _watch(options, config, alerts)
     if alerts:
         raise ValueError("--notify and --exec tell of findings as they appear: add --watch")
-    if options.format == "html" and options.output is None and sys.stdout.isatty():
-        raise ValueError("--format html writes a page for a browser, not for a terminal: add --output FILE")
-    access: Access = {"storage_options": dict(options.storage_option), "cache": options.cache}
-    found = discovery.runs_below(options.logdir, **access)
-    baseline = discovery.baseline_below(options.baseline, **access)
-    if options.output is not None:
-        with open(options.output, "a", encoding="utf-8"):  # fail now if the file cannot be written, not after the audit
-            pass
+    check_output(options)
+    found = discovery.runs_below(options.logdir, **access(options))
+    baseline = discovery.baseline_below(options.baseline, **access(options))
     with progress_bar(len(found)) as on_run:
         stretches = _STRETCHES.get(options.format)
         report = engine.audit_runs(
             found, config, baseline, jobs=options.jobs, processes=True, stretches=stretches, on_run=on_run
         )
-    _write(report, options)
+    with output(options) as file:
+        _write_to(file, report, options)
     if options.format != "text" or options.output is not None:  # then the report is not on the terminal
         for failure in report.failures:
             print(f"gradledger: not audited: {text.failure_text(failure)}", file=sys.stderr)
     return 2 if report.failures else int(config.fails(report.worst))
+
+
+def access(options: argparse.Namespace) -> Access:
+    """How addresses are accessed, by the options of the command line."""
+    return {"storage_options": dict(options.storage_option), "cache": options.cache}
 
 
 def _watch(options: argparse.Namespace, config: Config, alerts: Sequence[Callable[[Finding], None]]) -> int:
@@ -134,8 +135,7 @@ def _watch(options: argparse.Namespace, config: Config, alerts: Sequence[Callabl
     console = text.console(sys.stdout)
     told: list[Finding | Failure] = []
     try:
-        access: Access = {"storage_options": dict(options.storage_option), "cache": options.cache}
-        for new in watch.watch(options.logdir, config, baseline=options.baseline, **access):
+        for new in watch.watch(options.logdir, config, baseline=options.baseline, **access(options)):
             told += new
             for failure in (found for found in new if isinstance(found, Failure)):
                 console.print(f"  not audited: {text.failure_text(failure)}", style="bold red", soft_wrap=True)
@@ -172,16 +172,6 @@ def _config(options: argparse.Namespace) -> Config:
     if options.fail_on:
         config = replace(config, fail_on=configuration.severity("--fail-on", options.fail_on))
     return config
-
-
-def _write(report: Report, options: argparse.Namespace) -> None:
-    if options.output is None:
-        if options.format != "text" and isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal uses: the reader is a program
-        _write_to(sys.stdout, report, options)
-        return
-    with open(options.output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-        _write_to(file, report, options)
 
 
 def _write_to(file: TextIO, report: Report, options: argparse.Namespace) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
 from summaries.auditing.comparison import compare_runs
 from summaries.auditing.report import comparison as report
 from summaries.auditing.report import comparison_page, text
+from summaries.auditing.report.output import check_output, output
 from summaries.auditing.report.progress import progress_bar
 
 if TYPE_CHECKING:
     import argparse
-
-    from summaries.auditing.comparison import Comparison
 
 __all__ = ["add_compare", "compare"]
 
@@ -53,8 +50,7 @@ def compare(options: argparse.Namespace) -> int:
         ValueError: an option, the table or the configuration is invalid, or there is nothing to compare.
         OSError: a path does not exist, or cannot be read or written.
     """
-    if options.format == "html" and options.output is None and sys.stdout.isatty():
-        raise ValueError("--format html writes a page for a browser, not for a terminal: add --output FILE")
+    check_output(options)
     with progress_bar(1) as on_run:
         found = compare_runs(
             options.logdir,
@@ -67,24 +63,9 @@ def compare(options: argparse.Namespace) -> int:
             bad=options.bad,
             on_run=on_run,
         )
-    _write(found, options.format, options.output)
+    with output(options) as file:
+        if options.format == "text":
+            report.show(found, text.console(file))
+        else:
+            file.write(report.json(found) if options.format == "json" else comparison_page.html(found))
     return 0
-
-
-def _write(found: Comparison, format_: str, output: str | None) -> None:
-    if output is not None:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            if format_ == "text":
-                report.show(found, text.console(file))
-            else:
-                file.write(_rendered(found, format_))
-    elif format_ == "text":
-        report.show(found, text.console(sys.stdout))
-    else:
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal uses: the reader is a program
-        sys.stdout.write(_rendered(found, format_))
-
-
-def _rendered(found: Comparison, format_: str) -> str:
-    return report.json(found) if format_ == "json" else comparison_page.html(found)

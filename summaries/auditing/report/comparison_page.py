@@ -28,7 +28,7 @@ def html(comparison: Comparison) -> str:
     stretches = max(_POINTS // (2 * max(len(comparison.members), 1)), 10)
     curves = [_curve(member.curve, stretches) for member in comparison.members]
     data = {**as_dict(comparison), "significant": SIGNIFICANT, "curves": curves}
-    return document("comparison.html", _SCRIPTS, _STYLES, data=to_json(data))
+    return document("compare", _SCRIPTS, _STYLES, data=to_json(data))
 
 
 def _curve(curve: Curve, stretches: int) -> dict[str, Any]:

@@ -19,24 +19,25 @@ if TYPE_CHECKING:
 __all__ = ["asset", "document"]
 
 
-def document(template: str, scripts: Sequence[str], styles: Sequence[str], **parts: str) -> str:
-    """Fill in a template.
+def document(command: str, scripts: Sequence[str], styles: Sequence[str], **parts: str) -> str:
+    """Fill in the page of a command: `page/frame.html`, with `page/<command>.html` in it.
 
     Args:
-        template: name of the template in `page/`.
+        command: the command of `gradledger` that writes the page.
         scripts: names of the scripts in `page/`, in the order in which they run; they share one scope.
         styles: names of the style sheets.
-        parts: further parts of the template, as markup.
+        parts: the parts of the command's own markup, as markup.
 
     Returns:
         The text of the file, to be written as UTF-8.
     """
     code, looks = [asset(name) for name in scripts], [asset(name) for name in styles]
-    return Template(asset(template)).substitute(
+    return Template(asset("frame.html")).substitute(
+        command=command,
+        body=Template(asset(f"{command}.html")).substitute(parts),
         policy=escape(_policy(code, looks)),
         styles="\n".join(f"<style>{text}</style>" for text in looks),
         scripts="\n".join(f"<script>{text}</script>" for text in code),
-        **parts,
     )
 
 

@@ -64,7 +64,7 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         f'<script type="text/plain" id="run-{number}">{text}</script>' for number, text in enumerate(blocks(report))
     )
     return document(
-        "page.html",
+        "audit",
         _SCRIPTS,
         _STYLES,
         licence=asset("uplot/LICENSE"),

@@ -29,4 +29,4 @@ def test_names_are_data(page):
 
 def test_nothing_is_requested(page):
     assert "default-src 'none'" in page.replace("&#x27;", "'")
-    assert not re.search(r'(?:src|href)="(?!data:)', page)
+    assert not re.search(r'(?:src|href)="(?!data:|#)', page)

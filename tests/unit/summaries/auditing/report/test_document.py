@@ -9,7 +9,7 @@ from summaries.auditing.report.document import asset, document
 
 
 def test_every_script_and_style_is_allowed_by_its_digest():
-    page = document("comparison.html", ["elements.js", "axes.js"], ["page.css"], data="{}")
+    page = document("compare", ["elements.js", "axes.js"], ["page.css"], data="{}")
     policy = html.unescape(re.search(r'Content-Security-Policy" content="(.*?)"', page)[1])
     texts = re.findall(r"<(?:script|style)>(.*?)</(?:script|style)>", page, re.DOTALL)
     assert len(texts) == 3
