@@ -7,6 +7,7 @@ kernels can read them there: to make a NumPy array of a small tensor takes longe
 from __future__ import annotations
 
 import sys
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,9 +100,9 @@ def _memory_of(tensors: Sequence[Any], *, signed: bool) -> compiled.Memory | Non
     if torch is None or not {*map(type, tensors)} <= {torch.Tensor, torch.nn.Parameter} or not compiled.available():
         return None
     tensor = torch.Tensor  # its methods are called one after the other: there may be many small tensors
-    dtype, *others = set(map(tensor.dtype.__get__, tensors))
+    dtype, *others = {one.dtype for one in tensors}
     name = str(dtype).removeprefix("torch.")
-    if others or name not in DTYPES or not all(map(tensor.is_cpu.__get__, tensors)):
+    if others or name not in DTYPES or not all(map(attrgetter("is_cpu"), tensors)):
         return None
     try:
         if not all(map(tensor.is_contiguous, tensors)) or (signed and any(map(tensor.is_neg, tensors))):
