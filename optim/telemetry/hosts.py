@@ -107,7 +107,7 @@ def _memory_of(tensors: Sequence[Any], *, signed: bool) -> compiled.Memory | Non
     try:
         if not all(map(tensor.is_contiguous, tensors)) or (signed and any(map(tensor.is_neg, tensors))):
             return None
-        addresses = np.array([*map(tensor.data_ptr, tensors)], np.int64)
+        addresses = np.fromiter(map(tensor.data_ptr, tensors), np.int64, len(tensors))
     except RuntimeError:  # sparse, for example
         return None
     sizes = tuple(map(tensor.numel, tensors))

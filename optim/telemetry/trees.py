@@ -204,11 +204,11 @@ def _children(tree: Any) -> list[tuple[str, Any]] | None:
     return [(jax.tree_util.keystr(path, simple=True, separator="/"), leaf) for path, leaf in pairs]
 
 
-def _arrays(leaves: Mapping[str, Any], what: str) -> dict[str, Any]:
+def _arrays(leaves: dict[str, Any], what: str) -> dict[str, Any]:
     """`_array` of each leaf; quickly for torch's, of which there may be many, and small."""
     kinds = {library_of(kind) for kind in set(map(type, leaves.values()))}
     if kinds == {"torch"} and all(map(sys.modules["torch"].Tensor.is_floating_point, leaves.values())):
-        return dict(leaves)
+        return leaves
     return {name: _array(leaf, what, name) for name, leaf in leaves.items()}
 
 
