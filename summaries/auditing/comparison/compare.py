@@ -13,6 +13,7 @@ from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, outc
 from summaries.auditing.comparison.results import Comparison, Member, Taught
 from summaries.auditing.comparison.separation import seeds_share, separations
 from summaries.auditing.discovery import read_what_can_be, runs_below
+from summaries.auditing.signals.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
@@ -83,7 +84,7 @@ class _Read:
         """Read one run; what a table says goes before the name, and the name before the hparams dashboard."""
         run, failures = read_what_can_be(files.name, files.files)
         self.left_out += [(files.name, failure.reason) for failure in (*files.failures, *failures)]
-        if run is None:
+        if run is None or has_incident(run):  # which is an excerpt of another run
             return
         signals = Signals(files.name, run, TagTable(self._config.tags, run.tags, self._config.logger(files.name)))
         wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self._metric,) if tag in signals.all]
