@@ -12,6 +12,7 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
+from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import (
     Course,
@@ -21,12 +22,13 @@ from summaries.auditing.statistics.course import (
     may_be_a_score,
     scatter_about_trend,
     trend_between,
+    typical,
     without_zeros,
 )
 from summaries.auditing.statistics.excursions import Excursions
 from summaries.auditing.statistics.robust import blocks, median, monotone_trend, sigma
 from summaries.reading.series import Series
-from summaries.words import counted, listed
+from summaries.words import beside, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,8 +50,8 @@ _NONE = 10.0  # a change so many times smaller than another is none beside it
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Losses are NaN or infinite: those that are one event become one finding, told of the first and most important."""
     found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
-    metrics = _with_bad_values(run.of("metric"))  # they may be undefined by themselves, as without a sample
-    found += [(metric, at) for metric, at in metrics if _fails_with(metric, at, found)]
+    if found:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
+        found += [one for one in _with_bad_values(run.of("metric", "")) if _fails_with(*one, found)]
     skipped = {signal.tag for signal, _ in found if overflows.skipped(run, signal.standing, limit)}
     for overflow in (False, True):
         group = [(signal, at) for signal, at in found if (signal.tag in skipped) is overflow]
@@ -64,15 +66,16 @@ def _with_bad_values(signals: Iterable[Signal]) -> list[tuple[Signal, NDArray[np
 
 
 def _fails_with(metric: Signal, at: NDArray[np.int64], losses: Sequence[tuple[Signal, NDArray[np.int64]]]) -> bool:
-    """Whether a metric is not finite at the same step as a loss."""
-    steps = metric.standing.step[at]
-    return any(bool(np.isin(steps, loss.standing.step[bad]).any()) for loss, bad in losses)
+    """Whether a metric begins to be not finite at a step at which a loss is not finite."""
+    step = metric.standing.step[at[0]]
+    return any(step in loss.standing.step[bad] for loss, bad in losses)
 
 
 def _first_and_most_important(
     group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | None
 ) -> tuple[Signal, NDArray[np.int64]]:
-    """The main loss, unless a training loss with more points showed it before; else the first in time."""
+    """The main loss, unless a training loss with more points showed it before; else the first in time, a loss first."""
+    group = [one for one in group if one[0].meaning.role in LOSS_ROLES] or group
     when = {signal.tag: float(signal.standing.wall_time[at[0]]) for signal, at in group}
     shown = [entry for entry in group if entry[0] is main]
     if main is not None and shown:
@@ -93,9 +96,8 @@ def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | No
         same = len(np.unique(series.value[at])) == 1  # NaNs are alike here
         how = "and stays so to the end" if same else "and not finite from there to the end"
     others = tuple(other.tag for other, _ in group if other is not signal)
-    beside = f"; so {'is' if len(others) == 1 else 'are'} {listed(others)}" if others else ""
     return Hit(
-        f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}{beside}"
+        f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}{beside(others)}"
         f"{'; the loss scale was lowered, so these steps were skipped' if overflow else ''}",
         signal.tag,
         (first, last),
@@ -130,17 +132,18 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
         lasts = worst.last - worst.first >= _FEW
-        how, back = ("rises", f" and is back by step {step[worst.last]}") if lasts else ("jumps", "")
+        before, after = max(worst.first - 1, 0), min(worst.last + 1, len(value) - 1)
+        low = typical(value, before) if lasts else before
+        how, back = ("rises", f", and is {value[after]:.4g} at step {step[after]}") if lasts else ("jumps", "")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
-        before = median(value[max(worst.first - _FEW, 0) : max(worst.first, 1)])
         yield Hit(
-            f"{signal.tag} {how} from {before:.4g} to {value[worst.top]:.4g} at step {step[worst.top]}{back},"
-            f" {_times(worst.sigmas)} its noise{several}",
+            f"{signal.tag} {how} from {value[low]:.4g} at step {step[low]} to {value[worst.top]:.4g} at step"
+            f" {step[worst.top]}{back}; the rise is {_times(worst.sigmas)} its noise{several}",
             signal.tags[0],
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {
                 "peak": float(value[worst.top]),
-                "level": before,
+                "level": float(value[low]),
                 "sigmas": worst.sigmas,
                 "step": int(step[worst.top]),
             },
@@ -229,8 +232,8 @@ def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | N
     if start <= 0 or value[top] < limit["times"] * start or start - end > min(2 * noise, limit["max_hidden"] * start):
         return None
     return Hit(
-        f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and ends at {end:.4g}:"
-        " nothing was learnt",
+        f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and the median of"
+        f" its last {len(last)} points is {end:.4g}: nothing was learnt",
         signal.tags[0],
         (int(series.step[0]), int(series.step[-1])),
         {"first": start, "highest": float(value[top]), "last third": end, "noise": noise, "points": n},
@@ -303,16 +306,16 @@ def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
         if loss is None or not enough or not np.ptp(series.value):
             continue
         falls = on_the_axis_of(series, loss.finite)
-        if trained is not run:
-            falls = Series(f"{loss.tag} of {trained.name}", falls.step, falls.wall_time, falls.value)
+        name = loss.tag if trained is run else f"{loss.tag} of {trained.name}"
+        clock = "" if have_one_axis(series, loss.finite) else ", by the clock,"
+        falls = Series(name + clock, falls.step, falls.wall_time, falls.value)
         hit = _overfits(signal, series, falls, limit)
         if hit is not None:
             found.append(((loss is not trained.objective, not have_one_axis(series, loss.finite)), hit))
     if found:  # that of the objective, on its axis, if there is one, else the first
         hit = min(found, key=lambda pair: pair[0])[1]
         others = tuple(other.tag for _, other in found if other is not hit)
-        beside = f"; so {'does' if len(others) == 1 else 'do'} {listed(others)}" if others else ""
-        yield replace(hit, message=hit.message + beside, others=others)
+        yield replace(hit, message=hit.message + beside(others, "does"), others=others)
 
 
 def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: Limits) -> bool:
