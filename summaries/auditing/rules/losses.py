@@ -333,7 +333,10 @@ def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: f
     if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
         return True
     least = limit["min_rise"] * lowest * (1 if best else 2)
-    return rise >= max(least, limit["sigmas"] * max(error, bend(since))) and monotone_trend(since) >= limit["trend"]
+    if rise < max(least, limit["sigmas"] * max(error, bend(since))):
+        return False
+    stays = bool(since[len(since) // 3 :].min() >= level[best] + rise / 2)
+    return monotone_trend(since) >= limit["trend"] or (stays and rise >= limit["sigmas"] * settled)
 
 
 def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
@@ -349,7 +352,8 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     after, _ = level_between(loss, start, stop, 0.8, 1.0)
     trend = trend_between(loss, start, stop)
     fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
-    if not (trend < -_SURE and after < before) and not fallen:
+    falls = trend < -limit["trend"] and before - after > limit["min_rise"] * abs(before)
+    if not falls and not fallen:
         return None
     lowest_at = int(np.argmin(series.value))
     start, lowest, end = int(series.step[lowest_at]), float(series.value[lowest_at]), level_near(series, stop)
