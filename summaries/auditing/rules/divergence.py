@@ -52,11 +52,15 @@ _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the 
     min_rise=at_least(0, 0.2),
     min_undone=at_least(0, 0.25),
     times=above(1, 4.0),
+    explodes=above(1, 1000.0),
 )
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above its best level, and stays there."""
     signal = run.objective
     if signal is None:
+        return
+    if len(signal.finite) < limit["min_points"]:
+        yield from _explodes(signal, signal.finite, limit)
         return
     hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
     if hit is None:
@@ -94,6 +98,22 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
         or _above_its_start(signal, series, limit)
         or _ends_far_above_its_best(run, signal, series, limit)
     )
+
+
+def _explodes(signal: Signal, series: Series, limit: Limits) -> Iterator[Hit]:
+    """Find a last point that no noise explains, however few there are: so many times the first one, and the highest."""
+    value = series.value
+    if len(value) < 2 or not np.isfinite(signal.standing.value[-1]):  # noqa: PLR2004 - GL301 tells of the latter
+        return
+    first, last = float(value[0]), float(value[-1])
+    if first > 0 and last == value.max() and last >= limit["explodes"] * first:
+        yield Hit(
+            f"{signal.tag} rises from {first:.4g} at step {series.step[0]} to {last:.4g} at step {series.step[-1]}",
+            signal.tags[0],
+            (int(series.step[0]), int(series.step[-1])),
+            {"best": first, "end": last, "highest": last},
+            others=signal.tags[1:],
+        )
 
 
 def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:

@@ -1,9 +1,7 @@
-"""GL3xx: losses."""
+"""GL301, GL302 and GL303: losses that are not finite, that jump and come back, and that do not go down."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,21 +11,14 @@ from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.signals.loss_names import LOSS_ROLES
-from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import (
     Course,
-    bend,
-    level_between,
-    level_near,
     may_be_a_score,
-    scatter_about_trend,
-    trend_between,
     typical,
     without_zeros,
 )
 from summaries.auditing.statistics.excursions import Excursions
-from summaries.auditing.statistics.robust import blocks, median, monotone_trend, sigma
-from summaries.reading.series import Series
+from summaries.auditing.statistics.robust import median, sigma
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -37,6 +28,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
 
 __all__ = ["RULES"]
 
@@ -189,24 +181,28 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     sigmas=above(0, 4.0),
     max_decline=at_least(0, 0.04),
     max_hidden=at_least(0, 0.2),
+    still=at_least(0, 0.001),
+    min_validations=whole(4, 2),
     worthwhile=at_least(0, 0.1),
     low_level=at_least(0, 0.1),
     learnt=fraction(0.9),
 )
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss does not go down over the whole run."""
+    hit = None
     for signal in _judged(run):
         series = signal.finite
-        n = len(series)
-        if n < limit["few_points"] or series.step[0] > 0.1 * series.step[-1]:
-            continue  # the beginning is not in the run: most may have been learnt before
-        if median(np.abs(series.value)) <= limit["low_level"] and not _is_left_to_learn(run, limit):
-            continue
-        hit = _unchanged(signal, series, limit)
-        if hit is None and n >= limit["min_points"]:
+        if len(series) and series.step[0] > 0.1 * series.step[-1]:
+            return  # the beginning is not in the run: most may have been learnt before
+        if len(series) and median(np.abs(series.value)) <= limit["low_level"] and not _is_left_to_learn(run, limit):
+            return
+        hit = _unchanged(signal, series, limit) if len(series) >= limit["few_points"] else None
+        if hit is None and len(series) >= limit["min_points"]:
             hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
-        if hit is not None:
-            yield hit
+    if hit is None or hit.severity is Severity.INFO:
+        hit = _not_moved(run, limit) or hit
+    if hit is not None:
+        yield hit
 
 
 def _unchanged(signal: Signal, series: Series, limit: Limits) -> Hit | None:
@@ -222,6 +218,42 @@ def _unchanged(signal: Signal, series: Series, limit: Limits) -> Hit | None:
         {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
         others=signal.tags[1:],
     )
+
+
+def _not_moved(run: Signals, limit: Limits) -> Hit | None:
+    """Find validations that all give the same: the data are the same each time, so the model is, too.
+
+    The training loss must not have fallen either, so that nothing was learnt before the first of them.
+    """
+    if run.moving_target:
+        return None
+    for signal in run.of("validation_loss"):
+        value, step = signal.finite.value, signal.finite.step
+        few = len(value) < limit["min_validations"]
+        if few or not 0 < np.ptp(value) <= limit["still"] * abs(median(value)):
+            continue
+        objective = (run.training or run).objective
+        if objective is None or _has_fallen(objective.finite.value, limit):
+            return None
+        first, last = _told_apart(float(value[0]), float(value[-1]))
+        return Hit(
+            f"{signal.tag} hardly changes in {len(value)} validations: {first} at first, {last} in the end; nor does"
+            f" {objective.tag} fall",
+            signal.tag,
+            (int(step[0]), int(step[-1])),
+            {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
+        )
+    return None
+
+
+def _has_fallen(value: NDArray[np.float64], limit: Limits) -> bool:
+    """Whether a training loss came down by more than its noise and a small part of its level; unknown counts as yes."""
+    if len(value) < _FEW:
+        return True
+    course = Course.of(value)
+    least = limit["no_change"] * abs(course.median)
+    falls = max(course.early, float(value[0])) - course.late
+    return falls > least and course.fell(limit["sigmas"], least)
 
 
 def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | None:
@@ -283,85 +315,3 @@ def _share(metric: Signal) -> NDArray[np.float64]:
     """The values of a metric, if all are shares, and not just 0; else none."""
     value = metric.finite.value
     return value if len(value) and 0 <= value.min() <= value.max() <= 1 and value.any() else value[:0]
-
-
-@RULES.add(
-    "GL305",
-    "overfitting",
-    Severity.WARNING,
-    min_points=whole(4, 3),
-    sigmas=above(0, 6.0),
-    trend=above(0, 2.0),
-    min_rise=at_least(0, 0.1),
-    large=at_least(0, 0.33),
-)
-def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Validation losses rise while the training losses to which they belong fall."""
-    trained = run if run.of("loss") or run.training is None else run.training
-    found = []
-    for signal in run.of("validation_loss"):
-        loss = trained.trained_with(signal)
-        series = signal.finite
-        enough = loss is not None and min(len(series), len(loss.finite)) >= limit["min_points"]
-        if loss is None or not enough or not np.ptp(series.value):
-            continue
-        falls = on_the_axis_of(series, loss.finite)
-        name = loss.tag if trained is run else f"{loss.tag} of {trained.name}"
-        clock = "" if have_one_axis(series, loss.finite) else ", by the clock,"
-        falls = Series(name + clock, falls.step, falls.wall_time, falls.value)
-        hit = _overfits(signal, series, falls, limit)
-        if hit is not None:
-            found.append(((loss is not trained.objective, not have_one_axis(series, loss.finite)), hit))
-    if found:  # that of the objective, on its axis, if there is one, else the first
-        hit = min(found, key=lambda pair: pair[0])[1]
-        others = tuple(other.tag for _, other in found if other is not hit)
-        yield replace(hit, message=hit.message + beside(others, "does"), others=others)
-
-
-def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: Limits) -> bool:
-    """Whether levels rise from the best one to the end, stay there, and do so by more than chance.
-
-    Either they follow a trend, and hardly vary about their course; or they end so much higher that no course matters.
-    """
-    since, lowest = level[best:], abs(float(level[best]))
-    if len(since) < _FEW:
-        every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
-        return every and rise >= max(limit["large"] * lowest, limit["sigmas"] * scatter_about_trend(since))
-    if since[-(len(since) // 3) :].min() < level[best] + rise / 3:
-        return False
-    settled = max(error, scatter_about_trend(since[len(since) // 2 :]))
-    if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
-        return True
-    least = limit["min_rise"] * lowest * (1 if best else 2)
-    if rise < max(least, limit["sigmas"] * max(error, bend(since))):
-        return False
-    stays = bool(since[len(since) // 3 :].min() >= level[best] + rise / 2)
-    return monotone_trend(since) >= limit["trend"] or (stays and rise >= limit["sigmas"] * settled)
-
-
-def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
-    cut, n = blocks(series.value, 12), len(series)
-    best = int(np.argmin(cut.median))
-    lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
-    # The noise of a level. If that is the level of a point or two, their neighbours show as much.
-    noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
-    if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
-        return None
-    start, stop = int(series.step[cut.start[best] + cut.length // 2]), int(series.step[-1])
-    before, _ = level_between(loss, start, stop, 0.0, 0.2)
-    after, _ = level_between(loss, start, stop, 0.8, 1.0)
-    trend = trend_between(loss, start, stop)
-    fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
-    falls = trend < -limit["trend"] and before - after > limit["min_rise"] * abs(before)
-    if not falls and not fallen:
-        return None
-    lowest_at = int(np.argmin(series.value))
-    start, lowest, end = int(series.step[lowest_at]), float(series.value[lowest_at]), level_near(series, stop)
-    before, after = level_near(loss, start), level_near(loss, stop)
-    how = f"falls from {before:.4g} to {after:.4g}" if after < before else f"stays at about {after:.4g}"
-    return Hit(
-        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
-        signal.tag,
-        (start, stop),
-        {"best": lowest, "end": end, "training then": before, "training at the end": after},
-    )

@@ -198,7 +198,7 @@ def level_between(series: Series, start: int, stop: int, low: float, high: float
 
 
 def level_near(series: Series, step: int) -> float:
-    """The value of a series near a step: the median of up to five points around the nearest one; of few points, its own.
+    """The value of a series near a step: the median of up to five points around the nearest; of few points, that one.
 
     An odd number of points, as many before it as after it, so that the median is one of them, and no end pulls it.
     """

@@ -115,3 +115,8 @@ def test_a_loss_that_explodes_at_its_second_point_and_never_comes_down_to_its_fi
     assert finding.severity.name == "ERROR"
     assert finding.message.startswith("train/loss rises from 3.0")
     assert found(np.where(STEPS == 0, 1.7, 3.0) * noise) == ()  # a single low point
+
+
+def test_two_points_are_enough_for_a_loss_that_explodes():
+    assert message([1.405, 8.698e14]) == "train/loss rises from 1.405 at step 0 to 8.698e+14 at step 1"
+    assert found([1.4, 900.0]) == found([1.4, 2e3, 1.5e3]) == found([0.0, 1e9]) == found([1.4, 2e9, np.nan]) == ()
