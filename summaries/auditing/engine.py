@@ -6,7 +6,6 @@ runs are still audited.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
     contents,
+    jobs_for,
     read_what_can_be,
     reason_of,
     runs_below,
@@ -32,6 +32,7 @@ from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Unpack
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
 __all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
-
-_PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
-_PARALLEL_RUNS = 400
 
 
 def audit_run(
@@ -256,13 +254,7 @@ def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_wha
 
 
 def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
-    total = sum(run.size for run in runs)
-    if jobs is None:
-        enough = total >= _PARALLEL_BYTES or len(runs) >= _PARALLEL_RUNS
-        jobs = (os.cpu_count() or 1) if enough else 1
-    if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got {jobs}")
-    jobs = min(jobs, len(runs))
+    jobs = jobs_for(runs, jobs)
     if jobs <= 1:
         with task.expecting(runs):
             for run in runs:

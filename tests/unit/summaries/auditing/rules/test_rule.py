@@ -43,6 +43,8 @@ THRESHOLDS = {
         "sigmas": (4.0, "a number above 0"),
         "max_decline": (0.04, "a number of at least 0"),
         "max_hidden": (0.2, "a number of at least 0"),
+        "still": (0.001, "a number of at least 0"),
+        "min_validations": (4, "a whole number of at least 2"),
         "worthwhile": (0.1, "a number of at least 0"),
         "low_level": (0.1, "a number of at least 0"),
         "learnt": (0.9, "a number from 0 to 1"),
@@ -53,6 +55,7 @@ THRESHOLDS = {
         "min_rise": (0.2, "a number of at least 0"),
         "min_undone": (0.25, "a number of at least 0"),
         "times": (4.0, "a number above 1"),
+        "explodes": (1000.0, "a number above 1"),
     },
     "GL305": {
         "min_points": (4, "a whole number of at least 3"),
@@ -139,7 +142,10 @@ THRESHOLDS = {
     "GL506": {
         "share": (0.05, "a number from 0 to 1"),
         "lost": (0.75, "a number from 0 to 1"),
+        "gain": (0.5, "a number of at least 0"),
         "min_points": (40, "a whole number of at least 20"),
+        "min_rewards": (12, "a whole number of at least 12"),
+        "max_kl": (10.0, "a number above 0"),
     },
     "GL604": {"min_points": (20, "a whole number of at least 1")},
     "GL611": {"tolerance": (0.001, "a number above 0"), "min_points": (10, "a whole number of at least 2")},
