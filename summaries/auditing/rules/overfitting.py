@@ -11,7 +11,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
-from summaries.auditing.statistics.course import bend, level_between, level_near, scatter_about_trend, trend_between
+from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
 from summaries.auditing.statistics.robust import blocks, median, monotone_trend
 from summaries.reading.series import Series
 from summaries.words import beside
@@ -103,12 +103,15 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     if not falls and not fallen:
         return None
     lowest_at = int(np.argmin(series.value))
-    start, lowest, end = int(series.step[lowest_at]), float(series.value[lowest_at]), level_near(series, stop)
-    before, after = level_near(loss, start), level_near(loss, stop)
-    how = f"falls from {before:.4g} to {after:.4g}" if after < before else f"stays at about {after:.4g}"
+    start, lowest, end = int(series.step[lowest_at]), float(series.value[lowest_at]), float(series.value[-1])
+    then, now = value_at(loss, start), value_at(loss, stop)
+    if now < then:
+        how = f"falls from {then:.4g} to {now:.4g}"
+    else:  # it is noisy, or does not change
+        how = f"falls from about {before:.4g} to about {after:.4g}" if falls else f"stays at about {now:.4g}"
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
         signal.tag,
         (start, stop),
-        {"best": lowest, "end": end, "training then": before, "training at the end": after},
+        {"best": lowest, "end": end, "training then": then, "training at the end": now},
     )

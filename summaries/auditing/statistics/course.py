@@ -22,12 +22,12 @@ __all__ = [
     "bend",
     "largest_rise",
     "level_between",
-    "level_near",
     "may_be_a_score",
     "onset",
     "scatter_about_trend",
     "trend_between",
     "typical",
+    "value_at",
     "without_zeros",
 ]
 
@@ -197,14 +197,9 @@ def level_between(series: Series, start: int, stop: int, low: float, high: float
     return middle, 1.2533 * NORMAL * median(np.abs(part - middle)) / math.sqrt(len(part))
 
 
-def level_near(series: Series, step: int) -> float:
-    """The value of a series near a step: the median of up to five points around the nearest; of few points, that one.
-
-    An odd number of points, as many before it as after it, so that the median is one of them, and no end pulls it.
-    """
-    nearest = int(np.argmin(np.abs(series.step - step)))
-    side = min(2 if len(series) >= _MANY else 0, nearest, len(series) - 1 - nearest)
-    return median(series.value[nearest - side : nearest + side + 1])
+def value_at(series: Series, step: int) -> float:
+    """The value of n ≥ 1 points at a step, or at the one nearest to it."""
+    return float(series.value[np.argmin(np.abs(series.step - step))])
 
 
 def typical(values: Floats, last: int) -> int:
