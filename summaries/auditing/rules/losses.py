@@ -288,9 +288,10 @@ def _not_falling(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     sure = flat and not may_be_a_score(series.value)
     how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
     early, late = _told_apart(course.early, course.late)
+    not_falls = "does not decrease" if flat else "is not seen to decrease"
+    noise = " by more than its noise" if flat and fall > 0 else ""
     return Hit(
-        f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {early} in the"
-        f" first third, {late} in the last{how}",
+        f"{signal.tag} {not_falls}{noise} in {n} points: {early} in the first third, {late} in the last{how}",
         signal.tags[0],
         (int(series.step[0]), int(series.step[-1])),
         {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
