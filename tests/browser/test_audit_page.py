@@ -90,6 +90,7 @@ def test_hostile_names(audit):
     page.get_by_role("searchbox").fill("<script>")
     assert page.locator("tbody tr").count() == 1
     shown.click()
+    page.locator(".run").wait_for()
     assert page.locator("h1").inner_text().startswith(HOSTILE_RUN[:40])
     assert HOSTILE_TAG in page.locator(".finding").first.inner_text()
     for figure in page.locator("figure").all():
@@ -181,6 +182,7 @@ def test_five_thousand_runs(audit):
     page.get_by_role("searchbox").fill("sweep/123")
     assert page.locator("tbody th.name a").all_inner_texts() == [f"sweep/123{i}" for i in range(10)]
     page.locator("tbody th.name a").nth(4).click()
+    page.locator(".run").wait_for()
     assert page.locator("h1").inner_text() == "sweep/1234"
     assert colored(audit.chart("Loss")) > 0.002
 
