@@ -1,4 +1,4 @@
-"""Auditing: ten large runs, seven hundred of the usual size, and five thousand small ones; from the shell, with start-up included.
+"""Auditing ten large runs, seven hundred of the usual size, and five thousand small ones; start-up is included.
 
 There is no peer: no other tool audits event files. Reading the same files is the floor, and is shown for comparison.
 """
