@@ -105,15 +105,15 @@ def jobs_for(runs: Sequence[RunFiles], jobs: int | None) -> int:
     Raises:
         ValueError: `jobs` is less than 1.
 
-    >>> jobs_for([], None), jobs_for([RunFiles("run", (), 100)], 8)
-    (0, 1)
+    >>> jobs_for([RunFiles("run", (), 100)], 8)
+    1
     """
     if jobs is None:
         enough = sum(run.size for run in runs) >= _PARALLEL_BYTES or len(runs) >= _PARALLEL_RUNS
         jobs = (os.cpu_count() or 1) if enough else 1
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    return min(jobs, len(runs))
+    return max(min(jobs, len(runs)), 1)
 
 
 def _unlisted(error: OSError, path: str) -> RunFiles:
@@ -135,13 +135,19 @@ def _trained(name: str, runs: Mapping[str, object]) -> str:
     return next((other for other in (*beside, above or ".") if other in runs), "")
 
 
-def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
-    """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others."""
+def read_what_can_be(name: str, files: Sequence[StoredFile], in_all: int = 0) -> tuple[Run | None, tuple[Failure, ...]]:
+    """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others.
+
+    Args:
+        name: the run's name.
+        files: its files.
+        in_all: how many bytes this process reads, with other runs: for one small run, the scanner is not worth loading.
+    """
     left = list(files)
     failures: list[Failure] = []
     while left:
         try:
-            return read_files(left, sum(file.size for file in left)), tuple(failures)
+            return read_files(left, max(in_all, sum(file.size for file in left))), tuple(failures)
         except OSError as error:
             closed = {file: failure for file in left if (failure := _closed(name, file))}
             # A store's file can always be opened; what fails is reading it.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -177,7 +178,8 @@ def _audit_files(
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
     with _expecting(runs):
-        return [read_files(run.files, run.size) for run in runs]
+        total = sum(run.size for run in runs)
+        return [read_files(run.files, total) for run in runs]
 
 
 def _expecting(runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
@@ -226,7 +228,10 @@ def audit_runs(
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
     reports: dict[str, RunReport] = {}
-    for report in _audited(runs, Task(config, baseline, stretches), jobs, processes=processes):
+    jobs = jobs_for(runs, jobs)
+    total = sum(run.size for run in runs)
+    read = partial(read_what_can_be, in_all=total // jobs if processes else total)
+    for report in _audited(runs, Task(config, baseline, stretches, read), jobs, processes=processes):
         reports[report.name] = report
         if on_run is not None:
             on_run(report.name, report)
@@ -253,9 +258,8 @@ def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_wha
     return audit_job(readable, config) if readable else ()
 
 
-def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
-    jobs = jobs_for(runs, jobs)
-    if jobs <= 1:
+def _audited(runs: Sequence[RunFiles], task: Task, jobs: int, *, processes: bool) -> Iterator[RunReport]:
+    if jobs == 1:
         with task.expecting(runs):
             for run in runs:
                 yield task(run)

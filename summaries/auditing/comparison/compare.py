@@ -53,7 +53,10 @@ def compare_runs(
     found = {run.name: run for run in runs_below(path)}
     ranks = {rank for job in ranked_jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
     read = _Read(known)
-    read.all([run for name, run in found.items() if name not in ranks], _Task(config, metric, maximize), jobs, on_run)
+    compared = [run for name, run in found.items() if name not in ranks]
+    jobs = jobs_for(compared, jobs)
+    task = _Task(config, metric, maximize, sum(run.size for run in compared) // jobs)
+    read.all(compared, task, jobs, on_run)
     read.settle()
     labels = marked(read.outcomes, known.labels, good, bad)
     lesson = None
@@ -82,14 +85,15 @@ class _Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class _Task:
-    """Read one run, in this process or another."""
+    """Read one run, in this process or another, which reads `in_all` bytes."""
 
     config: Config
     metric: str | None
     maximize: bool
+    in_all: int
 
     def __call__(self, files: RunFiles) -> _Reached:
-        run, failures = read_what_can_be(files.name, files.files)
+        run, failures = read_what_can_be(files.name, files.files, self.in_all)
         left_out = [(files.name, failure.reason) for failure in (*files.failures, *failures)]
         if run is None:
             return _Reached(None, {}, left_out)
@@ -123,12 +127,10 @@ class _Read:
         self.configurations: dict[str, dict[str, Value]] = {}
         self.left_out: list[tuple[str, str]] = []
 
-    def all(
-        self, runs: Sequence[RunFiles], task: _Task, jobs: int | None, on_run: Callable[[str, object], object]
-    ) -> None:
+    def all(self, runs: Sequence[RunFiles], task: _Task, jobs: int, on_run: Callable[[str, object], object]) -> None:
         """Read all runs; what the table says goes before the name, and the name before the hparams dashboard."""
         reached = {}
-        for run, result in _results(task, runs, jobs_for(runs, jobs)):
+        for run, result in _results(task, runs, jobs):
             reached[run.name] = result
             on_run(run.name, None)
         for name in (run.name for run in runs):
