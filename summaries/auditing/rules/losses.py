@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -178,6 +179,7 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     few_points=whole(20, 5),
     no_change=at_least(0, 0.01),
     times=above(1, 3.0),
+    worse=fraction(0.25),
     sigmas=above(0, 4.0),
     max_decline=at_least(0, 0.04),
     max_hidden=at_least(0, 0.2),
@@ -189,20 +191,32 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
 )
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss does not go down over the whole run."""
-    hit = None
+    hit, is_low = None, False
     for signal in _judged(run):
         series = signal.finite
         if len(series) and series.step[0] > 0.1 * series.step[-1]:
             return  # the beginning is not in the run: most may have been learnt before
-        if len(series) and median(np.abs(series.value)) <= limit["low_level"] and not _is_left_to_learn(run, limit):
-            return
-        hit = _unchanged(signal, series, limit) if len(series) >= limit["few_points"] else None
-        if hit is None and len(series) >= limit["min_points"]:
-            hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
-    if hit is None or hit.severity is Severity.INFO:
+        is_low = bool(len(series)) and median(np.abs(series.value)) <= limit["low_level"]
+        is_low = is_low and not _is_left_to_learn(run, limit)
+        hit = None if is_low else _flat(signal, series, limit)
+        if _is_no_more_than_a_note(hit) and len(series) >= _FEW:
+            hit = _worse_than_at_first(signal, series, limit) or hit
+    if _is_no_more_than_a_note(hit) and not is_low:
         hit = _not_moved(run, limit) or hit
     if hit is not None:
         yield hit
+
+
+def _is_no_more_than_a_note(hit: Hit | None) -> bool:
+    return hit is None or hit.severity is Severity.INFO
+
+
+def _flat(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a loss that ends where it was, as far as its noise shows."""
+    hit = _unchanged(signal, series, limit) if len(series) >= limit["few_points"] else None
+    if hit is None and len(series) >= limit["min_points"]:
+        hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
+    return hit
 
 
 def _unchanged(signal: Signal, series: Series, limit: Limits) -> Hit | None:
@@ -261,7 +275,8 @@ def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | N
     value, n = series.value, len(series)
     start, top, last = float(value[0]), int(np.argmax(value[: n // 3])), value[-(n // 3) :]
     end, noise = median(last), sigma(last)
-    if start <= 0 or value[top] < limit["times"] * start or start - end > min(2 * noise, limit["max_hidden"] * start):
+    exploded = top in _much_worse(value, limit)
+    if not exploded or start - end > min(2 * noise, limit["max_hidden"] * start):
         return None
     return Hit(
         f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and the median of"
@@ -269,6 +284,33 @@ def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | N
         signal.tags[0],
         (int(series.step[0]), int(series.step[-1])),
         {"first": start, "highest": float(value[top]), "last third": end, "noise": noise, "points": n},
+        others=signal.tags[1:],
+    )
+
+
+def _much_worse(value: NDArray[np.float64], limit: Limits) -> NDArray[np.int64]:
+    """The points of a positive loss that are far above the first one, beyond its noise in logarithms, by index."""
+    worse = np.flatnonzero(value > limit["times"] * value[0])
+    if not len(worse) or value.min() <= 0:
+        return worse[:0]
+    noise = sigma(np.diff(np.log(value))) / math.sqrt(2)
+    beyond: NDArray[np.bool_] = np.log(value[worse] / value[0]) > limit["sigmas"] * noise
+    return worse[beyond]
+
+
+def _worse_than_at_first(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a loss that a part of the run has made much worse than it was untrained, even if it then comes back."""
+    value, least = series.value, max(limit["worse"] * len(series), 2)
+    worse = _much_worse(value, limit)
+    if len(worse) < least:
+        return None
+    top = int(np.argmax(value))
+    return Hit(
+        f"{signal.tag} is {value[0]:.4g} at step {series.step[0]}, and over {limit['times']:g} times that at"
+        f" {len(worse)} of {len(value)} points; its highest point is {value[top]:.4g} at step {series.step[top]}",
+        signal.tags[0],
+        (int(series.step[worse[0]]), int(series.step[worse[-1]])),
+        {"first": float(value[0]), "highest": float(value[top]), "worse": len(worse), "points": len(value)},
         others=signal.tags[1:],
     )
 

@@ -161,3 +161,19 @@ def test_validations_that_all_give_the_same_need_few_points():
     assert finding("GL303", train__loss=train, eval__loss=np.zeros(4)) is None
     assert finding("GL303", train__loss=train, eval__loss=same[1:]) is None
     assert finding("GL303", train__loss=train, eval__loss=same, rollout__ep_rew_mean=train) is None
+
+
+def test_a_loss_that_is_much_worse_than_at_first_for_a_part_of_the_run():
+    loss = np.interp(np.arange(40), [0, 10, 24, 26, 39], [2.5, 8.2, 8.6, 2.4, 2.2])
+    found = finding("GL303", total_loss=loss)
+    assert (found.severity.name, found.steps) == ("WARNING", (9, 24))
+    assert found.message == (
+        "total_loss is 2.5 at step 0, and over 3 times that at 16 of 40 points; its highest point is 8.6 at step 24"
+    )
+    assert finding("GL303", total_loss=np.minimum(loss, 7.4)) is None
+    assert (
+        finding("GL303", total_loss=np.where(np.arange(40) == 20, 9.0, 2.5 - np.arange(40) / 40)) is None
+    )  # one spike
+    assert finding("GL303", total_loss=loss, rollout__ep_rew_mean=loss) is None
+    noisy = np.exp(1.5 * np.random.default_rng(0).standard_normal(400)) * np.linspace(2, 0.2, 400)
+    assert finding("GL303", total_loss=np.r_[0.2, noisy]) is None  # its first point is low by chance

@@ -40,6 +40,7 @@ THRESHOLDS = {
         "few_points": (20, "a whole number of at least 5"),
         "no_change": (0.01, "a number of at least 0"),
         "times": (3.0, "a number above 1"),
+        "worse": (0.25, "a number from 0 to 1"),
         "sigmas": (4.0, "a number above 0"),
         "max_decline": (0.04, "a number of at least 0"),
         "max_hidden": (0.2, "a number of at least 0"),
