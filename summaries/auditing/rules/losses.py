@@ -299,10 +299,14 @@ def _much_worse(value: NDArray[np.float64], limit: Limits) -> NDArray[np.int64]:
 
 
 def _worse_than_at_first(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """Find a loss that a part of the run has made much worse than it was untrained, even if it then comes back."""
-    value, least = series.value, max(limit["worse"] * len(series), 2)
+    """Find a loss that a good part of the run made much worse than it was untrained, and that came back.
+
+    If it stays, GL304 tells it, unless only the first point is low.
+    """
+    value, n = series.value, len(series)
     worse = _much_worse(value, limit)
-    if len(worse) < least:
+    back = median(value[-max(n // 5, 3) :]) <= limit["times"] * value[0]
+    if len(worse) < max(limit["worse"] * n, 2) or not back:
         return None
     top = int(np.argmax(value))
     return Hit(
