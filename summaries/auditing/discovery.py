@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["RunFiles", "baseline_below", "contents", "read_what_can_be", "reason_of", "runs_below"]
+__all__ = ["RunFiles", "baseline_below", "contents", "jobs_for", "read_what_can_be", "reason_of", "runs_below"]
 
+_PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
+_PARALLEL_RUNS = 400
 _HEAD_BYTES = 512
 _OTHER_FILES = (
     (b"fileFormatVersion:", "metadata of Unity"),
@@ -97,6 +99,23 @@ def baseline_below(path: str | os.PathLike[str] | None, **access: Unpack[Access]
     return runs
 
 
+def jobs_for(runs: Sequence[RunFiles], jobs: int | None) -> int:
+    """How many runs to work on at a time: at most `jobs`; None decides by how much there is to do.
+
+    Raises:
+        ValueError: `jobs` is less than 1.
+
+    >>> jobs_for([RunFiles("run", (), 100)], 8)
+    1
+    """
+    if jobs is None:
+        enough = sum(run.size for run in runs) >= _PARALLEL_BYTES or len(runs) >= _PARALLEL_RUNS
+        jobs = (os.cpu_count() or 1) if enough else 1
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    return max(min(jobs, len(runs)), 1)
+
+
 def _unlisted(error: OSError, path: str) -> RunFiles:
     directory = os.fsdecode(error.filename)
     name = relative(directory, path)
@@ -116,13 +135,19 @@ def _trained(name: str, runs: Mapping[str, object]) -> str:
     return next((other for other in (*beside, above or ".") if other in runs), "")
 
 
-def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
-    """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others."""
+def read_what_can_be(name: str, files: Sequence[StoredFile], in_all: int = 0) -> tuple[Run | None, tuple[Failure, ...]]:
+    """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others.
+
+    Args:
+        name: the run's name.
+        files: its files.
+        in_all: how many bytes this process reads, with other runs: for one small run, the scanner is not worth loading.
+    """
     left = list(files)
     failures: list[Failure] = []
     while left:
         try:
-            return read_files(left, sum(file.size for file in left)), tuple(failures)
+            return read_files(left, max(in_all, sum(file.size for file in left))), tuple(failures)
         except OSError as error:
             closed = {file: failure for file in left if (failure := _closed(name, file))}
             # A store's file can always be opened; what fails is reading it.

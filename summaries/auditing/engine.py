@@ -6,9 +6,9 @@ runs are still audited.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
     contents,
+    jobs_for,
     read_what_can_be,
     reason_of,
     runs_below,
@@ -33,6 +34,7 @@ from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Unpack
@@ -45,9 +47,6 @@ if TYPE_CHECKING:
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
 __all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
-
-_PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
-_PARALLEL_RUNS = 400
 
 
 def audit_run(
@@ -180,7 +179,8 @@ def _audit_files(
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
     with _expecting(runs):
-        return [read_files(run.files, run.size) for run in runs]
+        total = sum(run.size for run in runs)
+        return [read_files(run.files, total) for run in runs]
 
 
 def _expecting(runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
@@ -229,7 +229,10 @@ def audit_runs(
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
     reports: dict[str, RunReport] = {}
-    for report in _audited(runs, Task(config, baseline, stretches), jobs, processes=processes):
+    jobs = jobs_for(runs, jobs)
+    total = sum(run.size for run in runs)
+    read = partial(read_what_can_be, in_all=total // jobs if processes else total)
+    for report in _audited(runs, Task(config, baseline, stretches, read), jobs, processes=processes):
         reports[report.name] = report
         if on_run is not None:
             on_run(report.name, report)
@@ -257,15 +260,8 @@ def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_wha
     return audit_job(readable, config) if readable else ()
 
 
-def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
-    total = sum(run.size for run in runs)
-    if jobs is None:
-        enough = total >= _PARALLEL_BYTES or len(runs) >= _PARALLEL_RUNS
-        jobs = (os.cpu_count() or 1) if enough else 1
-    if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got {jobs}")
-    jobs = min(jobs, len(runs))
-    if jobs <= 1:
+def _audited(runs: Sequence[RunFiles], task: Task, jobs: int, *, processes: bool) -> Iterator[RunReport]:
+    if jobs == 1:
         with task.expecting(runs):
             for run in runs:
                 yield task(run)

@@ -27,6 +27,8 @@ PATIENCE_SECS = 30.0
 
 _FIRST_PAUSE_SECS = 0.1
 _LONGEST_PAUSE_SECS = 5.0
+# What another attempt would not change: there is no such file, the library lacks this (NotImplementedError), or it was
+# called wrongly. Libraries for stores raise these before they send anything, or translate an answer to them.
 _FINAL = (
     FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError, NotImplementedError,
     ValueError, TypeError, LookupError, ImportError, ReplacedError,

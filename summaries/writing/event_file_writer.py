@@ -24,10 +24,11 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
+from summaries.kinds.metadata import METADATA_KEY
 from summaries.kinds.scalar import scalar
 from summaries.values import FLOAT32_MAX, as_float, as_step, as_tag
 from summaries.wire.pb import Event, Summary
-from summaries.wire.protobuf import message_bytes
+from summaries.wire.protobuf import OurBytes, message_bytes
 from summaries.wire.records import frame
 from summaries.wire.scalars import as_float32, encode_summary_event
 from summaries.writing.lifecycle import NEVER, Lifecycle
@@ -93,7 +94,7 @@ class EventFileWriter(Lifecycle):
             new_style: store a rank-0 tensor instead of a simple_value. A string is taken as `display_name`, which
                 tensorboardX has here, and the next argument then as `summary_description`.
             double_precision: with `new_style`, store it as float64. TensorBoard's fast loader does not show these: a
-                warning says so once a tag. Without `new_style`, it is ignored, as torch does.
+                warning says so once per tag. Without `new_style`, it is ignored, as torch does.
             display_name: shown instead of the tag.
             summary_description: Markdown, shown next to the chart.
 
@@ -103,7 +104,7 @@ class EventFileWriter(Lifecycle):
             OSError: earlier events could not be written; this one was not logged.
 
         Warns:
-            NonFiniteWarning: once for each tag.
+            NonFiniteWarning: once per tag.
             UserWarning: an argument is not what it should be, such as a step of 2.7, but can be converted.
         """
         if new_style or double_precision or display_name or summary_description:
@@ -156,11 +157,14 @@ class EventFileWriter(Lifecycle):
             ValueError: the bytes do not parse as a Summary, or the step is too large.
             OSError: earlier events could not be written; this one was not logged.
         """
-        data, metadata = self._metadata_once.without_written(message_bytes(summary, Summary, "summary"))
+        data, metadata = message_bytes(summary, Summary, "summary"), None
+        if METADATA_KEY in data and data.__class__ is not OurBytes:  # those are scalars, without metadata
+            data, metadata = self._metadata_once.without_written(data)
         now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
         record = encode_summary_event(data, self._event_step(global_step), now)
         self._add_record(record, len(record))
-        self._metadata_once.note(metadata)
+        if metadata:
+            self._metadata_once.note(metadata)
 
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
         """Log a whole Event: a message or its bytes. Raises as `add_summary` does.
