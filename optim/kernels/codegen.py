@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from optim.rules import Rule
 
-__all__ = ["DTYPES", "SUMMED", "kernel_source", "measure_source", "norm_source"]
+__all__ = ["DTYPES", "SUMMED", "gradient_source", "kernel_source", "measure_source", "norm_source"]
 
 SUMMED = 4096  # elements in a block of a report: float32 sums of this many squares are accurate to 1e-6
 
@@ -185,6 +185,27 @@ for task in range(first, last):
     stats[task, {SQUARES}] = total
 """
     return header + _HELPERS + _ADDRESSES + _RUN + textwrap.indent(body, "    ")
+
+
+def gradient_source(dtype: str) -> str:
+    """The source of the kernel that measures each task's first array as a gradient: SQUARES, ZEROS and NONFINITE."""
+    header = _HEADER.format(title=f"measures gradients, {dtype}", dtype=dtype, **_LAYOUTS[dtype])
+    inner = ["x = load(a, i, 0, 1)", "squares += x * x", "zeros = integer(zeros + integer(x == real(0)))"]
+    body = f"""
+for task in range(first, last):
+    elements = tasks[task, 0]
+    a = {dtype}_at(tasks[task, 1])
+    stats[task, :] = 0.0
+    for start in range(0, elements, {SUMMED}):
+        stop = min(start + {SUMMED}, elements)
+        squares = real(0)
+        zeros = integer(0)
+{_indented(_loop(inner, "start", "stop", ["a"], dtype), 2)}
+        stats[task, {SQUARES}] += {_again("squares_again(a, start, stop)", "squares", dtype)}
+        stats[task, {ZEROS}] += zeros
+        stats[task, {NONFINITE}] += nonfinite(a, start, stop, squares)
+"""
+    return header + _HELPERS + _RUN + textwrap.indent(body, "    ")
 
 
 def measure_source(dtype: str) -> str:

@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     Kernel = Callable[..., None]
 
-__all__ = ["ENGINE", "Engine", "available", "compile_kernels", "kernel", "measure_kernel", "norm_kernel", "use"]
+__all__ = [
+    "ENGINE", "Engine", "Memory", "available", "compile_kernels", "kernel", "measure_kernel", "norm_kernel", "use",
+]  # fmt: skip
 
 _log = logging.getLogger("optim")
 _made: dict[tuple[Any, ...], Any] = {}  # by `_once`
@@ -108,7 +110,8 @@ def compile_kernels(
         return ready
     for dtype in wanted:
         found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in with_report)]
-        found += [measure_kernel(dtype)] if True in with_report else []  # for GradientMonitor and sparse steps
+        if True in with_report:
+            found += [measure_kernel(dtype), _gradient_kernel(dtype)]  # for sparse steps and GradientMonitor
         ready += sum(run is not None for run in found)
     return ready
 
@@ -131,6 +134,22 @@ def measure_kernel(dtype: str) -> Kernel:
     return run
 
 
+def _gradient_kernel(dtype: str) -> Kernel:
+    run: Kernel = _once(_gradient_module, dtype).run
+    return run
+
+
+class Memory(NamedTuple):
+    """Where arrays of one dtype lie in the host's memory: contiguous, aligned, none of them empty.
+
+    The caller keeps them alive.
+    """
+
+    addresses: NDArray[np.int64]  # of each array's first element
+    sizes: tuple[int, ...]  # in elements
+    dtype: str  # one of codegen.DTYPES
+
+
 class Engine:
     """Runs numba's kernels; uses NumPy for a rule that numba cannot compile."""
 
@@ -140,11 +159,19 @@ class Engine:
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays]: the sum of the squares of each array's elements."""
-        return self._read(norm_kernel, arrays, 1, slice(0))[:, SQUARES]
+        return self.squares_at(self._memory(arrays))
+
+    def squares_at(self, memory: Memory) -> NDArray[np.float64]:
+        """float64[arrays]: as `squares`."""
+        return self._read(norm_kernel, memory, 1, slice(0))[:, SQUARES]
 
     def measure(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""
-        return self._read(measure_kernel, arrays, ARRAY_WIDTH, slice(LARGEST, LARGEST + 1))
+        return self.measure_at(self._memory(arrays))
+
+    def measure_at(self, memory: Memory) -> NDArray[np.float64]:
+        """float64[arrays, ARRAY_WIDTH]: as `measure`."""
+        return self._read(measure_kernel, memory, ARRAY_WIDTH, slice(LARGEST, LARGEST + 1))
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
         """int64[arrays]: the address of each array's first element."""
@@ -154,14 +181,21 @@ class Engine:
         )
         return found
 
+    def measure_gradients_at(self, memory: Memory) -> NDArray[np.float64]:
+        """float64[arrays, ARRAY_WIDTH]: as `measure`, but SUM and LARGEST are 0."""
+        return self._read(_gradient_kernel, memory, ARRAY_WIDTH, slice(0))
+
+    def _memory(self, arrays: Sequence[NDArray[Any]]) -> Memory:
+        return Memory(self.addresses(arrays), tuple([array.size for array in arrays]), _NAMES[arrays[0].dtype])
+
     def _read(
-        self, kernel_of: Callable[[str], Kernel], arrays: Sequence[NDArray[Any]], width: int, largest: slice
+        self, kernel_of: Callable[[str], Kernel], memory: Memory, width: int, largest: slice
     ) -> NDArray[np.float64]:
         """float64[arrays, width]: the stats of a kernel that only reads; `largest` as in `combined`."""
-        parts = cut(tuple([array.size for array in arrays]), threads.get_num_threads())
-        rows = table(parts, [self.addresses(arrays)], arrays[0].itemsize)
+        parts = cut(memory.sizes, threads.get_num_threads())
+        rows = table(parts, [memory.addresses], np.dtype(memory.dtype).itemsize)
         stats = np.empty((len(rows), width))
-        run_tasks(kernel_of(_NAMES[arrays[0].dtype]), rows, parts.pieces, _NO_NUMBERS, stats)
+        run_tasks(kernel_of(memory.dtype), rows, parts.pieces, _NO_NUMBERS, stats)
         return combined(stats, parts.first, largest)
 
 
@@ -262,6 +296,10 @@ def _norm_module(dtype: str) -> Any:
 
 def _measure_module(dtype: str) -> Any:
     return load(f"measure_{dtype}", codegen.measure_source(dtype))
+
+
+def _gradient_module(dtype: str) -> Any:
+    return load(f"gradients_{dtype}", codegen.gradient_source(dtype))
 
 
 def _from_rule(rule: Rule, dtype: str, report: bool) -> Kernel | None:

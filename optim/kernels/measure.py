@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from optim.kernels.engine import Engine
 
-__all__ = ["count_nonfinite", "measure", "norm", "norm_from_squares", "sums_of_squares"]
+__all__ = ["count_nonfinite", "measure", "norm", "norm_from_squares", "root_of_sum", "sums_of_squares"]
 
 _SAFE_MIN = 1e-280  # below this, float64 squares may have underflowed
 
@@ -36,13 +36,19 @@ def norm(arrays: Sequence[NDArray[Any]]) -> float:
 
 def norm_from_squares(squares: Sequence[float], arrays: Sequence[NDArray[Any]]) -> float:
     """The norm of arrays from their sums of squares; measured again if squares overflowed or underflowed float64."""
+    root = root_of_sum(squares)
+    return plain.scaled_norm(arrays) if root is None else root
+
+
+def root_of_sum(squares: Sequence[float]) -> float | None:
+    """The root of the sum of these squares; None if some may have overflowed or underflowed float64."""
     try:
         sum_of_squares = math.fsum(squares)  # rounded once, so that the order of the arrays does not matter
     except OverflowError:
         sum_of_squares = math.inf
     if _SAFE_MIN < sum_of_squares < math.inf or math.isnan(sum_of_squares):
         return math.sqrt(sum_of_squares)
-    return plain.scaled_norm(arrays)
+    return None
 
 
 def sums_of_squares(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:

@@ -60,7 +60,8 @@ def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> 
     rows = np.empty((len(parts.array), 1 + len(addresses)), np.int64)
     rows[:, 0] = parts.elements
     for k, starts in enumerate(addresses):
-        rows[:, k + 1] = starts[parts.array] + parts.offset * itemsize
+        whole = len(rows) == len(starts)  # as small arrays are
+        rows[:, k + 1] = starts if whole else starts[parts.array] + parts.offset * itemsize
     return rows
 
 

@@ -21,6 +21,8 @@ from summaries import Event, EventFileWriter, ScalarsTemplate, SessionLog, Summa
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from optim.telemetry.report import StepReport
 
 __all__ = ["Telemetry", "log_checkpoint", "positive"]
@@ -138,8 +140,7 @@ class Telemetry:
         if not self._has_layout:
             writer.add_summary(custom_scalars(_layout(known.slots)), 0, wall_time)
             self._has_layout = True
-        values = known.values[template.places].reshape(-1)
-        summary = template.scalars.filled(np.concatenate(([*tags.values()], values)))
+        summary = template.scalars.filled(np.concatenate(([*tags.values()], known.values.take(template.places))))
         writer.add_summary(summary, report.step, wall_time)
 
     def _of_the_step(self, report: StepReport, now: float) -> dict[str, float]:
@@ -175,8 +176,7 @@ class Telemetry:
             shown = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
             scalars = ScalarsTemplate([*tags, *(f"{head}/{name}" for head in heads for name in shown)])
             rows = [*known.measured, *[True] * len(_OF_A_SLOT) * len(known.slots)]
-            every = all(rows) and all(chosen)
-            self._templates[key] = _Template(scalars, ... if every else np.ix_(np.array(rows), np.array(chosen, bool)))
+            self._templates[key] = _Template(scalars, np.flatnonzero(np.outer(rows, chosen)))
         return self._templates[key]
 
     def _new_name(self, variable: Variable) -> str:
@@ -196,7 +196,7 @@ class _Template(NamedTuple):
     """The tags of a step, and the places in `VariableReports.values` of the values that follow the step's own."""
 
     scalars: ScalarsTemplate
-    places: Any
+    places: NDArray[np.intp]  # in the flattened array
 
 
 def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:

@@ -7,16 +7,16 @@ library on their device. Ranks exchange one table for each mesh.
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from optim.arrays import as_array, library_of
-from optim.kernels.measure import measure, norm_from_squares, sums_of_squares
+from optim.arrays import library_of
+from optim.kernels.measure import norm_from_squares, root_of_sum
 from optim.kernels.stats import (
     ARRAY_WIDTH,
     NONFINITE,
-    OF_GRADIENT,
     SLOT_WIDTH,
     SQUARES,
     UPDATE_SQUARES,
@@ -25,6 +25,7 @@ from optim.kernels.stats import (
     stats_width,
 )
 from optim.telemetry.devices import jax_statistics, torch_statistics
+from optim.telemetry.hosts import measure_at_hand, on_host
 from optim.telemetry.report import VariableReports
 from optim.telemetry.shards import local_parts, over_all_ranks
 
@@ -99,12 +100,11 @@ class Measurement:
     ) -> None:
         self._names, self._others, self._slots = list(gradients), list(others), slots
         self._scale, self._detailed = scale, detailed
-        self._kept = [i for i, name in enumerate(self._names) if name not in left_out]
-        leaves = [*gradients.values(), *(leaf for what in others.values() for leaf in what)]
+        every = list(range(len(self._names)))
+        self._kept = [i for i in every if self._names[i] not in left_out] if left_out else every
+        leaves = [*chain(gradients.values(), *others.values())]
         self._parts, self._shards = local_parts(leaves, flat)
-        kinds = [_KINDS.get(what, "slot") for what in others]
-        self._kinds = [kind for kind in ("gradient" if detailed else "squares", *kinds) for _ in gradients]
-        self._hosts: list[NDArray[Any] | None] = []
+        self._kinds = ["gradient" if detailed else "squares", *(_KINDS.get(what, "slot") for what in others)]
         self._sizes: list[int] = []
         self._table: Table | None = None
 
@@ -116,7 +116,7 @@ class Measurement:
         """
         whole = self._whole()
         if not self._detailed and not math.isfinite(whole.norm):  # seldom
-            self._kinds, self._table = ["gradient"] * len(self._kinds), None
+            self._kinds, self._table = ["gradient"], None
             whole = self._whole()
         variables = whole.variables if self._detailed else None
         return Measured(whole.norm if norm is None else norm, whole.nonfinite, variables, self.own)
@@ -141,9 +141,7 @@ class Measurement:
     def _local(self) -> Table:
         """float64[leaves, ARRAY_WIDTH]: statistics of this rank's parts, measured once."""
         if self._table is None:
-            self._hosts = _on_host_all(self._parts)
-            self._sizes = [_size(p) if h is None else h.size for p, h in zip(self._parts, self._hosts, strict=True)]
-            self._table = _statistics(self._parts, self._hosts, self._kinds)
+            self._table, self._sizes = _statistics(self._parts, self._kinds)
         return self._table
 
     def _assembled(self, table: Table, sizes: Sequence[int], kept: list[int]) -> OfVariables:
@@ -153,11 +151,10 @@ class Measurement:
         if len(kept) < count:
             blocks = {what: block[kept] for what, block in blocks.items()}
         gradients = blocks["gradients"]
-        stats = np.full((len(kept), stats_width(len(self._slots))), math.nan)
-        stats[:, OF_GRADIENT] = gradients[:, OF_GRADIENT]
+        stats = np.empty((len(kept), stats_width(len(self._slots))))
+        stats[:, :ARRAY_WIDTH] = gradients[:, :ARRAY_WIDTH]
         for column, what in ((WEIGHT_SQUARES, "weights"), (UPDATE_SQUARES, "updates")):
-            if what in blocks:
-                stats[:, column] = blocks[what][:, SQUARES]
+            stats[:, column] = blocks[what][:, SQUARES] if what in blocks else math.nan
         for k, block in enumerate([*blocks.values()][len(blocks) - len(self._slots) :]):
             stats[:, slot_columns(k)] = block[:, :SLOT_WIDTH]
         norm = self._norm(gradients[:, SQUARES].tolist(), kept)
@@ -168,80 +165,34 @@ class Measurement:
         if len(kept) < count:
             names, sizes = [names[i] for i in kept], [sizes[i] for i in kept]
         has = {f"has_{what}": what in blocks for what in ("weights", "updates")}
-        return OfVariables(
-            norm, int(stats[:, NONFINITE].sum()), VariableReports(names, sizes, self._slots, stats, **has)
-        )
+        nonfinite = 0 if math.isfinite(norm) else int(stats[:, NONFINITE].sum())
+        return OfVariables(norm, nonfinite, VariableReports(names, sizes, self._slots, stats, **has))
 
     def _norm(self, squares: list[float], kept: list[int]) -> float:
         """The global norm; gradients in the host's memory are read again if float64 is too narrow for their squares."""
-        hosts = [host for i in kept if (host := self._hosts[i]) is not None]
+        root = root_of_sum(squares)
+        if root is not None:
+            return root
+        hosts = [host for i in kept if (host := on_host(self._parts[i])) is not None]
         if self._shards or len(hosts) < len(kept):
             return math.sqrt(sum(squares))
         return norm_from_squares(squares, hosts)
 
 
-def _size(leaf: Any) -> int:
-    """The number of elements."""
-    return int(leaf.numel() if hasattr(leaf, "numel") else leaf.size)  # size is a method of torch's
+def _statistics(parts: Sequence[Any], kinds: Sequence[str]) -> tuple[Table, list[int]]:
+    """What is measured of arrays of any library, as many of each kind.
 
-
-def _on_host_all(parts: Sequence[Any]) -> list[NDArray[Any] | None]:
-    """`_on_host` of each; quickly for torch's, of which there may be many, and small."""
-    if {library_of(kind) for kind in set(map(type, parts))} == {"torch"} and all(part.is_cpu for part in parts):
-        try:
-            return [part.detach().numpy() for part in parts]
-        except (TypeError, RuntimeError):  # one of them needs more care
-            pass
-    return [_on_host(part) for part in parts]
-
-
-def _on_host(part: Any) -> NDArray[Any] | None:
-    """The array in the host's memory, without a copy if its dtype permits; None if it is on another device."""
-    library = library_of(type(part))
-    if not library:
-        found: NDArray[Any] = part
-        return found
-    if library == "torch":
-        if not (part.is_cpu or part.is_meta):
-            return None
-        try:
-            found = (part.detach() if part.requires_grad else part).numpy()
-        except (TypeError, RuntimeError):  # sparse, of a dtype that NumPy lacks, or without elements
-            return as_array(part, "gradients", widened=True)
-        return found
-    devices = part.devices()
-    at_hand = len(devices) == 1 and part.is_fully_addressable and next(iter(devices)).platform == "cpu"
-    return np.asarray(part) if at_hand else None
-
-
-def _statistics(parts: Sequence[Any], hosts: Sequence[NDArray[Any] | None], kinds: Sequence[str]) -> Table:
-    """float64[parts, ARRAY_WIDTH]: of a kind's columns that are not needed, some are 0."""
+    Returns:
+        float64[parts, ARRAY_WIDTH], where of a kind's columns that are not needed some are 0; and the numbers of
+        elements.
+    """
     table = np.zeros((len(parts), ARRAY_WIDTH))
-    at_hand = [(i, host) for i, host in enumerate(hosts) if host is not None]
-    detailed = [(i, host) for i, host in at_hand if kinds[i] != "squares"]
-    others = [(i, host) for i, host in at_hand if kinds[i] == "squares"]
-    if detailed:
-        table[_rows(detailed)] = measure([host for _, host in detailed])
-    if others:
-        table[_rows(others), SQUARES] = sums_of_squares([host for _, host in others])
-    if len(at_hand) < len(parts):
-        _measure_on_devices(table, [i for i, host in enumerate(hosts) if host is None], parts, kinds)
-    return table
-
-
-def _rows(numbered: Sequence[tuple[int, Any]]) -> Any:
-    """The rows of numbered arrays: as a slice if they follow one another, since NumPy is faster with that."""
-    rows = [i for i, _ in numbered]
-    return slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
-
-
-def _measure_on_devices(table: Table, rows: Sequence[int], parts: Sequence[Any], kinds: Sequence[str]) -> None:
-    """Fill these rows of the table, with one transfer from each device."""
+    sizes, elsewhere = measure_at_hand(parts, kinds, table)
     devices: dict[Any, list[int]] = {}
-    for i in rows:
+    for i in elsewhere:
         devices.setdefault(parts[i].device if library_of(type(parts[i])) == "torch" else "jax", []).append(i)
-    for device, there in devices.items():
+    for device, there in devices.items():  # one transfer from each
         arrays = [parts[i] for i in there]
-        table[there] = (
-            jax_statistics(arrays) if device == "jax" else torch_statistics(arrays, [kinds[i] for i in there])
-        )
+        of_each = [kinds[i * len(kinds) // len(parts)] for i in there]
+        table[there] = jax_statistics(arrays) if device == "jax" else torch_statistics(arrays, of_each)
+    return table, sizes

@@ -146,33 +146,27 @@ class GradientMonitor:
                 shape; `clip_norm` is not positive; a name is given twice; a parameter's norm is
                 not known on this rank, and `global_norm` is not given.
         """
-        telemetry = self._telemetry
         step = checks.integer("step", step)
-        bound = None
-        if clip_norm is not None:
-            bound = checks.positive_or_infinite("clip_norm", _number("clip_norm", clip_norm))
+        bound, norm = _bound(clip_norm), None if global_norm is None else _number("global_norm", global_norm)
         if slots is not None and not isinstance(slots, Mapping):
             raise TypeError(f"slots must be a mapping from slot names to arrays, got {type(slots).__name__}")
-        norm = None if global_norm is None else _number("global_norm", global_norm)
-        due, histograms_due = telemetry.is_due(step), telemetry.histograms_are_due(step)
-        counted = bound is not None and norm is None  # whether `gradients/clipped_fraction` needs this step's norm
-        detailed = due or self._keeps
-        found = Measured(norm, None if norm is None else 0, None)
-        if detailed or histograms_due or counted or not math.isfinite(norm or 0.0):
+        detailed = self._telemetry.is_due(step) or self._keeps
+        found, leaves = Measured(norm, None if norm is None else 0, None), None
+        if detailed or self._needs_leaves(step, bound, norm):
             leaves = _Leaves(gradients, weights, norm, _number("scale", scale))
             found = leaves.measured(updates, slots or {}, detailed=detailed)
-        report = StepReport(
-            step,
-            math.nan if learning_rate is None else _number("learning_rate", learning_rate),
-            found.norm,
-            bound,
-            clipped=bound is not None and found.norm is not None and found.norm > bound,
-            nonfinite=found.nonfinite,
-            variables=() if found.variables is None else found.variables,
-            loss=_number("loss", loss) if detailed and loss is not None else None,  # fetching it takes time
-        )
-        self._log(report, found, histograms_of=leaves if histograms_due else None)
+        report = _report(step, found, bound, learning_rate, loss if detailed else None)  # fetching a loss takes time
+        self._log(report, found, leaves)
         return report
+
+    def _needs_leaves(self, step: int, bound: float | None, norm: float | None) -> bool:
+        """Whether a step that is not due has to be looked at.
+
+        Its histograms may be due, `gradients/clipped_fraction` may need its norm, or it has elements to count that are
+        not finite.
+        """
+        counted = bound is not None and norm is None
+        return counted or self._telemetry.histograms_are_due(step) or not math.isfinite(norm or 0.0)
 
     def dump(self, reason: str = "dump() was called") -> str | None:
         """Write the steps that `keep_last` keeps, as an incident.
@@ -204,7 +198,7 @@ class GradientMonitor:
             self._recorder.dump(f"{kind.__name__}: {error}")
         self.close()
 
-    def _log(self, report: StepReport, found: Measured, histograms_of: _Leaves | None) -> None:
+    def _log(self, report: StepReport, found: Measured, leaves: _Leaves | None) -> None:
         names = () if found.variables is None else found.variables.names
         self._telemetry.observe(report, names)
         if self._recorder is not None:
@@ -213,8 +207,8 @@ class GradientMonitor:
             own, rate = found.own(), report.learning_rate
             of_rank = StepReport(report.step, rate, own.norm, nonfinite=own.nonfinite, variables=own.variables)
             self._of_rank.observe(of_rank, own.variables.names)
-        if histograms_of is not None:
-            for kind, name, array in histograms_of.whole(self._telemetry.shows):
+        if leaves is not None and self._telemetry.histograms_are_due(report.step):
+            for kind, name, array in leaves.whole(self._telemetry.shows):
                 self._telemetry.add_histograms(report.step, kind, {name: array})
 
 
@@ -269,6 +263,23 @@ class _Leaves:
     def _like(self, tree: Any, what: str) -> Sequence[Any]:
         """The tree's arrays, in the order of the gradients; those of parameters are as their gradients are."""
         return list(tree.values()) if tree is self._parameters else leaves_like(tree, what, self._gradients)
+
+
+def _bound(clip_norm: Any) -> float | None:
+    return None if clip_norm is None else checks.positive_or_infinite("clip_norm", _number("clip_norm", clip_norm))
+
+
+def _report(step: int, found: Measured, bound: float | None, learning_rate: Any, loss: Any) -> StepReport:
+    return StepReport(
+        step,
+        math.nan if learning_rate is None else _number("learning_rate", learning_rate),
+        found.norm,
+        bound,
+        clipped=bound is not None and found.norm is not None and found.norm > bound,
+        nonfinite=found.nonfinite,
+        variables=() if found.variables is None else found.variables,
+        loss=None if loss is None else _number("loss", loss),
+    )
 
 
 def _number(name: str, value: Any) -> float:

@@ -40,7 +40,7 @@ class FlightRecorder:
     def __init__(
         self, writer: EventFileWriter, keep_last: int, variables: Iterable[str] | None, clock: Callable[[], float]
     ) -> None:
-        self._logdir = writer.get_logdir()
+        self._writer = writer
         self._kept: deque[tuple[StepReport, tuple[str, ...], float, float]] = deque(maxlen=keep_last)
         self._variables = None if variables is None else list(variables)
         self._clock = clock
@@ -71,11 +71,14 @@ class FlightRecorder:
         if self._incident is None:
             if not self._kept:
                 return None
-            self._incident = _Incident(f"{self._logdir}/incident={self._kept[-1][0].step}", self._variables)
+            self._incident = _Incident(
+                f"{self._writer.get_logdir()}/incident={self._kept[-1][0].step}", self._variables
+            )
         step = self._kept[-1][0].step if self._kept else self._incident.step
         self._write()
         self._incident.writer.add_text("incident", reason, step)
         self._incident.writer.flush()
+        self._writer.flush()  # the process may be about to end
         self._more = max(1, (self._kept.maxlen or 0) // 4)
         return self._incident.writer.get_logdir()
 

@@ -18,7 +18,6 @@ from optim.kernels.stats import (
     SQUARES,
     SUM,
     UPDATE_SQUARES,
-    WEIGHT_SQUARES,
     ZEROS,
 )
 
@@ -30,7 +29,7 @@ __all__ = ["SlotReport", "StepReport", "VariableReport", "VariableReports"]
 # The first rows of VariableReports.values; those of the slots begin at SLOTS, as their columns of stats do.
 _GRADIENT_NORM, _WEIGHT_NORM, _UPDATE_NORM, _ZERO_FRACTION, _UPDATE_RATIO = range(SLOTS)
 _NORMS = slice(_GRADIENT_NORM, _UPDATE_NORM + 1)
-_SQUARES = [SQUARES, WEIGHT_SQUARES, UPDATE_SQUARES]
+_SQUARES = slice(SQUARES, UPDATE_SQUARES + 1)  # and WEIGHT_SQUARES between
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +137,18 @@ class VariableReports(Sequence[VariableReport]):
             np.sqrt(stats[_SQUARES], out=values[_NORMS])
             np.divide(stats[ZEROS], sizes, out=values[_ZERO_FRACTION])
             np.divide(values[_UPDATE_NORM], values[_WEIGHT_NORM], out=values[_UPDATE_RATIO])
-            np.divide(stats[SLOTS + SUM :: SLOT_WIDTH], sizes, out=mean)
-            np.sqrt(stats[SLOTS + SQUARES :: SLOT_WIDTH], out=norm)
-            most[...] = stats[SLOTS + LARGEST :: SLOT_WIDTH]
+            if self.slots:
+                np.divide(stats[SLOTS + SUM :: SLOT_WIDTH], sizes, out=mean)
+                np.sqrt(stats[SLOTS + SQUARES :: SLOT_WIDTH], out=norm)
+                most[...] = stats[SLOTS + LARGEST :: SLOT_WIDTH]
             usual = math.isfinite(values.sum())
         if not usual:
-            values[_UPDATE_RATIO][values[_WEIGHT_NORM] == 0.0] = math.nan
-            most[np.isnan(norm)] = math.nan
-            values[_ZERO_FRACTION, sizes == 0] = mean[:, sizes == 0] = most[:, sizes == 0] = 0.0
+            if self.measured[_UPDATE_RATIO]:
+                values[_UPDATE_RATIO][values[_WEIGHT_NORM] == 0.0] = math.nan
+            if self.slots:
+                most[np.isnan(norm)] = math.nan
+            if 0 in self._sizes:
+                values[_ZERO_FRACTION, sizes == 0] = mean[:, sizes == 0] = most[:, sizes == 0] = 0.0
         return values
 
     @overload

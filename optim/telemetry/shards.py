@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import sys
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ def flat_groups(tree: Any, parameters: Mapping[str, Any]) -> list[Any]:
         tree: what the caller gave: only the module knows the groups.
         parameters: by name.
     """
-    if not any(_is_flat(parameter) for parameter in parameters.values()):
+    if not any(_is_flat(parameter) for parameter in _marked(parameters).values()):
         return []
     places = _fsdp_places(tree)
     return [places.get(id(parameter)) for parameter in parameters.values()]
@@ -113,9 +114,9 @@ def not_known_here(tree: Any, parameters: Mapping[str, Any]) -> dict[str, str]:
         Name → what this rank holds.
     """
     found = {}
-    for name, parameter in parameters.items():
-        marks = parameter.__dict__  # empty for most
-        if not marks or library_of(type(parameter)) == "DTensor":
+    for name, parameter in _marked(parameters).items():
+        marks = parameter.__dict__
+        if library_of(type(parameter)) == "DTensor":
             continue
         if marks.get("allreduce") is False:
             found[name] = "one of several experts:"
@@ -126,6 +127,13 @@ def not_known_here(tree: Any, parameters: Mapping[str, Any]) -> dict[str, str]:
                 "a part that FSDP made: give the outermost FSDP module itself, which knows the other ranks, or"
             )
     return found
+
+
+def _marked(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Those that have attributes of their own, which is how libraries mark them; most have none."""
+    if not any(map(attrgetter("__dict__"), parameters.values())):
+        return {}
+    return {name: parameter for name, parameter in parameters.items() if parameter.__dict__}
 
 
 def _is_flat(parameter: Any) -> bool:

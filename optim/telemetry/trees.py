@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from optim.arrays import as_array, library_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 __all__ = ["gradients_by_name", "leaves_like", "named_parameters"]
 
@@ -46,15 +48,13 @@ def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     ({'layer/w': array([1., 1.])}, {})
     """
     leaves = _leaves(tree, "gradients")
-    torch = sys.modules.get("torch")
-    parameters = _Leaves()
-    if torch is not None:
-        parameters.update(_parameters(leaves, torch.nn.Parameter))
-        leaves.update({name: _gradient(parameter) for name, parameter in parameters.items()})
-    gradients = {name: _array(leaf, "gradients", name) for name, leaf in leaves.items() if leaf is not None}
-    if len(gradients) < len(leaves):
-        parameters = _Leaves((name, parameter) for name, parameter in parameters.items() if name in gradients)
-    return gradients, parameters
+    parameters = _parameters(leaves)
+    leaves.update(zip(parameters, map(_gradient, parameters.values()), strict=True))
+    if type(None) in set(map(type, leaves.values())):
+        leaves.update({name: _flat_gradient(p) for name, p in parameters.items() if leaves[name] is None})
+        leaves = _Leaves({name: leaf for name, leaf in leaves.items() if leaf is not None})
+        parameters = _Leaves({name: parameter for name, parameter in parameters.items() if name in leaves})
+    return _arrays(leaves, "gradients"), parameters
 
 
 def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
@@ -84,51 +84,83 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
     return found
 
 
-def _parameters(leaves: Mapping[str, Any], kind: type) -> Mapping[str, Any]:
+_gradient = attrgetter("grad")
+
+
+def _parameters(leaves: Mapping[str, Any]) -> _Leaves:
     """Those leaves that are torch parameters; asking that of each takes longer than of their types."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return _Leaves()
+    kind = torch.nn.Parameter
     if set(map(type, leaves.values())) == {kind}:
-        return leaves
-    return {name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)}
+        return _Leaves(leaves)
+    return _Leaves({name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)})
 
 
-def _gradient(parameter: Any) -> Any:
-    """A torch parameter's gradient; zeros in place of None if FSDP gave this rank nothing of it."""
-    gradient = parameter.grad
-    if gradient is None and "_fsdp_flattened" in parameter.__dict__ and parameter.requires_grad:
+def _flat_gradient(parameter: Any) -> Any:
+    """What stands for a torch parameter's gradient of None: zeros if FSDP gave this rank nothing of it."""
+    if "_fsdp_flattened" in parameter.__dict__ and parameter.requires_grad:
         return parameter.detach().new_zeros(parameter.shape)
-    return gradient
+    return None
 
 
 def _leaves(tree: Any, what: str) -> _Leaves:
     if isinstance(tree, _Leaves):
         return tree
+    pairs = _pairs(tree)
+    _check_names(_unzipped(pairs)[0], what, type(tree).__name__)
+    return _Leaves(pairs)
+
+
+def _pairs(tree: Any) -> list[tuple[str, Any]]:
+    """(name, leaf) of each leaf."""
     if hasattr(tree, "named_parameters"):
-        tree = named_parameters(tree)
+        return named_parameters(tree)
     pairs = list(tree) if isinstance(tree, Iterator) else tree
-    if not _are_pairs(pairs):
-        pairs = list(_walk(pairs, ()))
-    leaves = _Leaves()
-    for name, leaf in pairs:
+    return pairs if _are_pairs(pairs) else list(_walk(pairs, ()))
+
+
+@lru_cache(maxsize=16)  # the names are the same at every step
+def _check_names(names: tuple[str, ...], what: str, kind: str) -> None:
+    seen: set[str] = set()
+    for name in names:
         if not name:
-            raise TypeError(f"{what} must have names, as in {{'w': array}}, got {type(tree).__name__}")
+            raise TypeError(f"{what} must have names, as in {{'w': array}}, got {kind}")
         if not _is_text(name):
             raise ValueError(f"{what} must have names without lone surrogates, got {name!r}")
-        if name in leaves:
+        if name in seen:
             raise ValueError(f"{what} must have each name once, got {name!r} twice")
-        leaves[name] = leaf
-    return leaves
+        seen.add(name)
 
 
 def named_parameters(module: Any) -> list[tuple[str, Any]]:
     """A torch module's parameters, by their names in the module that the user wrote, whatever wraps it."""
-    within = "module." if type(module).__name__ in _HOLDERS else ""
-    return [(_plain(name.removeprefix(within)), parameter) for name, parameter in module.named_parameters()]
+    names, parameters = _distinct(module)
+    return list(zip(_plain(names, "module." if type(module).__name__ in _HOLDERS else ""), parameters, strict=True))
 
 
-def _plain(name: str) -> str:
-    if "_" not in name:
-        return name
-    return ".".join([part for part in name.split(".") if part not in _WRAPPERS])
+def _distinct(module: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """What its `named_parameters` gives; torch hashes each parameter to leave out second ones, which takes as long."""
+    names: tuple[str, ...]
+    torch = sys.modules.get("torch")
+    if torch is not None and type(module).named_parameters is torch.nn.Module.named_parameters:
+        names, parameters = _unzipped(module.named_parameters(remove_duplicate=False))
+        if len(set(map(id, parameters))) == len(parameters):
+            return names, parameters
+    return _unzipped(module.named_parameters())
+
+
+def _unzipped(pairs: Iterable[tuple[str, Any]]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The names, and the leaves."""
+    names, leaves = tuple(zip(*pairs, strict=True)) or ((), ())
+    return names, leaves
+
+
+@lru_cache(maxsize=16)
+def _plain(names: tuple[str, ...], within: str) -> list[str]:
+    parts = [name.removeprefix(within).split(".") for name in names]
+    return [".".join([part for part in each if part not in _WRAPPERS]) for each in parts]
 
 
 def _is_text(name: str) -> bool:
@@ -170,6 +202,14 @@ def _children(tree: Any) -> list[tuple[str, Any]] | None:
         return None
     pairs, _ = jax.tree_util.tree_flatten_with_path(tree)
     return [(jax.tree_util.keystr(path, simple=True, separator="/"), leaf) for path, leaf in pairs]
+
+
+def _arrays(leaves: dict[str, Any], what: str) -> dict[str, Any]:
+    """`_array` of each leaf; quickly for torch's, of which there may be many, and small."""
+    kinds = {library_of(kind) for kind in set(map(type, leaves.values()))}
+    if kinds == {"torch"} and all(map(sys.modules["torch"].Tensor.is_floating_point, leaves.values())):
+        return leaves
+    return {name: _array(leaf, what, name) for name, leaf in leaves.items()}
 
 
 def _array(leaf: Any, what: str, name: str) -> Any:

@@ -24,6 +24,7 @@ from summaries.auditing.discovery import (
     runs_below,
 )
 from summaries.auditing.findings import Failure, Finding, Report, RunReport
+from summaries.auditing.incidents import judging, without_repeats
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
@@ -74,7 +75,7 @@ def audit_run(
     signals.other_files = others or {}
     if training is not None:
         signals.training = _signals(trained, training, config)
-    findings = _ordered(_unsaid(list(_findings(signals, config, config.codes(name)))))
+    findings = _ordered(_unsaid(list(_findings(signals, config, judging(run, config.codes(name))))))
     longest = signals.longest or max(signals.all.values(), key=len, default=None)
     steps = wall_times = None
     if signals.all:
@@ -240,6 +241,7 @@ def audit_runs(
         for finding in audit_ranks([files[rank] for rank in job], config):
             report = reports[finding.run]
             reports[finding.run] = replace(report, findings=_ordered((*report.findings, finding)))
+    reports = without_repeats(reports)
     return Report(tuple(reports[run.name] for run in runs))
 
 

@@ -118,6 +118,11 @@ class Dashboard:
         cells = [row.split("\t") for row in rows.all_inner_texts()]
         return {row[1]: row[2:5] for row in cells}
 
+    def scalars(self, run, tag):
+        """The points that the page gets of a tag: wall time, step and value of each."""
+        address = f"{self._address}/data/plugin/scalars/scalars"
+        return self.page.request.get(address, params={"run": run, "tag": tag}).json()
+
     def drawn(self, element):
         """The share of an element's pixels that are colored: what WebGL drew can be read no other way."""
         element.scroll_into_view_if_needed()

@@ -68,6 +68,18 @@ def test_torch_tensors_of_every_kind(torch):
     }
 
 
+def test_torch_parameters_that_are_shared(torch):
+    """Each once, under its first name, as torch has them; those of a wrapper that names them anew, too."""
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+    model[1].weight = model[0].weight
+    model(torch.ones(2, 4)).sum().backward()
+    for module in (model, torch.nn.DataParallel(model)):
+        found, parameters = gradients_by_name(module)
+        assert list(found) == list(parameters) == [name for name, _ in model.named_parameters()]
+        assert parameters["0.weight"] is model[1].weight
+    assert [*gradients_by_name(torch.nn.ReLU())] == [{}, {}]
+
+
 def test_torch_without_gradients(torch, logdir):
     with (
         SummaryWriter(logdir) as writer,

@@ -14,6 +14,7 @@ from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, main
 from summaries.auditing.comparison.results import Comparison, Member, Taught
 from summaries.auditing.comparison.separation import seeds_share, separations
 from summaries.auditing.discovery import jobs_for, read_what_can_be, runs_below
+from summaries.auditing.signals.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
@@ -95,7 +96,7 @@ class _Task:
     def __call__(self, files: RunFiles) -> _Reached:
         run, failures = read_what_can_be(files.name, files.files, self.in_all)
         left_out = [(files.name, failure.reason) for failure in (*files.failures, *failures)]
-        if run is None:
+        if run is None or has_incident(run):  # which is an excerpt of another run
             return _Reached(None, {}, left_out)
         signals = Signals(files.name, run, TagTable(self.config.tags, run.tags, self.config.logger(files.name)))
         wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self.metric,) if tag in signals.all]

@@ -11,6 +11,7 @@ from summaries.auditing.rules import (
     files,
     gradients,
     histograms,
+    incidents,
     losses,
     overfitting,
     policies,
@@ -28,7 +29,7 @@ __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
     files, timeline, losses, overfitting, concealed, stalled, divergence, gradients, variables, histograms, clipping,
-    updates, precursors, policies, rates, baseline, ranks,
+    updates, precursors, policies, rates, baseline, ranks, incidents,
 )  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))

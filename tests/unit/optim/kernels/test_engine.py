@@ -8,6 +8,7 @@ from optim.kernels import compiled, plain, plan
 from optim.kernels.engine import engine, is_ready
 from optim.kernels.measure import measure, norm, sums_of_squares
 from optim.kernels.plan import Plan
+from optim.kernels.stats import OF_GRADIENT
 
 needs_numba = pytest.mark.skipif(not compiled._installed(), reason="the extra `fast` is not installed")
 
@@ -57,6 +58,17 @@ def test_engines_agree_on_arrays_of_all_kinds(use):
         found[name] = [measure(arrays), sums_of_squares(arrays), norm(arrays), engine().addresses(arrays)]
     for of_plain, of_compiled in zip(*found.values(), strict=True):
         np.testing.assert_allclose(of_plain, of_compiled, rtol=1e-5, atol=0.05)
+
+
+@needs_numba
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradients_at_addresses(dtype):
+    rng = np.random.default_rng(0)
+    arrays = [np.maximum(rng.standard_normal(size), 0).astype(dtype) for size in (1, 70_000, 5)]
+    arrays += [np.array(odd, dtype) for odd in ([np.inf, np.nan, 1, 0], [1e30, 1e30], [1e-30, 0])]
+    memory = compiled.Memory(compiled.ENGINE.addresses(arrays), tuple(array.size for array in arrays), dtype)
+    found, wanted = compiled.ENGINE.measure_gradients_at(memory), plain.ENGINE.measure(arrays)
+    np.testing.assert_allclose(found[:, OF_GRADIENT], wanted[:, OF_GRADIENT], rtol=1e-6)
 
 
 def served(monkeypatch, module):

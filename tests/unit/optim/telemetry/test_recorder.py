@@ -159,5 +159,4 @@ def test_the_audit_sees_the_incident(writer, logdir):
         train(monitor, range(1, 201), spoilt={150})
     writer.flush()
     found = {(finding.run, finding.code, finding.steps) for finding in audit(str(logdir)).findings}
-    assert ("incident=150", "GL401", (150, 150)) in found
-    assert {code for _, code, _ in found if code.startswith(("GL1", "GL2"))} == set()
+    assert found == {(".", "GL401", (200, 200)), ("incident=150", "GL208", (101, 162))}

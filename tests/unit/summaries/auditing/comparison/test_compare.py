@@ -42,6 +42,18 @@ def test_outliers_and_seeds_that_disagree(found):
     assert [group.hyperparameters for group in found.groups if group.disagree] == [{"lr": 0.001, "bs": 32.0}]
 
 
+def test_recorded_incidents_are_no_runs_of_their_own(tmp_path):
+    for rate in (0.1, 0.2):
+        for place in (f"lr={rate}", f"lr={rate}/incident=3"):
+            with SummaryWriter(tmp_path / place) as writer:
+                writer.add_scalar("train/loss", rate, 3)
+                if "incident" in place:
+                    writer.add_text("incident", "SIGTERM", 3)
+    found = compare(tmp_path)
+    assert [member.run for member in found.members] == ["lr=0.1", "lr=0.2"]
+    assert found.left_out == ()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_sweep_in_which_nothing_is_odd(tmp_path, seed):
     found = compare(populations.sweep(tmp_path, seed))

@@ -1,0 +1,56 @@
+"""How a recorded incident is audited: it is an excerpt, from which no course can be told, of a run that tells the rest.
+
+Its steps are also those of its run. So only the rules on moments judge it, and what its run tells is not said twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from summaries.auditing.signals.incidents import has_incident, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from summaries.auditing.findings import Finding, RunReport
+    from summaries.reading.run import Run
+
+__all__ = ["judging", "without_repeats"]
+
+_OF_MOMENTS = frozenset(("GL208", "GL301", "GL302", "GL306", "GL401", "GL402", "GL502", "GL505"))
+_OF_FILES = "GL1"
+
+
+def judging(run: Run, codes: Sequence[str]) -> list[str]:
+    """Those of the codes whose rules judge this run: all, unless it is a recorded incident."""
+    if not has_incident(run):
+        return list(codes)
+    return [code for code in codes if code in _OF_MOMENTS or code.startswith(_OF_FILES)]
+
+
+def without_repeats(reports: Mapping[str, RunReport]) -> dict[str, RunReport]:
+    """The reports of runs by name, where incidents do not repeat what their run tells of the same steps."""
+    return {name: _without_repeats(report, reports.get(run_of(name))) for name, report in reports.items()}
+
+
+def _without_repeats(incident: RunReport, run: RunReport | None) -> RunReport:
+    if run is None:
+        return incident
+    kept = tuple(finding for finding in incident.findings if not any(_says(one, finding, run) for one in run.findings))
+    return replace(incident, findings=kept)
+
+
+def _says(told: Finding, finding: Finding, run: RunReport) -> bool:
+    """Whether a finding in the run is about what this one is about, perhaps at the next step that the run has."""
+    if (told.code, told.tag) != (finding.code, finding.tag) or told.steps is None or finding.steps is None:
+        return False
+    return told.steps[0] <= finding.steps[1] + _interval(run, told.tag) and finding.steps[0] <= told.steps[1]
+
+
+def _interval(run: RunReport, tag: str) -> float:
+    """The mean distance of a tag's steps."""
+    curve = next((curve for curve in run.curves if curve.tag == tag), None)
+    if curve is None or len(curve.step) < 2:  # noqa: PLR2004 - a distance
+        return 0.0
+    return float(curve.step[-1] - curve.step[0]) / (curve.points - 1)
