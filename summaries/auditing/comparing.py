@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
-from summaries.auditing.comparison import compare_runs
-from summaries.auditing.report import comparison as report
-from summaries.auditing.report import comparison_page, text
+from summaries.auditing.report import text
 from summaries.auditing.report.output import check_output, output
 from summaries.auditing.report.progress import progress_bar
 
@@ -50,6 +48,10 @@ def compare(options: argparse.Namespace) -> int:
         ValueError: an option, the table or the configuration is invalid, or there is nothing to compare.
         OSError: a path does not exist, or cannot be read or written.
     """
+    from summaries.auditing.comparison import compare_runs  # noqa: PLC0415 - only this command needs them
+    from summaries.auditing.report import comparison as report  # noqa: PLC0415
+    from summaries.auditing.report import comparison_page  # noqa: PLC0415
+
     check_output(options)
     with progress_bar(1) as on_run:
         found = compare_runs(

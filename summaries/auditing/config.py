@@ -123,6 +123,8 @@ class Config:
 
     def codes(self, run: str) -> list[str]:
         """The codes of the rules to use for the run of this name."""
+        if not self.per_run_ignores:
+            return self.selected
         matching = [codes for pattern, codes in self.per_run_ignores.items() if fnmatch.fnmatchcase(run, pattern)]
         return [code for code in self.selected if not any(_specificity(code, codes) for codes in matching)]
 
@@ -135,9 +137,13 @@ class Config:
         ignore = _codes("ignore", ignore)
         return replace(self, select=tuple(code for code in self.selected if not _specificity(code, ignore)), ignore=())
 
-    def limits(self, code: str) -> dict[str, float]:
+    def limits(self, code: str) -> Mapping[str, float]:
         """The thresholds of a rule."""
-        return {**RULES[code].defaults, **self.thresholds.get(code, {})}
+        return self._limits[code]
+
+    @cached_property
+    def _limits(self) -> dict[str, Mapping[str, float]]:
+        return {code: {**rule.defaults, **self.thresholds.get(code, {})} for code, rule in RULES.items()}
 
     def fails(self, worst: Severity | None) -> bool:
         """Whether the exit status is 1 if this is the worst severity found; None if nothing was found."""

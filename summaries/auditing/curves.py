@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 __all__ = ["STRETCHES", "Curve", "averages", "means", "thin"]
@@ -76,12 +78,13 @@ def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.i
         return np.arange(count)
     width = -(-count // stretches)  # points per stretch; the last one may have fewer
     finite = np.isfinite(value)
+    whole = bool(finite.all())
     starts = np.arange(0, count, width)
     # A stretch without finite values yields its first point twice, which is kept as a non-finite one anyway.
-    least = starts + np.argmin(_rows(np.where(finite, value, np.inf), width, np.inf), axis=1)
-    largest = starts + np.argmax(_rows(np.where(finite, value, -np.inf), width, -np.inf), axis=1)
+    least = starts + _in_each(np.argmin, value if whole else np.where(finite, value, np.inf), width)
+    largest = starts + _in_each(np.argmax, value if whole else np.where(finite, value, -np.inf), width)
     kept = [least, largest, np.array([0, count - 1])]
-    if not finite.all():
+    if not whole:
         odd = _rows(~finite, width, fill=False)
         some = odd.any(axis=1)
         first = starts + np.argmax(odd, axis=1)
@@ -108,11 +111,15 @@ def averages(value: NDArray[np.float64], stretches: int = 16) -> NDArray[np.floa
     stretches = min(stretches, count)
     if stretches == 0:
         return np.empty(0)
-    starts = np.arange(stretches) * count // stretches
-    finite = np.isfinite(value)
-    number = np.add.reduceat(finite, starts, dtype=np.intp)
-    longest = -(-count // stretches)
-    with np.errstate(over="ignore"):
+    bounds = np.arange(stretches + 1) * count // stretches
+    starts = bounds[:-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.add.reduceat(value, starts)
+        if np.isfinite(sums).all():
+            return np.asarray(sums / (bounds[1:] - starts))
+        finite = np.isfinite(value)
+        number = np.add.reduceat(finite, starts, dtype=np.intp)
+        longest = -(-count // stretches)
         parts = np.add.reduceat(np.where(finite, value, 0.0) / longest, starts)  # divided first: no sum overflows
         return np.asarray(np.divide(parts, number / longest, out=np.full(stretches, np.nan), where=number > 0))
 
@@ -143,6 +150,14 @@ def means(value: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.floa
     last = np.minimum(starts + width, count) - 1
     with np.errstate(invalid="ignore"):
         return last, np.add.reduceat(value, starts) / (last - starts + 1)
+
+
+def _in_each(find: Callable[..., Any], values: NDArray[np.float64], width: int) -> NDArray[np.intp]:
+    """What `np.argmin` or `np.argmax` finds in each stretch."""
+    whole = len(values) // width
+    rest = values[whole * width :]
+    found: NDArray[np.intp] = find(values[: whole * width].reshape(whole, width), axis=1)
+    return np.append(found, find(rest)) if len(rest) else found
 
 
 def _rows(values: NDArray[Any], width: int, fill: float) -> NDArray[Any]:

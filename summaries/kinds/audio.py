@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import wave
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +40,8 @@ def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
     >>> audio("beep", np.sin(np.arange(800) / 4), sample_rate=8000).value[0].audio.length_frames
     800
     """
+    import wave  # noqa: PLC0415 - importing it takes a millisecond
+
     check_tag(tag)
     samples = _in_channels(as_array(snd_tensor, "snd_tensor").astype(np.float32))
     channels = samples.shape[1]

@@ -75,6 +75,8 @@ def _end(series: Series, last: int, share: float) -> tuple[float, float]:
 @RULES.add("GL602", "slower-than-baseline", Severity.WARNING, factor=above(1, 1.2), min_points=whole(10, 2))
 def slower_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A step takes longer than in the baseline."""
+    if not run.baseline:
+        return
     own = _secs_per_step(run, limit["min_points"])
     others = [secs for secs in (_secs_per_step(other, limit["min_points"]) for other in run.baseline) if secs]
     if not own or not others or own <= limit["factor"] * max(others):

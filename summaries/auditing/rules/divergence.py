@@ -99,9 +99,13 @@ def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit
     if series.value.min() <= 0:
         return None
     value, n = np.log(series.value), len(series)
+    last = value[-max(n // 10, _FEW) :]
+    end = median(last)
+    if end - value.min() < math.log(limit["times"]):  # as in most runs: the blocks need not be looked at
+        return None
     cut = blocks(value, n // 3)
-    best, last = int(np.argmin(cut.median)), value[-max(n // 10, _FEW) :]
-    lowest, end = float(cut.median[best]), median(last)
+    best = int(np.argmin(cut.median))
+    lowest = float(cut.median[best])
     noise = sigma(np.diff(last))
     known = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
     least = max(limit["sigmas"] * noise, math.log(limit["times"]))
@@ -121,10 +125,12 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     level = course.blocks.median
     best = int(np.argmin(level))
     lowest, since = float(level[best]), len(level) - 1 - best
+    if not since:
+        return None
     known = float(level[: best + 1].max()) - lowest
     walk = _walk(course, best)
     # A rise may still be going on, or have ended on a noisier level, which takes more blocks to measure.
-    for tail in dict.fromkeys((1, max(since // 3, 1))) if since else ():
+    for tail in dict.fromkeys((1, max(since // 3, 1))):
         end, error = median(level[-tail:]), course.error_of_rise(best, tail)
         rise = end - lowest
         far = 2 if 2 * rise > max(abs(lowest), known) else 3
@@ -271,6 +277,8 @@ def _above_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | Non
     rest = np.log(value[2 * longest :: max(n // 10_000, 1)])  # enough points for its level
     late = rest[-(len(rest) // 2) :]
     end = median(late)
+    if end - math.log(value[:longest].min()) <= math.log(_TIMES):  # as in most runs: no start is low enough
+        return None
     sums = np.cumsum(np.append(0.0, np.log(value[:longest])))
     # Where it must be high, by how much, and its noise: late in a run that never learns, the level still moves.
     for high, times, noise in ((rest, _TIMES, max(sigma(late), bend(late))), (late, _TIMES_LATE, bend(late))):

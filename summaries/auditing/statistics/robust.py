@@ -50,9 +50,9 @@ def blocks(values: Floats, count: int) -> Blocks:
     count = max(1, min(count, n))
     length = -(-n // count)
     start = (np.arange(count) * (n - length) * 2 + count - 1) // (2 * max(count - 1, 1))
-    # like sliding_window_view, which for a short series takes longer than everything else here
-    windows = np.lib.stride_tricks.as_strided(values, (n - length + 1, length), values.strides * 2)
-    table = windows[start]
+    # A sliding_window_view, which for a short series would take longer than everything else here.
+    values = np.ascontiguousarray(values)
+    table = np.ndarray((n - length + 1, length), values.dtype, values, strides=values.strides * 2)[start]
     table.sort(axis=1)
     middle = _row_medians(table)
     table -= middle[:, None]
@@ -75,7 +75,8 @@ def _row_medians(ordered: Floats) -> Floats:
 def median(values: Floats) -> float:
     """The median of n ≥ 1 values."""
     middle = len(values) // 2
-    ordered = np.partition(values, (middle, (len(values) - 1) // 2))
+    ordered = values.copy()
+    ordered.partition((middle, (len(values) - 1) // 2))
     return float((ordered[middle] + ordered[(len(values) - 1) // 2]) / 2)
 
 
