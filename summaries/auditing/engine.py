@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
 
 _PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
-_PARALLEL_RUNS = 400
+_PARALLEL_RUNS = 400  # in processes; threads would wait for each other, because small runs hold the GIL
 
 
 def audit_run(
@@ -258,7 +258,7 @@ def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_wha
 def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
     total = sum(run.size for run in runs)
     if jobs is None:
-        enough = total >= _PARALLEL_BYTES or len(runs) >= _PARALLEL_RUNS
+        enough = total >= _PARALLEL_BYTES or (processes and len(runs) >= _PARALLEL_RUNS)
         jobs = (os.cpu_count() or 1) if enough else 1
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")

@@ -188,8 +188,8 @@ class StoredFile:
 
 
 def expecting(files: Sequence[StoredFile]) -> AbstractContextManager[object]:
-    """`Storage.expecting` for files that are all in one storage."""
-    return files[0].storage.expecting(files) if files else nullcontext()
+    """`Storage.expecting` for files that are all in one storage; a single file is as well fetched when it is opened."""
+    return files[0].storage.expecting(files) if len(files) > 1 else nullcontext()
 
 
 def chunks(file: ReadableFile, start: int = 0) -> Iterator[bytes]:
