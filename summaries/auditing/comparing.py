@@ -64,6 +64,8 @@ def compare(options: argparse.Namespace) -> int:
             good=options.good,
             bad=options.bad,
             on_run=on_run,
+            storage_options=dict(options.storage_option),
+            cache=options.cache,
         )
     with output(options) as file:
         if options.format == "text":

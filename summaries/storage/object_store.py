@@ -77,9 +77,7 @@ class ObjectStore:
         self._inside = inside.rstrip("/")
         shown = without_credentials(address).rstrip("/")
         self._shown = shown + "/" if shown.endswith(":") else shown  # of memory://, one slash is the path's
-        # Chained file systems, such as fsspec's caches, are not for several requests at once.
-        has_coroutines = self._system.async_impl and "::" not in address
-        self._source = self._system if has_coroutines else InThreads(self._system, 1 if "::" in address else REQUESTS)
+        self._source = _with_coroutines(self._system, chained="::" in address)
         self._slots = asyncio.Semaphore(REQUESTS)
         self._prefetcher = Prefetcher(self._start, self._confirm)
 
@@ -215,6 +213,14 @@ class ObjectStore:
 
     def _same(self, name: str, inside: str) -> bool:
         return name.strip("/") == inside.strip("/")
+
+
+def _with_coroutines(system: Any, *, chained: bool) -> Any:
+    """The file system, or what reads from it in threads."""
+    if chained:  # such as fsspec's caches: not for several threads at once
+        return InThreads(system, 1)
+    # One that contains another, such as `dir://`, claims to have coroutines even if the other one has none.
+    return system if system.async_impl and not hasattr(system, "fs") else InThreads(system, REQUESTS)
 
 
 def _identity(entry: Mapping[str, Any], size: int) -> Hashable:

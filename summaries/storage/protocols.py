@@ -43,9 +43,11 @@ class EventFile(Protocol):
 
     Attributes:
         path: its path or address.
+        paths: the same; of one that is several objects of a store, the addresses of all that were written.
     """
 
     path: str
+    paths: list[str]
 
     def size(self) -> int:
         """The number of bytes appended so far."""

@@ -16,14 +16,17 @@ from summaries.auditing.discovery import read_what_can_be, runs_below
 from summaries.auditing.signals.ranks import jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
+from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
     from summaries.auditing.comparison.results import Value
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
+    from summaries.storage.files import Access
 
 __all__ = ["compare_runs"]
 
@@ -39,6 +42,7 @@ def compare_runs(
     good: Sequence[str] = (),
     bad: Sequence[str] = (),
     on_run: Callable[[str, object], object] = lambda _name, _result: None,
+    **access: Unpack[Access],
 ) -> Comparison:
     """Compare the runs below a directory; arguments as in `summaries.compare`, whose docstring explains them.
 
@@ -47,12 +51,13 @@ def compare_runs(
     """
     known = read_table(str(table)) if table is not None else Table()
     read = _Read(config, metric, maximize=maximize)
-    found = {run.name: run for run in runs_below(path)}
+    found = {run.name: run for run in runs_below(path, **access)}
     ranks = {rank for job in jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
-    for name, run in found.items():
-        if name not in ranks:
-            read.run(run, known.rows.get(name, {}))
-            on_run(name, None)
+    compared = [run for name, run in found.items() if name not in ranks]
+    with expecting([file for run in compared for file in run.files]):
+        for run in compared:
+            read.run(run, known.rows.get(run.name, {}))
+            on_run(run.name, None)
     read.settle()
     labels = marked(read.outcomes, known.labels, good, bad)
     lesson = None
