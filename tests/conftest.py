@@ -5,6 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
+from optim.kernels import compiled
 from summaries.storage import files
 
 settings.register_profile("no deadline", deadline=None)  # no test is about time, and some compile when they first run
@@ -16,23 +17,18 @@ def pytest_addoption(parser):
     parser.addoption("--place", help="put local files below this address (or s3: a server's), and read them from there")
 
 
-ONLY_LOCAL = {
-    "test_nothing_there": "a store has no empty directories",
-    "test_verify[paths4": "likewise",
-    "test_verify[paths6": "likewise",
-    "test_a_value_whose_file_has_changed": "S3 refuses to read an object that was replaced",
-    "test_a_file_that_vanishes_may_come_back": "it counts on a listing that takes no time",
-}
+def pytest_configure(config):
+    """Add the marker of tests that say what is only true of disks."""
+    config.addinivalue_line("markers", "only_on_disks(reason): with --place, skip this test, because of this reason")
 
 
 def pytest_collection_modifyitems(config, items):
-    """With `--place`, leave out what is only true of disks."""
+    """With `--place`, skip what is only true of disks."""
     if not config.getoption("--place"):
         return
     for item in items:
-        for name, reason in ONLY_LOCAL.items():
-            if item.name.startswith(name):
-                item.add_marker(pytest.mark.skip(reason=reason))
+        if mark := item.get_closest_marker("only_on_disks"):
+            item.add_marker(pytest.mark.skip(reason=mark.kwargs["reason"]))
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +37,16 @@ def _elsewhere(request, monkeypatch):
         from stores.mirror import mirror_at
 
         monkeypatch.setattr(files, "LOCAL", mirror_at(place))
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def each_engine(request):
+    """Run the test with the plain engine, and with the compiled one."""
+    if request.param == "compiled":
+        pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    compiled.use(request.param)
+    yield
+    compiled.use(None)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from summaries.reading.event_iterator import summary_iterator
+from summaries.wire.pb import Summary
 from summaries.wire.records import RecordParser
 
 ROOT = Path(__file__).parents[1]
@@ -37,6 +38,11 @@ def scalars(path):
     version, *events = summary_iterator(path)
     assert version.file_version == "brain.Event:2"
     return [(event.step, value.tag, value.simple_value) for event in events for value in event.summary.value]
+
+
+def point(tag, value):
+    """A Summary of one scalar."""
+    return Summary(value=[Summary.Value(tag=tag, simple_value=value)])
 
 
 def event_files(directory):

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 __all__ = ["AggregationMethod", "Gradient", "backward"]
 
+# What autograd's derivatives raise for arguments that they do not support: they check few of them, and fail somewhere.
+_UNSUPPORTED = (
+    NotImplementedError, AssertionError, TypeError, ValueError, KeyError, IndexError, AttributeError,
+)  # fmt: skip
 _LARGE = 1024  # elements: below, a dense gradient costs next to nothing
 
 
@@ -213,18 +217,9 @@ class _Walk:
             vjp = derivative(node.function)([place for place, _ in places], ans, args, kwargs)
             for (_, box), term in zip(places, vjp(gradient), strict=True):
                 self._arrive(box, _fitted(term, box))
-        except np.linalg.LinAlgError:
+        except np.linalg.LinAlgError:  # a ValueError, but about the numbers
             raise
-        except (
-            UnknownGradientError,
-            NotImplementedError,  # autograd's derivatives raise these for arguments that they do not support
-            AssertionError,
-            TypeError,
-            ValueError,
-            KeyError,
-            IndexError,
-            AttributeError,
-        ) as error:
+        except (UnknownGradientError, *_UNSUPPORTED) as error:
             raise LookupError(f"no gradient of np.{node.name} with these arguments is known: {error}") from error
 
     def _places(self, node: Node) -> Iterator[tuple[Any, Box]]:

@@ -116,13 +116,19 @@ def _trained(name: str, runs: Mapping[str, object]) -> str:
     return next((other for other in (*beside, above or ".") if other in runs), "")
 
 
-def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
-    """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others."""
+def read_what_can_be(name: str, files: Sequence[StoredFile], in_all: int = 0) -> tuple[Run | None, tuple[Failure, ...]]:
+    """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others.
+
+    Args:
+        name: the run's name.
+        files: its files.
+        in_all: how many bytes this process reads, with other runs: for one small run, the scanner is not worth loading.
+    """
     left = list(files)
     failures: list[Failure] = []
     while left:
         try:
-            return read_files(left, sum(file.size for file in left)), tuple(failures)
+            return read_files(left, max(in_all, sum(file.size for file in left))), tuple(failures)
         except OSError as error:
             closed = {file: failure for file in left if (failure := _closed(name, file))}
             # A store's file can always be opened; what fails is reading it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -179,7 +180,8 @@ def _audit_files(
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
     with _expecting(runs):
-        return [read_files(run.files, run.size) for run in runs]
+        total = sum(run.size for run in runs)
+        return [read_files(run.files, total) for run in runs]
 
 
 def _expecting(runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
@@ -228,7 +230,10 @@ def audit_runs(
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
     reports: dict[str, RunReport] = {}
-    for report in _audited(runs, Task(config, baseline, stretches), jobs, processes=processes):
+    jobs = _at_a_time(runs, jobs, processes=processes)
+    total = sum(run.size for run in runs)
+    read = partial(read_what_can_be, in_all=total // jobs if processes else total)
+    for report in _audited(runs, Task(config, baseline, stretches, read), jobs, processes=processes):
         reports[report.name] = report
         if on_run is not None:
             on_run(report.name, report)
@@ -255,15 +260,18 @@ def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_wha
     return audit_job(readable, config) if readable else ()
 
 
-def _audited(runs: Sequence[RunFiles], task: Task, jobs: int | None, *, processes: bool) -> Iterator[RunReport]:
-    total = sum(run.size for run in runs)
+def _at_a_time(runs: Sequence[RunFiles], jobs: int | None, *, processes: bool) -> int:
+    """How many runs to audit at a time."""
     if jobs is None:
-        enough = total >= _PARALLEL_BYTES or (processes and len(runs) >= _PARALLEL_RUNS)
+        enough = sum(run.size for run in runs) >= _PARALLEL_BYTES or (processes and len(runs) >= _PARALLEL_RUNS)
         jobs = (os.cpu_count() or 1) if enough else 1
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    jobs = min(jobs, len(runs))
-    if jobs <= 1:
+    return max(min(jobs, len(runs)), 1)
+
+
+def _audited(runs: Sequence[RunFiles], task: Task, jobs: int, *, processes: bool) -> Iterator[RunReport]:
+    if jobs == 1:
         with task.expecting(runs):
             for run in runs:
                 yield task(run)

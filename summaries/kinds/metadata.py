@@ -10,10 +10,10 @@ from summaries.wire.pb import (
     Summary,
     SummaryMetadata,
 )
-from summaries.wire.protobuf import OurBytes
 
-__all__ = ["MetadataOnce", "plugin_metadata"]
+__all__ = ["METADATA_KEY", "MetadataOnce", "plugin_metadata"]
 
+METADATA_KEY = b"\x4a"  # the first byte of the metadata in a Summary.Value
 _DATA_CLASSES = {
     "scalars": DATA_CLASS_SCALAR,
     "images": DATA_CLASS_BLOB_SEQUENCE,
@@ -52,11 +52,10 @@ class MetadataOnce:
     def without_written(self, data: bytes) -> tuple[bytes, dict[str, bytes]]:
         """A Summary's bytes without metadata that is written already, and the metadata of each tag that is new.
 
+        Bytes without `METADATA_KEY` have no metadata.
         Metadata that differs from the tag's first is kept; so is that of a value with nothing else, as hparams have.
         """
         new: dict[str, bytes] = {}
-        if isinstance(data, OurBytes) or _METADATA_KEY not in data:  # OurBytes are scalars, without metadata
-            return data, new
         summary, repeated = Summary.FromString(data), False
         for value in summary.value:
             if not value.HasField("metadata"):
@@ -77,6 +76,3 @@ class MetadataOnce:
     def begin_file(self) -> None:
         """Forget what is written: a new file has its own, and can be read alone."""
         self._written.clear()
-
-
-_METADATA_KEY = b"\x4a"  # of a Summary.Value

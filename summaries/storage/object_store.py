@@ -42,15 +42,22 @@ def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
 
     Raises:
         ImportError: fsspec or the file system is not installed.
+        OSError: the file system cannot be used.
         ValueError: there is no such scheme.
     """
     try:
         system, inside = needs("fsspec.core", "remote").url_to_fs(address, **options)
     except ImportError as error:
         found = next((name for name in _EXTRAS if name in str(error)), None)
-        if found is None:
-            raise
-        raise ImportError(f"this needs {found}: pip install 'gradledger[{_EXTRAS[found]}]'", name=found) from error
+        if found is not None:
+            raise ImportError(f"this needs {found}: pip install 'gradledger[{_EXTRAS[found]}]'", name=found) from error
+        if not isinstance(error, ModuleNotFoundError):
+            raise  # it says what to install
+        package = str(error.name).partition(".")[0]
+        raise ImportError(f"this needs {package}: pip install {package}", name=package) from error
+    except OSError as error:  # hdfs:// tells of every place where it looked for Java
+        reason = Mask(address, options)(str(error).partition("\n")[0])
+        raise OSError(error.errno or errno.EIO, reason, without_credentials(address)) from None
     return system, str(inside)
 
 
@@ -209,6 +216,8 @@ class ObjectStore:
 
     def _outer(self, inside: str) -> str:
         """The address of a path in the file system."""
+        if self._inside.startswith("/") and not inside.startswith("/"):  # as some of Arrow's file systems list it
+            inside = "/" + inside
         return self._shown + inside.removeprefix(self._inside)
 
     def _same(self, name: str, inside: str) -> bool:

@@ -15,6 +15,7 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from summaries.optional import needs
@@ -32,6 +33,8 @@ PATIENCE_SECS = 30.0
 
 _FIRST_PAUSE_SECS = 0.1
 _LONGEST_PAUSE_SECS = 5.0
+# What another attempt would not change: there is no such file, the library lacks this (NotImplementedError), or it was
+# called wrongly. Libraries for stores raise these before they send anything, or translate an answer to them.
 _FINAL = (
     FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError, NotImplementedError,
     ValueError, TypeError, LookupError, ImportError, ReplacedError,
@@ -144,10 +147,12 @@ class InThreads:
     def __init__(self, system: Any, threads: int) -> None:
         self.loop = needs("fsspec.asyn", "remote").get_loop()
         self._system = system
+        # Arrow's file systems open a stream for a range from 0, and then fail to seek in it, if they are not told to.
+        self._seekable = {"seekable": True} if "seekable" in signature(system._open).parameters else {}  # noqa: SLF001
         self._pool = ThreadPoolExecutor(threads, "gradledger-fetch")
 
     async def _cat_file(self, inside: str, **wanted: object) -> Any:
-        read = partial(self._system.cat_file, inside, **wanted)
+        read = partial(self._system.cat_file, inside, **self._seekable, **wanted)
         return await asyncio.get_running_loop().run_in_executor(self._pool, read)
 
 

@@ -24,10 +24,11 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
+from summaries.kinds.metadata import METADATA_KEY
 from summaries.kinds.scalar import scalar
 from summaries.values import FLOAT32_MAX, as_float, as_step, as_tag
 from summaries.wire.pb import Event, Summary
-from summaries.wire.protobuf import message_bytes
+from summaries.wire.protobuf import OurBytes, message_bytes
 from summaries.wire.records import frame
 from summaries.wire.scalars import as_float32, encode_summary_event
 from summaries.writing.lifecycle import NEVER, Lifecycle
@@ -157,11 +158,14 @@ class EventFileWriter(Lifecycle):
             ValueError: the bytes do not parse as a Summary, or the step is too large.
             OSError: earlier events could not be written; this one was not logged.
         """
-        data, metadata = self._metadata_once.without_written(message_bytes(summary, Summary, "summary"))
+        data, metadata = message_bytes(summary, Summary, "summary"), None
+        if METADATA_KEY in data and data.__class__ is not OurBytes:  # those are scalars, without metadata
+            data, metadata = self._metadata_once.without_written(data)
         now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
         record = encode_summary_event(data, self._event_step(global_step), now)
         self._add_record(record, len(record))
-        self._metadata_once.note(metadata)
+        if metadata:
+            self._metadata_once.note(metadata)
 
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
         """Log a whole Event: a message or its bytes. Raises as `add_summary` does.

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from browser.audit_page import Page
 from browser.dashboard import ARGUMENTS, Dashboard, serve
 from browser.log_run import log_all
 
@@ -93,3 +94,19 @@ def dashboard(pages, loader, screenshots, request):
     opened.page.screenshot(path=screenshots / f"{request.node.originalname.removeprefix('test_')}-{loader}.png")
     errors, opened.errors[:] = list(opened.errors), []
     assert errors == []
+
+
+@pytest.fixture
+def audit(browser, tmp_path, screenshots, request):
+    """A page that is opened with a report; at the end there was no error, no request, and nothing was run."""
+    context = browser.new_context(
+        viewport={"width": 1400, "height": 1000}, reduced_motion="reduce", color_scheme="light"
+    )
+    opened = Page(context.new_page(), tmp_path / "audit.html")
+    yield opened
+    opened.page.screenshot(path=screenshots / f"audit_{request.node.originalname.removeprefix('test_')}.png")
+    hacked = opened.page.evaluate("window.hacked")
+    context.close()
+    assert opened.errors == []
+    assert opened.requests == []
+    assert hacked is None

@@ -12,7 +12,6 @@ from helpers import ROOT, run
 
 import optim
 from optim import IndexedSlices, Variable
-from optim.kernels import compiled
 from summaries import SummaryWriter, read_run
 
 PROGRAM = ROOT / "examples/own_optimizer.py"
@@ -58,16 +57,7 @@ def adamax(gradients, v, rate=0.1, beta1=0.9, beta2=0.999, epsilon=1e-8):
     return v, m, u
 
 
-@pytest.fixture(params=["plain", "compiled"])
-def _each_engine(request):
-    if request.param == "compiled":
-        pytest.importorskip("numba", reason="the extra `fast` is not installed")
-    compiled.use(request.param)
-    yield
-    compiled.use(None)
-
-
-@pytest.mark.usefixtures("_each_engine")
+@pytest.mark.usefixtures("each_engine")
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
 def test_the_formula(example, dtype, tolerance):
     rng = np.random.default_rng(0)

@@ -29,13 +29,6 @@ NOT_NAMED_AFTER_A_MODULE = {
     "tests/unit/summaries/auditing/rules/test_labelled_runs.py": "every rule, against labelled runs",
 }
 MOST_LINES = 400
-AT_MOST = 450
-LONG = {
-    "tests/browser/test_audit_page.py": "one page, one browser session",
-}
-"""Files of over 400 lines, and why."""
-LONGER = {"tests/browser/test_audit_page.py"}
-"""Those of over 450 lines."""
 
 
 @functools.cache
@@ -111,8 +104,6 @@ def test_a_test_is_named_after_a_module_beside_which_it_lies(path):
 
 def test_the_exceptions_are_there():
     assert set(NOT_NAMED_AFTER_A_MODULE) <= set(TESTS)
-    assert {path for path in (*MODULES, *OTHERS) if path in LONG} == set(LONG)
-    assert set(LONG) >= LONGER
 
 
 @pytest.mark.parametrize("path", MODULES)
@@ -138,5 +129,4 @@ def test_every_folder_with_modules_is_a_package(package):
 @pytest.mark.parametrize("path", [*MODULES, *OTHERS])
 def test_a_file_is_short(path):
     lines = len((ROOT / path).read_text(encoding="utf-8").splitlines())
-    assert lines <= MOST_LINES or path in LONG
-    assert lines <= AT_MOST or path in LONGER
+    assert lines <= MOST_LINES

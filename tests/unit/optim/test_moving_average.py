@@ -10,14 +10,7 @@ import optim
 from optim import ExponentialMovingAverage, Variable
 from optim.kernels import compiled, plain
 
-
-@pytest.fixture(params=["plain", "compiled"], autouse=True)
-def _each_engine(request):
-    if request.param == "compiled":
-        pytest.importorskip("numba", reason="the extra `fast` is not installed")
-    compiled.use(request.param)
-    yield
-    compiled.use(None)
+pytestmark = pytest.mark.usefixtures("each_engine")
 
 
 VALUES = np.random.default_rng(0).standard_normal((6, 3))

@@ -7,18 +7,10 @@ import pytest
 
 import optim
 from optim import IndexedSlices, Variable
-from optim.kernels import compiled
 from optim.kernels.plan import Plan, apply_rule
 from optim.rules import GRADIENT_DESCENT, MOMENTUM
 
-
-@pytest.fixture(params=["plain", "compiled"], autouse=True)
-def _each_engine(request):
-    if request.param == "compiled":
-        pytest.importorskip("numba", reason="the extra `fast` is not installed")
-    compiled.use(request.param)
-    yield
-    compiled.use(None)
+pytestmark = pytest.mark.usefixtures("each_engine")
 
 
 def trained(dtype=np.float32, size=64):

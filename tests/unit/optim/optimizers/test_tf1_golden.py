@@ -8,7 +8,6 @@ import pytest
 from helpers import ROOT
 
 import optim
-from optim.kernels import compiled
 
 GOLDEN = ROOT / "tests/golden/tf1"
 
@@ -24,13 +23,7 @@ def cases(kind):
     return [pytest.param(case, id=case["key"]) for case in CASES if case["kind"] == kind]
 
 
-@pytest.fixture(params=["plain", "compiled"], autouse=True)
-def _each_engine(request):
-    if request.param == "compiled":
-        pytest.importorskip("numba", reason="the extra `fast` is not installed")
-    compiled.use(request.param)
-    yield
-    compiled.use(None)
+pytestmark = pytest.mark.usefixtures("each_engine")
 
 
 def close(got, want):

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import sys
 
 import fsspec
 import numpy as np
@@ -265,6 +266,55 @@ def test_a_missing_library(monkeypatch, said, extra):
     with pytest.raises(ImportError) as raised:
         read_run("s3://bucket/runs")
     assert str(raised.value).endswith(f": pip install 'gradledger[{extra}]'")
+
+
+@pytest.mark.parametrize(
+    ("address", "package", "message"),
+    [
+        ("hf://datasets/somebody/runs", "huggingface_hub", "Install huggingface_hub to access HfFileSystem"),
+        ("hdfs://namenode:8020/runs", "pyarrow.fs", "this needs pyarrow: pip install pyarrow"),
+    ],
+)
+def test_a_missing_package_of_another_store(monkeypatch, address, package, message):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError) as raised:
+        read_run(address)
+    assert str(raised.value) == message
+
+
+def test_hdfs(tmp_path, monkeypatch):
+    """pyarrow's file system, over a local one instead of Java's."""
+    fs = pytest.importorskip("pyarrow.fs", reason="the extra `export` is not installed")
+    asked = []
+
+    def hadoop(**options):
+        asked.append((options["host"], options["port"], options["user"]))
+        return fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+
+    monkeypatch.setattr(fs, "HadoopFileSystem", hadoop)
+    address = "hdfs://me@namenode:8020/runs"
+    with SummaryWriter(str(tmp_path / "runs/a")) as writer:
+        for step in range(50):
+            writer.add_scalar("loss", 1 / (1 + step), step)
+    runs = read_logdir(address)
+    assert [len(run.scalars["loss"]) for run in runs.values()] == [50]
+    assert asked == [("namenode", 8020, "me")]
+    assert runs["a"].files[0].startswith("hdfs://***@namenode:8020/runs/a/events.out.tfevents.")
+    assert audit(address).runs[0].points == 50
+
+
+def test_a_file_system_that_cannot_be_used(monkeypatch):
+    """The first line of what it says, without credentials."""
+
+    class Core:
+        @staticmethod
+        def url_to_fs(*_, **__):
+            raise OSError("Unable to load libjvm for sesame\ndlopen(/usr/lib/jvm) failed")
+
+    monkeypatch.setattr(object_store, "needs", lambda *_: Core)
+    with pytest.raises(OSError, match="Unable to load libjvm") as raised:
+        read_run("hdfs://me@namenode/runs", storage_options={"password": "sesame"})
+    assert str(raised.value) == "[Errno 5] Unable to load libjvm for ***: 'hdfs://***@namenode/runs'"
 
 
 def test_credentials_in_an_address(system, monkeypatch):

@@ -125,6 +125,9 @@ class System:
     def __init__(self):
         self.asked = []
 
+    def _open(self, path):
+        """As fsspec's have it."""
+
     def cat_file(self, path, **options):
         self.asked.append(options)
         return b"bytes!"[options["start"] : options["end"]]

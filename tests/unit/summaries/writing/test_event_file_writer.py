@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers import scalars
+from helpers import point, scalars
 from tensorboard.compat.proto.event_pb2 import Event as TheirEvent
 from tensorboard.compat.proto.summary_pb2 import Summary as TheirSummary
 
@@ -26,20 +26,9 @@ from summaries import (
 NEVER = math.inf
 
 
-@pytest.fixture
-def writer(logdir):
-    """A writer whose background thread leaves it alone."""
-    with EventFileWriter(logdir, flush_secs=NEVER) as writer:
-        yield writer
-
-
 def logged(writer):
     writer.flush()
     return scalars(writer.path)
-
-
-def point(tag, value):
-    return Summary(value=[Summary.Value(tag=tag, simple_value=value)])
 
 
 def test_the_first_event(logdir):

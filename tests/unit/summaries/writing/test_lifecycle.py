@@ -6,27 +6,15 @@ import os
 import warnings
 
 import pytest
-from helpers import event_files, polls, run_script, scalars
+from helpers import event_files, point, polls, run_script, scalars
 
 from summaries import (
     Event,
     EventFileWriter,
-    Summary,
     summary_iterator,
 )
 
 NEVER = math.inf
-
-
-@pytest.fixture
-def writer(logdir):
-    """A writer whose background thread leaves it alone."""
-    with EventFileWriter(logdir, flush_secs=NEVER) as writer:
-        yield writer
-
-
-def point(tag, value):
-    return Summary(value=[Summary.Value(tag=tag, simple_value=value)])
 
 
 def test_a_file_is_whole_before_anything_is_logged(writer):
