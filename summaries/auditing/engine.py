@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
 
 _PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
-_PARALLEL_RUNS = 400  # in processes; threads would wait for each other, because small runs hold the GIL
+_PARALLEL_RUNS = 1500  # for fewer, likewise; threads would wait for each other, because small runs hold the GIL
 
 
 def audit_run(
