@@ -80,11 +80,16 @@ class ObjectStore:
     def __init__(self, address: str, options: Mapping[str, object]) -> None:
         self._address, self._options = address, dict(options)
         self._mask = Mask(address, options)
-        self._system, inside = file_system(address, options)
-        self._inside = inside.rstrip("/")
+        self._connect()
         shown = without_credentials(address).rstrip("/")
         self._shown = shown + "/" if shown.endswith(":") else shown  # of memory://, one slash is the path's
-        self._source = _with_coroutines(self._system, chained="::" in address)
+
+    def _connect(self) -> None:
+        """Make what belongs to this process: a forked child has neither the threads nor the connections."""
+        self._process = os.getpid()
+        self._system, inside = file_system(self._address, self._options)
+        self._inside = inside.rstrip("/")
+        self._source = _with_coroutines(self._system, chained="::" in self._address)
         self._slots = asyncio.Semaphore(REQUESTS)
         self._prefetcher = Prefetcher(self._start, self._confirm)
 
@@ -114,6 +119,8 @@ class ObjectStore:
 
     def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
         """Open a file for reading; see `Storage.open`. A listed file is opened without a request."""
+        if self._process != os.getpid():
+            self._connect()
         if isinstance(file, str):
             found = self._file(file, self._inner(file))
             if found is None:

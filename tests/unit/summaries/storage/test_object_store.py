@@ -1,12 +1,14 @@
 """Addresses: found with one listing, read in ranges, shown without credentials; over fsspec's memory file system."""
 
 import io
+import os
 import pickle
 import sys
 
 import fsspec
 import numpy as np
 import pytest
+from helpers import run_script
 
 from summaries import (
     GraphDef,
@@ -213,6 +215,23 @@ def test_storages_travel_between_processes(runs):
         "s3://bucket/x",
         "[Errno 11] replaced by another file while it was being read: 's3://bucket/x'",
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_reads_what_its_parent_opened(tmp_path):
+    """As the workers of torch's DataLoader do, which have none of their parent's threads."""
+    script = """
+import os, numpy as np
+from summaries import SummaryWriter, read_run
+with SummaryWriter("memory://runs/a") as writer:
+    writer.add_image("noise", np.zeros((1, 2, 2), np.uint8), 1)
+run = read_run("memory://runs/a")
+child = os.fork()
+if child == 0:
+    os._exit(run.images["noise"][0].width)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == run.images["noise"][0].width == 2
+"""
+    run_script(tmp_path, script, timeout=60)
 
 
 def test_a_file_of_several_ranges_that_is_replaced(system, monkeypatch):
