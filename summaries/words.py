@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["counted", "listed"]
+__all__ = ["beside", "counted", "listed"]
 
 _NAMED = 3
 
@@ -34,3 +34,17 @@ def listed(names: Sequence[str]) -> str:
     if len(names) > _NAMED:
         return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} others"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def beside(names: Sequence[str], verb: str = "is") -> str:
+    """The end of a sentence that says the same of others; "" if there are none.
+
+    Args:
+        names: of the others.
+        verb: "is" or "does".
+
+    >>> beside(["a"]), beside(["a", "b"], "does"), beside([])
+    ('; so is a', '; so do a and b', '')
+    """
+    plural = {"is": "are", "does": "do"}
+    return f"; so {verb if len(names) == 1 else plural[verb]} {listed(names)}" if names else ""

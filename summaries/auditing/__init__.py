@@ -97,7 +97,7 @@ def compare(
         path: a directory of runs; a local path, or an address that fsspec knows, such as `s3://…`.
         config: as in `audit`: what tags mean, and which runs are ranks of one job.
         by: the hyperparameters to group by; empty for all that vary.
-        metric: the tag to compare by; None takes the validation loss, or else the training loss, that most runs have.
+        metric: the tag to compare by; None takes the main loss of most runs, or its validation if as many have it.
         maximize: whether larger values of the metric are better.
         table: a CSV file: a column `run`, columns of hyperparameters, and perhaps a column `label` with good or bad.
         good: shell patterns for the names of runs that are good.

@@ -22,7 +22,9 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         "--by", metavar="NAMES", default="", help="hyperparameters to group by, such as lr,bs (default: all that vary)"
     )
     parser.add_argument(
-        "--metric", metavar="TAG", help="the tag to compare by (default: the validation loss that most runs have)"
+        "--metric",
+        metavar="TAG",
+        help="the tag to compare by (default: the main loss, or its validation if as many runs have it)",
     )
     parser.add_argument("--maximize", action="store_true", help="larger values of the metric are better")
     parser.add_argument(
@@ -35,6 +37,9 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="default: text")
     parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     parser.add_argument("--config", metavar="FILE", help="a TOML file, as for audit: what tags mean")
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="number of processes (default: one per core, if there is enough to do)"
+    )
     parser.epilog = "Exit status: 0 if the runs were compared, 2 if not."
 
 
@@ -63,6 +68,7 @@ def compare(options: argparse.Namespace) -> int:
             table=options.table,
             good=options.good,
             bad=options.bad,
+            jobs=options.jobs,
             on_run=on_run,
             storage_options=dict(options.storage_option),
             cache=options.cache,

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["RunFiles", "baseline_below", "contents", "read_what_can_be", "reason_of", "runs_below"]
+__all__ = ["RunFiles", "baseline_below", "contents", "jobs_for", "read_what_can_be", "reason_of", "runs_below"]
 
+_PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
+_PARALLEL_RUNS = 1500  # for fewer, likewise; threads would wait for each other, because small runs hold the GIL
 _HEAD_BYTES = 512
 _OTHER_FILES = (
     (b"fileFormatVersion:", "metadata of Unity"),
@@ -95,6 +97,28 @@ def baseline_below(path: str | os.PathLike[str] | None, **access: Unpack[Access]
             shown = without_credentials(os.fspath(path or ""))
             raise OSError(f"cannot compare with {shown}: {failure.path}: {failure.reason}")
     return runs
+
+
+def jobs_for(runs: Sequence[RunFiles], jobs: int | None, *, processes: bool) -> int:
+    """How many runs to work on at a time: at most `jobs`; None decides by how much there is to do.
+
+    Args:
+        runs: the runs.
+        jobs: how many at most.
+        processes: whether it is in processes, not in threads.
+
+    Raises:
+        ValueError: `jobs` is less than 1.
+
+    >>> jobs_for([RunFiles("run", (), 100)], 8, processes=True)
+    1
+    """
+    if jobs is None:
+        enough = sum(run.size for run in runs) >= _PARALLEL_BYTES or (processes and len(runs) >= _PARALLEL_RUNS)
+        jobs = (os.cpu_count() or 1) if enough else 1
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    return max(min(jobs, len(runs)), 1)
 
 
 def _unlisted(error: OSError, path: str) -> RunFiles:

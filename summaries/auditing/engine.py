@@ -6,7 +6,6 @@ runs are still audited.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -19,6 +18,7 @@ from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
     contents,
+    jobs_for,
     read_what_can_be,
     reason_of,
     runs_below,
@@ -33,6 +33,7 @@ from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Unpack
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
 __all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
-
-_PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
-_PARALLEL_RUNS = 1500  # for fewer, likewise; threads would wait for each other, because small runs hold the GIL
 
 
 def audit_run(
@@ -230,7 +228,7 @@ def audit_runs(
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
     reports: dict[str, RunReport] = {}
-    jobs = _at_a_time(runs, jobs, processes=processes)
+    jobs = jobs_for(runs, jobs, processes=processes)
     total = sum(run.size for run in runs)
     read = partial(read_what_can_be, in_all=total // jobs if processes else total)
     for report in _audited(runs, Task(config, baseline, stretches, read), jobs, processes=processes):
@@ -258,16 +256,6 @@ def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_wha
     runs = {rank.name: read(rank.name, rank.files)[0] for rank in ranks}
     readable = {name: run for name, run in runs.items() if run is not None}
     return audit_job(readable, config) if readable else ()
-
-
-def _at_a_time(runs: Sequence[RunFiles], jobs: int | None, *, processes: bool) -> int:
-    """How many runs to audit at a time."""
-    if jobs is None:
-        enough = sum(run.size for run in runs) >= _PARALLEL_BYTES or (processes and len(runs) >= _PARALLEL_RUNS)
-        jobs = (os.cpu_count() or 1) if enough else 1
-    if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got {jobs}")
-    return max(min(jobs, len(runs)), 1)
 
 
 def _audited(runs: Sequence[RunFiles], task: Task, jobs: int, *, processes: bool) -> Iterator[RunReport]:

@@ -29,7 +29,7 @@ def audio(tag: str, snd_tensor: Any, sample_rate: int = 44100) -> Summary:
     Args:
         tag: the tag.
         snd_tensor: samples [n], possibly with further axes of length 1, or in stereo [n, 2]; from -1 to 1. Values
-            outside are clipped, with a warning once a tag; NaN becomes silence.
+            outside are clipped, with a warning once per tag; NaN becomes silence.
         sample_rate: samples per second; a fraction is rounded, since a WAV stores an integer.
 
     Raises:

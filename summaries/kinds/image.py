@@ -69,10 +69,10 @@ def image_with_boxes(
         tag: the tag.
         img_tensor: as in `image`; the boxes are in pixels of the grid, if it is a batch.
         box_tensor: [n, 4]: left, top, right and bottom of each box, in pixels. Further columns are left out, with a
-            warning once a tag.
+            warning once per tag.
         rescale: the factor for height and width.
         dataformats: as in `image`.
-        labels: a text for each box. If their numbers differ, the first ones are drawn, with a warning once a tag.
+        labels: a text for each box. If their numbers differ, the first ones are drawn, with a warning once per tag.
 
     Raises:
         TypeError: the tag is not a string, or an array is not numeric.

@@ -39,9 +39,9 @@ def mesh(
         vertices: [batch, n, 3], coordinates.
         colors: [batch, n, 3], red, green and blue from 0 to 255, or None.
         faces: [batch, m, 3], indices of the three vertices of each triangle, or None. In each of these arrays, columns
-            beyond the third are left out, and missing ones are 0; each with a warning once a tag.
+            beyond the third are left out, and missing ones are 0; each with a warning once per tag.
         config_dict: names and settings of THREE.js classes, such as the camera and the material; JSON values. Numbers
-            that are not finite become null, with a warning once a tag.
+            that are not finite become null, with a warning once per tag.
 
     Raises:
         TypeError: the tag is not a string, an array is not numeric, or the settings are not JSON values.

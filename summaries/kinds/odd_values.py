@@ -1,4 +1,4 @@
-"""Warns of values that are logged otherwise than they were given, once for each tag."""
+"""Warns of values that are logged otherwise than they were given, once per tag."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
         tag: the tag.
         labels: array, any shape: 1 or True for positives, 0 or False for negatives; soft labels lie between.
         predictions: array of the same shape: probabilities from 0 to 1. Labels and predictions beyond are counted as
-            the nearer end, and NaN is left out, each with a warning once a tag.
+            the nearer end, and NaN is left out, each with a warning once per tag.
         num_thresholds: the number of thresholds, evenly spaced from 0 to 1; a single one is at 0.
         weights: array of the same shape, or one number: the weight of each prediction; 1 if None.
 

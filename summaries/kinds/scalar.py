@@ -39,7 +39,7 @@ def scalar(
         scalar_value: one number of any type.
         new_style: store a rank-0 tensor instead of a simple_value.
         double_precision: with `new_style`, store it as float64. TensorBoard's fast loader does not show these: a
-            warning says so once a tag. Without `new_style`, it is ignored, as torch does.
+            warning says so once per tag. Without `new_style`, it is ignored, as torch does.
         display_name: shown instead of the tag.
         summary_description: Markdown, shown next to the chart.
 

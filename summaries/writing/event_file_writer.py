@@ -95,7 +95,7 @@ class EventFileWriter(Lifecycle):
             new_style: store a rank-0 tensor instead of a simple_value. A string is taken as `display_name`, which
                 tensorboardX has here, and the next argument then as `summary_description`.
             double_precision: with `new_style`, store it as float64. TensorBoard's fast loader does not show these: a
-                warning says so once a tag. Without `new_style`, it is ignored, as torch does.
+                warning says so once per tag. Without `new_style`, it is ignored, as torch does.
             display_name: shown instead of the tag.
             summary_description: Markdown, shown next to the chart.
 
@@ -105,7 +105,7 @@ class EventFileWriter(Lifecycle):
             OSError: earlier events could not be written; this one was not logged.
 
         Warns:
-            NonFiniteWarning: once for each tag.
+            NonFiniteWarning: once per tag.
             UserWarning: an argument is not what it should be, such as a step of 2.7, but can be converted.
         """
         if new_style or double_precision or display_name or summary_description:

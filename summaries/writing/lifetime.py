@@ -28,12 +28,12 @@ class _Writer(Protocol):
         """Leave waiting events to the parent."""
 
 
-_live: weakref.WeakSet[_Writer] = weakref.WeakSet()
+_live: weakref.WeakValueDictionary[int, _Writer] = weakref.WeakValueDictionary()  # by id: a subclass may have no hash
 
 
 def look_after(writer: _Writer) -> None:
     """Close this writer when the process ends, and notify it of a fork."""
-    _live.add(writer)
+    _live[id(writer)] = writer
     # A process started by multiprocessing ends without atexit, but runs multiprocessing's own finalizers.
     util = sys.modules.get("multiprocessing.util")
     process = sys.modules.get("multiprocessing.process")
@@ -61,7 +61,7 @@ def close_at_last(writer: _Writer) -> None:
 
 @atexit.register
 def _close_all() -> None:
-    for writer in list(_live):
+    for writer in list(_live.values()):
         close_at_last(writer)
 
 
@@ -72,7 +72,7 @@ def _close_referenced(reference: weakref.ref[_Writer]) -> None:
 
 
 def _after_fork_in_child() -> None:
-    for writer in list(_live):
+    for writer in list(_live.values()):
         writer.after_fork_in_child()
 
 

@@ -1,4 +1,4 @@
-"""Warns of values that float32 cannot hold, once for each tag; they are written all the same."""
+"""Warns of values that float32 cannot hold, once per tag; they are written all the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NonFiniteWarning(UserWarning):
 
 
 class NonFiniteWarnings:
-    """Warns of values that are not finite, once for each tag."""
+    """Warns of values that are not finite, once per tag."""
 
     def __init__(self) -> None:
         self._warned: set[str] = set()

@@ -1,4 +1,4 @@
-"""Auditing: ten large runs, and five thousand small ones; from the shell, with start-up included.
+"""Auditing ten large runs, seven hundred of the usual size, and five thousand small ones; start-up is included.
 
 There is no peer: no other tool audits event files. Reading the same files is the floor, and is shown for comparison.
 """
@@ -35,6 +35,11 @@ def main() -> None:
         size = RUNS * os.path.getsize(os.path.join(ten, "run0", "x.tfevents"))
         print(f"{RUNS} runs of {POINTS:,} points, {size / 1e9:.2f} GB")
         audited(ten, 4)
+        usual = os.path.join(directory, "usual")
+        for i in range(700):
+            write(os.path.join(usual, f"run{i:04d}", "x.tfevents"), 9_000, 9)
+        print("700 runs of 9,000 points")
+        audited(usual, 2)
         many = os.path.join(directory, "many")
         for i in range(5000):
             write(os.path.join(many, f"run{i:04d}", "x.tfevents"), 100, 2)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from summaries.auditing.comparison.groups import grouped, outliers
 from summaries.auditing.comparison.hyperparameters import Table, from_name, is_seed, read_table, stem, varying
 from summaries.auditing.comparison.labels import Lesson, learnt, marked
-from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, outcome, ranked
+from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, main_losses, outcome, ranked
 from summaries.auditing.comparison.results import Comparison, Member, Taught
 from summaries.auditing.comparison.separation import seeds_share, separations
-from summaries.auditing.discovery import read_what_can_be, runs_below
-from summaries.auditing.signals.ranks import jobs
+from summaries.auditing.discovery import jobs_for, read_what_can_be, runs_below
+from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
+from summaries.execution.processes import Died, in_processes
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from typing import Unpack
 
     from summaries.auditing.comparison.results import Value
@@ -41,23 +44,24 @@ def compare_runs(
     table: str | os.PathLike[str] | None = None,
     good: Sequence[str] = (),
     bad: Sequence[str] = (),
+    jobs: int | None = 1,
     on_run: Callable[[str, object], object] = lambda _name, _result: None,
     **access: Unpack[Access],
 ) -> Comparison:
     """Compare the runs below a directory; arguments as in `summaries.compare`, whose docstring explains them.
 
-    `config` says what tags mean, and which runs are ranks of one job: only the first of those is compared.
-    `on_run(name, None)` is called after each run.
+    `config` says what tags mean, and which runs are ranks of one job: only the first of those is compared. `jobs` is
+    the number of processes that read runs; None decides by how much there is to read. `on_run(name, None)` is called
+    after each run.
     """
     known = read_table(str(table)) if table is not None else Table()
-    read = _Read(config, metric, maximize=maximize)
     found = {run.name: run for run in runs_below(path, **access)}
-    ranks = {rank for job in jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
+    ranks = {rank for job in ranked_jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
+    read = _Read(known)
     compared = [run for name, run in found.items() if name not in ranks]
-    with expecting([file for run in compared for file in run.files]):
-        for run in compared:
-            read.run(run, known.rows.get(run.name, {}))
-            on_run(run.name, None)
+    jobs = jobs_for(compared, jobs, processes=True)
+    task = _Task(config, metric, maximize, sum(run.size for run in compared) // jobs)
+    read.all(compared, task, jobs, on_run)
     read.settle()
     labels = marked(read.outcomes, known.labels, good, bad)
     lesson = None
@@ -73,27 +77,76 @@ def compare_runs(
     return _compared(read, metric, by, labels, lesson, maximize=maximize)
 
 
-class _Read:
-    """What was read of each run: `outcomes`, `configurations`, and `left_out`, (name, reason)."""
+class _Reached(NamedTuple):
+    """What one run reached, by tag; its hyperparameters, by its name and the dashboard; and what is left out.
 
-    def __init__(self, config: Config, metric: str | None, *, maximize: bool) -> None:
-        self._config = config
-        self._metric = metric
-        self._maximize = maximize
+    The outcomes are None if nothing could be read.
+    """
+
+    outcomes: dict[str, Outcome] | None
+    configuration: dict[str, Value]
+    left_out: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Read one run, in this process or another, which reads `in_all` bytes."""
+
+    config: Config
+    metric: str | None
+    maximize: bool
+    in_all: int
+
+    def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
+        """While this context lasts, these runs will be read in this order."""
+        return expecting([file for run in runs for file in run.files])
+
+    def __call__(self, files: RunFiles) -> _Reached:
+        run, failures = read_what_can_be(files.name, files.files, self.in_all)
+        left_out = [(files.name, failure.reason) for failure in (*files.failures, *failures)]
+        if run is None:
+            return _Reached(None, {}, left_out)
+        signals = Signals(files.name, run, TagTable(self.config.tags, run.tags, self.config.logger(files.name)))
+        wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self.metric,) if tag in signals.all]
+        main = main_losses(signals)
+        reached = {one.tag: outcome(one, maximize=self.maximize, main=one.tag in main) for one in wanted}
+        return _Reached(reached, {**run.hparams, **from_name(files.name)}, left_out)
+
+
+def _results(task: _Task, runs: Sequence[RunFiles], jobs: int) -> Iterator[tuple[RunFiles, _Reached]]:
+    """Each run with what it reached, in the order in which they are done."""
+    if jobs <= 1:
+        with task.expecting(runs):
+            yield from ((run, task(run)) for run in runs)
+        return
+    for run, result in in_processes(task, runs, jobs):
+        if isinstance(result, Died):
+            yield run, _Reached(None, {}, [(run.name, f"the process that read it {result.how}")])
+        else:
+            yield run, result
+
+
+class _Read:
+    """What was read of all runs: `outcomes`, `configurations`, and `left_out`, (name, reason)."""
+
+    def __init__(self, known: Table) -> None:
+        self._known = known
         self.outcomes: dict[str, dict[str, Outcome]] = {}
         self.configurations: dict[str, dict[str, Value]] = {}
         self.left_out: list[tuple[str, str]] = []
 
-    def run(self, files: RunFiles, row: Mapping[str, Value]) -> None:
-        """Read one run; what a table says goes before the name, and the name before the hparams dashboard."""
-        run, failures = read_what_can_be(files.name, files.files)
-        self.left_out += [(files.name, failure.reason) for failure in (*files.failures, *failures)]
-        if run is None:
-            return
-        signals = Signals(files.name, run, TagTable(self._config.tags, run.tags, self._config.logger(files.name)))
-        wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self._metric,) if tag in signals.all]
-        self.outcomes[files.name] = {signal.tag: outcome(signal, maximize=self._maximize) for signal in wanted}
-        self.configurations[files.name] = {**run.hparams, **from_name(files.name), **row}
+    def all(self, runs: Sequence[RunFiles], task: _Task, jobs: int, on_run: Callable[[str, object], object]) -> None:
+        """Read all runs; what the table says goes before the name, and the name before the hparams dashboard."""
+        reached = {}
+        for run, result in _results(task, runs, jobs):
+            reached[run.name] = result
+            on_run(run.name, None)
+        for name in (run.name for run in runs):
+            outcomes, configuration, left_out = reached[name]
+            self.left_out += left_out
+            if outcomes is not None:
+                self.outcomes[name] = outcomes
+                self.configurations[name] = {**configuration, **self._known.rows.get(name, {})}
 
     def settle(self) -> None:
         """Give the hyperparameters of a run without losses to the run above it: torch's add_hparams makes such runs."""

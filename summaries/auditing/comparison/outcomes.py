@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from summaries.auditing.curves import Curve, averages, thin
+from summaries.auditing.signals.loss_names import is_plain
+from summaries.auditing.signals.objectives import main_loss
+from summaries.auditing.signals.roles import without_split
 from summaries.auditing.statistics.robust import median
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from summaries.auditing.signals.signals import Signal
+    from summaries.auditing.signals.signals import Signal, Signals
 
-__all__ = ["LOSSES", "Outcome", "chosen", "outcome", "ranked"]
+__all__ = ["LOSSES", "Outcome", "chosen", "main_losses", "outcome", "ranked"]
 
 LOSSES = ("validation_loss", "loss")
 """The roles of tags that runs are compared by, the most telling first."""
@@ -26,7 +30,11 @@ _STRETCHES = 100
 
 
 class Outcome(NamedTuple):
-    """What a tag reached; see `Member`. The digest is that of all steps and values, empty if they are constant."""
+    """What a tag reached; see `Member`.
+
+    The digest is that of all steps and values, empty if they are constant. `main` is whether the tag is the main loss
+    of its run, or the validation of that.
+    """
 
     role: str
     final: float
@@ -34,9 +42,10 @@ class Outcome(NamedTuple):
     best_step: int
     curve: Curve
     digest: bytes
+    main: bool = False
 
 
-def outcome(signal: Signal, *, maximize: bool) -> Outcome:
+def outcome(signal: Signal, *, maximize: bool, main: bool = False) -> Outcome:
     """The end and the best of a tag with points: medians of tenths of the points that stand, counted from the end."""
     series = signal.latest
     value = -series.value if maximize else series.value
@@ -51,24 +60,40 @@ def outcome(signal: Signal, *, maximize: bool) -> Outcome:
     curve = Curve(signal.tag, signal.meaning.role, "", *columns, len(series), averages(series.value))
     constant = (series.value == series.value[0]).all()
     digest = b"" if constant else hashlib.sha256(series.step.tobytes() + series.value.tobytes()).digest()
-    return Outcome(
-        signal.meaning.role, sign * medians[0], sign * medians[best], int(series.step[ends[best] - 1]), curve, digest
-    )
+    ended, at = sign * medians[0], int(series.step[ends[best] - 1])
+    return Outcome(signal.meaning.role, ended, sign * medians[best], at, curve, digest, main)
+
+
+def main_losses(signals: Signals) -> set[str]:
+    """The tags of what stands for a run: its main loss, and the validation losses that belong to it."""
+    main = signals.main_loss or main_loss(signals.of("validation_loss"), signals.logger)
+    if main is None:
+        return set()
+    own = [one for one in signals.of("validation_loss") if is_plain(one.tag) or _alike(one, main)]
+    return {main.tag, *(one.tag for one in own if signals.trained_with(one) is main)}
+
+
+def _alike(one: Signal, other: Signal) -> bool:
+    return without_split(one.tag) == without_split(other.tag)
 
 
 def chosen(runs: Sequence[Mapping[str, Outcome]]) -> str:
-    """The tag that most runs have; among those, a validation loss before a training loss; "" if there is none.
+    """The tag that most runs have, of those that stand for a run; a validation loss before a training loss.
+
+    If none stands for any run, all losses are candidates; "" if there is none.
 
     >>> chosen([{}])
     ''
     """
-    counts: dict[tuple[str, str], int] = {}
-    for run in runs:
-        for tag, found in run.items():
-            if found.role in LOSSES:
-                counts[tag, found.role] = counts.get((tag, found.role), 0) + 1
-    most = max(counts.values(), default=0)
-    tags = [(LOSSES.index(role), tag) for (tag, role), count in counts.items() if count == most]
+    standing = {tag for run in runs for tag, found in run.items() if found.main}
+    roles = Counter(
+        (tag, found.role)
+        for run in runs
+        for tag, found in run.items()
+        if found.role in LOSSES and (tag in standing or not standing)
+    )
+    most = max(roles.values(), default=0)
+    tags = [(LOSSES.index(role), tag) for (tag, role), count in roles.items() if count == most]
     return min(tags, key=lambda found: found[0], default=(0, ""))[1]
 
 

@@ -98,12 +98,19 @@ def panels(curves: Sequence[Curve], main: str = "", told: str = "") -> list[Pane
 
 
 def _spread(curves: Iterable[Curve]) -> bool:
-    """Whether the values need a logarithmic axis: none is negative, and their magnitudes differ."""
+    """Whether the values need a logarithmic axis: none is negative, and their magnitudes differ.
+
+    Beside a validation loss, what is below its least value needs no room: a training loss that goes to zero would
+    flatten a validation loss that doubles.
+    """
     curves = list(curves)
     if any(curve.role in _LINEAR for curve in curves):
         return False
     values = np.concatenate([curve.value for curve in curves])
     values = values[np.isfinite(values)]
+    validations = [curve.value[np.isfinite(curve.value)] for curve in curves if curve.role == "validation_loss"]
+    if any(map(len, validations)):
+        values = values[(values >= np.concatenate(validations).min()) | (values < 0)]
     positive = values[values > 0]
     if len(positive) == 0 or len(positive) < len(values) / 2 or values.min() < 0:
         return False

@@ -12,6 +12,7 @@ from summaries.auditing.rules import (
     gradients,
     histograms,
     losses,
+    overfitting,
     policies,
     precursors,
     ranks,
@@ -26,8 +27,8 @@ from summaries.auditing.rules.rule import Rule
 __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
-    files, timeline, losses, concealed, stalled, divergence, gradients, variables, histograms, clipping, updates,
-    precursors, policies, rates, baseline, ranks,
+    files, timeline, losses, overfitting, concealed, stalled, divergence, gradients, variables, histograms, clipping,
+    updates, precursors, policies, rates, baseline, ranks,
 )  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))

@@ -17,6 +17,7 @@ from summaries.auditing.statistics.course import (
     largest_rise,
     may_be_a_score,
     onset,
+    typical,
     without_zeros,
 )
 from summaries.auditing.statistics.robust import blocks, in_sigmas, median, monotone_trend, sigma
@@ -37,6 +38,7 @@ RULES = Ruleset()
 _SHORT = 20  # points; fewer make no blocks
 _SURE = 2.0  # standard deviations of a trend by chance
 _FEW = 5  # points at the end; fewer could still be a spike
+_VISIBLE = 0.1  # of a rise, or of a level: a difference that anybody sees in the curve
 _TIMES = 1.5  # a loss that blew up early must be at least this many times its start
 _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the run
 
@@ -50,11 +52,15 @@ _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the 
     min_rise=at_least(0, 0.2),
     min_undone=at_least(0, 0.25),
     times=above(1, 4.0),
+    explodes=above(1, 1000.0),
 )
 def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss rises far above its best level, and stays there."""
     signal = run.objective
     if signal is None:
+        return
+    if len(signal.finite) < limit["min_points"]:
+        yield from _explodes(signal, signal.finite, limit)
         return
     hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
     if hit is None:
@@ -92,6 +98,22 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
         or _above_its_start(signal, series, limit)
         or _ends_far_above_its_best(run, signal, series, limit)
     )
+
+
+def _explodes(signal: Signal, series: Series, limit: Limits) -> Iterator[Hit]:
+    """Find a last point that no noise explains, however few there are: so many times the first one, and the highest."""
+    value = series.value
+    if len(value) < 2 or not np.isfinite(signal.standing.value[-1]):  # noqa: PLR2004 - GL301 tells of the latter
+        return
+    first, last = float(value[0]), float(value[-1])
+    if first > 0 and last == value.max() and last >= limit["explodes"] * first:
+        yield Hit(
+            f"{signal.tag} rises from {first:.4g} at step {series.step[0]} to {last:.4g} at step {series.step[-1]}",
+            signal.tags[0],
+            (int(series.step[0]), int(series.step[-1])),
+            {"best": first, "end": last, "highest": last},
+            others=signal.tags[1:],
+        )
 
 
 def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
@@ -156,46 +178,35 @@ def _jumps(level: NDArray[np.float64], best: int, sigmas: float) -> bool:
 def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit:
     """Describe a rise from the best level to the level at the end, which begins at the point `since`.
 
-    Where the last points contradict the level at the end, they are told. If they are back half way to the best level,
-    it was a hump, and a note.
+    It is told in values of the curve and their steps. If the last points are back half way to the best level, it was a
+    hump, and a note.
     """
-    now = median(series.value[-_FEW:])
-    back = now < (best + end) / 2
-    end = now if 3 * abs(now - end) > abs(end - best) else end
-    told, highest = _told(series, since, best, end)
+    value, step = series.value, series.step
+    low, last = _last_near(value[: since + 1], best, end), typical(value, len(value) - 1)
+    top = low + int(np.argmax(value[low:]))
+    peak = f"; its highest point is {value[top]:.4g} at step {step[top]}"
+    higher = value[top] - value[last] > _VISIBLE * (value[top] - value[low])
     return Hit(
-        f"{signal.tag} rises from {best:.4g} to {told}",
+        f"{signal.tag} rises from {value[low]:.4g} at step {step[low]} to {value[last]:.4g} at step {step[last]}"
+        f"{peak if higher else ''}",
         signal.tags[0],
-        (int(series.step[since]), int(series.step[-1])),
-        {"best": best, "end": end, "highest": highest, "sigmas": sigmas},
-        severity=Severity.INFO if back else None,
+        (int(step[since]), int(step[-1])),
+        {
+            "best": float(value[low]),
+            "end": float(value[last]),
+            "highest": float(value[top]),
+            "sigmas": sigmas,
+        },
+        severity=Severity.INFO if value[last] < (best + end) / 2 else None,
         others=signal.tags[1:],
     )
 
 
-def _told(series: Series, since: int, best: float, end: float) -> tuple[str, float]:
-    """How high a loss rises, how soon, and where it ends, in words; and its highest level."""
-    n = len(series)
-    cut = blocks(series.value, max(min(n // _FEW, 60), 1))
-    lowest = int(np.argmin(cut.median[: 1 + np.searchsorted(cut.start, since)]))  # from there on it may peak
-    level = np.append(cut.median[lowest:], end)
-    highest = float(level.max())
-    falls = highest - end > max(0.1 * (highest - best), 3 * bend(level))  # by more than its noise
-    peak = highest if falls else end
-    reached = int(np.argmax(level >= best + 0.9 * (peak - best)))
-    first = int(cut.start[lowest + reached]) if reached < len(level) - 1 else n - _FEW
-    last = min(first + cut.length, n) - 1
-    if first - since <= max(_FEW, n // 50):
-        when = " at once"
-    else:
-        when = f" by step {series.step[last]}" if falls or last < 0.9 * n else " by the end"
-    if falls:
-        ends = f", and ends at {end:.4g}"
-    elif when == " by the end":
-        ends = ""
-    else:
-        ends = ", and stays there" if level[reached:].min() >= best + 0.5 * (end - best) else ", and ends there"
-    return f"{peak:.4g}{when}{ends}", highest
+def _last_near(values: NDArray[np.float64], best: float, end: float) -> int:
+    """The index of the last value that is as good as the best level; if none is, of the nearest to it."""
+    away = np.abs(values - best)
+    near = np.flatnonzero(away <= _VISIBLE * min(end - best, abs(best)))
+    return int(near[-1]) if len(near) else int(np.argmin(away))
 
 
 def _walk(course: Course, best: int) -> float:

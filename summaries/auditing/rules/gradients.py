@@ -13,7 +13,7 @@ from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
 from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since
-from summaries.words import counted
+from summaries.words import beside, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,14 +50,16 @@ def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     step = signal.standing.step[at]
     points = counted(len(signal.standing), "point")
     how = "the loss is scaled, and such steps are skipped" if run.of("loss_scale") else "the run went on from them"
+    others = tuple(other.tag for other, _ in (lasting or found) if other is not signal)
     yield Hit(
         f"{signal.tag}: gradients are not finite at {len(at)} of {points}, first at step {step[0]}"
-        f"{'' if lasting else f'; {how}'}",
+        f"{beside(others)}{'' if lasting else f'; {how}'}",
         signal.tag,
         (int(step[0]), int(step[-1])),
         {"points": len(at), "of": len(signal.standing), "tags": len(found)},
         len(at),
         None if lasting else Severity.INFO,
+        others,
     )
 
 

@@ -1,9 +1,8 @@
-"""GL3xx: losses."""
+"""GL301, GL302 and GL303: losses that are not finite, that jump and come back, and that do not go down."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,21 +11,16 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
-from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
+from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import (
     Course,
-    bend,
-    level_between,
-    level_near,
     may_be_a_score,
-    scatter_about_trend,
-    trend_between,
+    typical,
     without_zeros,
 )
 from summaries.auditing.statistics.excursions import Excursions
-from summaries.auditing.statistics.robust import blocks, median, monotone_trend, sigma
-from summaries.reading.series import Series
-from summaries.words import counted, listed
+from summaries.auditing.statistics.robust import median, sigma
+from summaries.words import beside, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +29,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
 
 __all__ = ["RULES"]
 
@@ -48,8 +43,8 @@ _NONE = 10.0  # a change so many times smaller than another is none beside it
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Losses are NaN or infinite: those that are one event become one finding, told of the first and most important."""
     found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
-    metrics = _with_bad_values(run.of("metric"))  # they may be undefined by themselves, as without a sample
-    found += [(metric, at) for metric, at in metrics if _fails_with(metric, at, found)]
+    if found:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
+        found += [one for one in _with_bad_values(run.of("metric", "")) if _fails_with(*one, found)]
     skipped = {signal.tag for signal, _ in found if overflows.skipped(run, signal.standing, limit)}
     for overflow in (False, True):
         group = [(signal, at) for signal, at in found if (signal.tag in skipped) is overflow]
@@ -64,15 +59,16 @@ def _with_bad_values(signals: Iterable[Signal]) -> list[tuple[Signal, NDArray[np
 
 
 def _fails_with(metric: Signal, at: NDArray[np.int64], losses: Sequence[tuple[Signal, NDArray[np.int64]]]) -> bool:
-    """Whether a metric is not finite at the same step as a loss."""
-    steps = metric.standing.step[at]
-    return any(bool(np.isin(steps, loss.standing.step[bad]).any()) for loss, bad in losses)
+    """Whether a metric begins to be not finite at a step at which a loss is not finite."""
+    step = metric.standing.step[at[0]]
+    return any(step in loss.standing.step[bad] for loss, bad in losses)
 
 
 def _first_and_most_important(
     group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | None
 ) -> tuple[Signal, NDArray[np.int64]]:
-    """The main loss, unless a training loss with more points showed it before; else the first in time."""
+    """The main loss, unless a training loss with more points showed it before; else the first in time, a loss first."""
+    group = [one for one in group if one[0].meaning.role in LOSS_ROLES] or group
     when = {signal.tag: float(signal.standing.wall_time[at[0]]) for signal, at in group}
     shown = [entry for entry in group if entry[0] is main]
     if main is not None and shown:
@@ -93,9 +89,8 @@ def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | No
         same = len(np.unique(series.value[at])) == 1  # NaNs are alike here
         how = "and stays so to the end" if same else "and not finite from there to the end"
     others = tuple(other.tag for other, _ in group if other is not signal)
-    beside = f"; so {'is' if len(others) == 1 else 'are'} {listed(others)}" if others else ""
     return Hit(
-        f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}{beside}"
+        f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}{beside(others)}"
         f"{'; the loss scale was lowered, so these steps were skipped' if overflow else ''}",
         signal.tag,
         (first, last),
@@ -130,17 +125,18 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
         lasts = worst.last - worst.first >= _FEW
-        how, back = ("rises", f" and is back by step {step[worst.last]}") if lasts else ("jumps", "")
+        before, after = max(worst.first - 1, 0), min(worst.last + 1, len(value) - 1)
+        low = typical(value, before) if lasts else before
+        how, back = ("rises", f", and is {value[after]:.4g} at step {step[after]}") if lasts else ("jumps", "")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
-        before = median(value[max(worst.first - _FEW, 0) : max(worst.first, 1)])
         yield Hit(
-            f"{signal.tag} {how} from {before:.4g} to {value[worst.top]:.4g} at step {step[worst.top]}{back},"
-            f" {_times(worst.sigmas)} its noise{several}",
+            f"{signal.tag} {how} from {value[low]:.4g} at step {step[low]} to {value[worst.top]:.4g} at step"
+            f" {step[worst.top]}{back}; the rise is {_times(worst.sigmas)} its noise{several}",
             signal.tags[0],
             (int(step[peaks[0].first]), int(step[peaks[-1].last])),
             {
                 "peak": float(value[worst.top]),
-                "level": before,
+                "level": float(value[low]),
                 "sigmas": worst.sigmas,
                 "step": int(step[worst.top]),
             },
@@ -183,27 +179,44 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     few_points=whole(20, 5),
     no_change=at_least(0, 0.01),
     times=above(1, 3.0),
+    worse=fraction(0.25),
     sigmas=above(0, 4.0),
     max_decline=at_least(0, 0.04),
     max_hidden=at_least(0, 0.2),
+    still=at_least(0, 0.001),
+    min_validations=whole(4, 2),
     worthwhile=at_least(0, 0.1),
     low_level=at_least(0, 0.1),
     learnt=fraction(0.9),
 )
 def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss does not go down over the whole run."""
+    hit, is_low = None, False
     for signal in _judged(run):
         series = signal.finite
-        n = len(series)
-        if n < limit["few_points"] or series.step[0] > 0.1 * series.step[-1]:
-            continue  # the beginning is not in the run: most may have been learnt before
-        if median(np.abs(series.value)) <= limit["low_level"] and not _is_left_to_learn(run, limit):
-            continue
-        hit = _unchanged(signal, series, limit)
-        if hit is None and n >= limit["min_points"]:
-            hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
-        if hit is not None:
-            yield hit
+        if len(series) and series.step[0] > 0.1 * series.step[-1]:
+            return  # the beginning is not in the run: most may have been learnt before
+        is_low = bool(len(series)) and median(np.abs(series.value)) <= limit["low_level"]
+        is_low = is_low and not _is_left_to_learn(run, limit)
+        hit = None if is_low else _flat(signal, series, limit)
+        if _is_no_more_than_a_note(hit) and len(series) >= _FEW:
+            hit = _worse_than_at_first(signal, series, limit) or hit
+    if _is_no_more_than_a_note(hit) and not is_low:
+        hit = _not_moved(run, limit) or hit
+    if hit is not None:
+        yield hit
+
+
+def _is_no_more_than_a_note(hit: Hit | None) -> bool:
+    return hit is None or hit.severity is Severity.INFO
+
+
+def _flat(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a loss that ends where it was, as far as its noise shows."""
+    hit = _unchanged(signal, series, limit) if len(series) >= limit["few_points"] else None
+    if hit is None and len(series) >= limit["min_points"]:
+        hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
+    return hit
 
 
 def _unchanged(signal: Signal, series: Series, limit: Limits) -> Hit | None:
@@ -221,19 +234,87 @@ def _unchanged(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     )
 
 
+def _not_moved(run: Signals, limit: Limits) -> Hit | None:
+    """Find validations that all give the same: the data are the same each time, so the model is, too.
+
+    The training loss must not have fallen either, so that nothing was learnt before the first of them.
+    """
+    if run.moving_target:
+        return None
+    for signal in run.of("validation_loss"):
+        value, step = signal.finite.value, signal.finite.step
+        few = len(value) < limit["min_validations"]
+        if few or not 0 < np.ptp(value) <= limit["still"] * abs(median(value)):
+            continue
+        objective = (run.training or run).objective
+        if objective is None or _has_fallen(objective.finite.value, limit):
+            return None
+        first, last = _told_apart(float(value[0]), float(value[-1]))
+        return Hit(
+            f"{signal.tag} hardly changes in {len(value)} validations: {first} at first, {last} in the end; nor does"
+            f" {objective.tag} fall",
+            signal.tag,
+            (int(step[0]), int(step[-1])),
+            {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
+        )
+    return None
+
+
+def _has_fallen(value: NDArray[np.float64], limit: Limits) -> bool:
+    """Whether a training loss came down by more than its noise and a small part of its level; unknown counts as yes."""
+    if len(value) < _FEW:
+        return True
+    course = Course.of(value)
+    least = limit["no_change"] * abs(course.median)
+    falls = max(course.early, float(value[0])) - course.late
+    return falls > least and course.fell(limit["sigmas"], least)
+
+
 def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     """Find a loss that explodes in its first third, and ends no lower than its first point, by more than its noise."""
     value, n = series.value, len(series)
     start, top, last = float(value[0]), int(np.argmax(value[: n // 3])), value[-(n // 3) :]
     end, noise = median(last), sigma(last)
-    if start <= 0 or value[top] < limit["times"] * start or start - end > min(2 * noise, limit["max_hidden"] * start):
+    exploded = top in _much_worse(value, limit)
+    if not exploded or start - end > min(2 * noise, limit["max_hidden"] * start):
         return None
     return Hit(
-        f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and ends at {end:.4g}:"
-        " nothing was learnt",
+        f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and the median of"
+        f" its last {len(last)} points is {end:.4g}: nothing was learnt",
         signal.tags[0],
         (int(series.step[0]), int(series.step[-1])),
         {"first": start, "highest": float(value[top]), "last third": end, "noise": noise, "points": n},
+        others=signal.tags[1:],
+    )
+
+
+def _much_worse(value: NDArray[np.float64], limit: Limits) -> NDArray[np.int64]:
+    """The points of a positive loss that are far above the first one, beyond its noise in logarithms, by index."""
+    worse = np.flatnonzero(value > limit["times"] * value[0])
+    if not len(worse) or value.min() <= 0:
+        return worse[:0]
+    noise = sigma(np.diff(np.log(value))) / math.sqrt(2)
+    beyond: NDArray[np.bool_] = np.log(value[worse] / value[0]) > limit["sigmas"] * noise
+    return worse[beyond]
+
+
+def _worse_than_at_first(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+    """Find a loss that a good part of the run made much worse than it was untrained, and that came back.
+
+    If it stays, GL304 tells it, unless only the first point is low.
+    """
+    value, n = series.value, len(series)
+    worse = _much_worse(value, limit)
+    back = median(value[-max(n // 5, 3) :]) <= limit["times"] * value[0]
+    if len(worse) < max(limit["worse"] * n, 2) or not back:
+        return None
+    top = int(np.argmax(value))
+    return Hit(
+        f"{signal.tag} is {value[0]:.4g} at step {series.step[0]}, and over {limit['times']:g} times that at"
+        f" {len(worse)} of {len(value)} points; its highest point is {value[top]:.4g} at step {series.step[top]}",
+        signal.tags[0],
+        (int(series.step[worse[0]]), int(series.step[worse[-1]])),
+        {"first": float(value[0]), "highest": float(value[top]), "worse": len(worse), "points": len(value)},
         others=signal.tags[1:],
     )
 
@@ -253,9 +334,10 @@ def _not_falling(signal: Signal, series: Series, limit: Limits) -> Hit | None:
     sure = flat and not may_be_a_score(series.value)
     how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
     early, late = _told_apart(course.early, course.late)
+    not_falls = "does not decrease" if flat else "is not seen to decrease"
+    noise = " by more than its noise" if flat and fall > 0 else ""
     return Hit(
-        f"{signal.tag} {'does not' if flat else 'is not seen to'} decrease in {n} points: {early} in the"
-        f" first third, {late} in the last{how}",
+        f"{signal.tag} {not_falls}{noise} in {n} points: {early} in the first third, {late} in the last{how}",
         signal.tags[0],
         (int(series.step[0]), int(series.step[-1])),
         {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
@@ -280,81 +362,3 @@ def _share(metric: Signal) -> NDArray[np.float64]:
     """The values of a metric, if all are shares, and not just 0; else none."""
     value = metric.finite.value
     return value if len(value) and 0 <= value.min() <= value.max() <= 1 and value.any() else value[:0]
-
-
-@RULES.add(
-    "GL305",
-    "overfitting",
-    Severity.WARNING,
-    min_points=whole(4, 3),
-    sigmas=above(0, 6.0),
-    trend=above(0, 2.0),
-    min_rise=at_least(0, 0.1),
-    large=at_least(0, 0.33),
-)
-def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Validation losses rise while the training losses to which they belong fall."""
-    trained = run if run.of("loss") or run.training is None else run.training
-    found = []
-    for signal in run.of("validation_loss"):
-        loss = trained.trained_with(signal)
-        series = signal.finite
-        enough = loss is not None and min(len(series), len(loss.finite)) >= limit["min_points"]
-        if loss is None or not enough or not np.ptp(series.value):
-            continue
-        falls = on_the_axis_of(series, loss.finite)
-        if trained is not run:
-            falls = Series(f"{loss.tag} of {trained.name}", falls.step, falls.wall_time, falls.value)
-        hit = _overfits(signal, series, falls, limit)
-        if hit is not None:
-            found.append(((loss is not trained.objective, not have_one_axis(series, loss.finite)), hit))
-    if found:  # that of the objective, on its axis, if there is one, else the first
-        hit = min(found, key=lambda pair: pair[0])[1]
-        others = tuple(other.tag for _, other in found if other is not hit)
-        beside = f"; so {'does' if len(others) == 1 else 'do'} {listed(others)}" if others else ""
-        yield replace(hit, message=hit.message + beside, others=others)
-
-
-def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: Limits) -> bool:
-    """Whether levels rise from the best one to the end, stay there, and do so by more than chance.
-
-    Either they follow a trend, and hardly vary about their course; or they end so much higher that no course matters.
-    """
-    since, lowest = level[best:], abs(float(level[best]))
-    if len(since) < _FEW:
-        every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
-        return every and rise >= max(limit["large"] * lowest, limit["sigmas"] * scatter_about_trend(since))
-    if since[-(len(since) // 3) :].min() < level[best] + rise / 3:
-        return False
-    settled = max(error, scatter_about_trend(since[len(since) // 2 :]))
-    if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
-        return True
-    least = limit["min_rise"] * lowest * (1 if best else 2)
-    return rise >= max(least, limit["sigmas"] * max(error, bend(since))) and monotone_trend(since) >= limit["trend"]
-
-
-def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
-    cut, n = blocks(series.value, 12), len(series)
-    best = int(np.argmin(cut.median))
-    lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
-    # The noise of a level. If that is the level of a point or two, their neighbours show as much.
-    noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
-    if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
-        return None
-    start, stop = int(series.step[cut.start[best] + cut.length // 2]), int(series.step[-1])
-    before, _ = level_between(loss, start, stop, 0.0, 0.2)
-    after, _ = level_between(loss, start, stop, 0.8, 1.0)
-    trend = trend_between(loss, start, stop)
-    fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
-    if not (trend < -_SURE and after < before) and not fallen:
-        return None
-    lowest_at = int(np.argmin(series.value))
-    start, lowest, end = int(series.step[lowest_at]), float(series.value[lowest_at]), level_near(series, stop)
-    before, after = level_near(loss, start), level_near(loss, stop)
-    how = f"falls from {before:.4g} to {after:.4g}" if after < before else f"stays at about {after:.4g}"
-    return Hit(
-        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
-        signal.tag,
-        (start, stop),
-        {"best": lowest, "end": end, "training then": before, "training at the end": after},
-    )

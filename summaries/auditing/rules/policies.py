@@ -1,4 +1,4 @@
-"""GL506: policies of reinforcement learning that no longer explore, or no longer change."""
+"""GL506: policies of reinforcement learning that lose what they learnt, leap, do not explore, or do not change."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, fraction, whole
-from summaries.auditing.statistics.robust import blocks, median, monotone_trend
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.statistics.course import trend_between, typical
+from summaries.auditing.statistics.robust import blocks, median
+from summaries.words import beside, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,17 +26,28 @@ _LEVELS = 12  # medians of stretches
 _SURE = 2.0  # standard deviations of a trend by chance
 _ENTROPY = re.compile(r"(?:.*[/_. -])?(?:policy[_-])?entropy(?:[_-]loss)?", re.IGNORECASE)
 _NO_POLICY = re.compile(r"cross|coef|target|alpha", re.IGNORECASE)
+_OF_AN_UPDATE = re.compile(r"(?:.*[/_. -])?approx_?kl(?:_.*)?", re.IGNORECASE)
+_HARDER = re.compile(r"lesson|curriculum|terrain|difficulty", re.IGNORECASE)
 _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGNORECASE)
 
 
 @RULES.add(
-    "GL506", "policy-collapse", Severity.INFO, share=fraction(0.05), lost=fraction(0.75), min_points=whole(40, 20)
+    "GL506",
+    "policy-collapse",
+    Severity.INFO,
+    share=fraction(0.05),
+    lost=fraction(0.75),
+    gain=at_least(0, 0.5),
+    min_points=whole(40, 20),
+    min_rewards=whole(12, 12),
+    max_kl=above(0, 10.0),
 )
 def policy_collapse(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """A policy loses most of its reward, its entropy vanishes in the first half of a run, or it changes no more."""
+    """A policy loses most of its reward, changes at one leap, no longer explores, or no longer changes."""
     if not run.moving_target:
         return
     yield from _reward_lost(run, limit)
+    yield from _leaps(run, limit)
     for signal in run.all.values():
         series = signal.finite
         size = np.abs(series.value)
@@ -58,9 +71,12 @@ def policy_collapse(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 def _reward_lost(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Find a reward that fell by a trend, and ends with most of what was gained lost."""
+    """Find a reward that fell by a trend, and ends with most of what was gained lost.
+
+    If it rose by a trend before that, and the task did not become harder meanwhile, it is a warning.
+    """
     signal = run.main
-    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < limit["min_points"]:
+    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < limit["min_rewards"]:
         return
     series = signal.finite
     cut = blocks(series.value, _LEVELS)
@@ -68,15 +84,47 @@ def _reward_lost(run: Signals, limit: Limits) -> Iterator[Hit]:
     best = int(np.argmax(level))
     gained = float(level[best] - level[: best + 1].min())
     end = median(level[-_LEVELS // 4 :])
-    clear = gained > 2 * median(cut.sigma) and level[best] - end >= limit["lost"] * gained
-    if not clear or len(level) - best < 3 or monotone_trend(level[best:]) > -_SURE:  # noqa: PLR2004 - no trend
-        return
+    clear = gained > max(2 * median(cut.sigma), limit["gain"] * abs(level[0]))
+    clear = clear and level[best] - end >= limit["lost"] * gained
     since = int(cut.start[best]) + cut.length - 1
+    first, last = int(series.step[since]), int(series.step[-1])
+    if not clear or trend_between(series, first, last) > -_SURE:
+        return
+    learnt = trend_between(series, int(series.step[0]), first) > _SURE
+    harder = any(map(_HARDER.search, run.all))
+    high, low = typical(series.value, since), typical(series.value, len(series) - 1)
     yield Hit(
-        f"{signal.tag} falls from {level[best]:.4g} to {level[-1]:.4g}: of the {gained:.4g} gained, most is lost",
+        f"{signal.tag} falls from {series.value[high]:.4g} at step {series.step[high]} to {series.value[low]:.4g} at"
+        f" step {series.step[low]}: most of what was gained is lost",
         signal.tag,
-        (int(series.step[since]), int(series.step[-1])),
+        (first, last),
         {"best": float(level[best]), "end": float(level[-1]), "gained": gained},
+        severity=Severity.WARNING if learnt and not harder else None,
+    )
+
+
+def _leaps(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Find updates after which the policy is another one, by an estimate of the KL divergence between the two."""
+    of_updates = [
+        signal
+        for signal in run.all.values()
+        if _OF_AN_UPDATE.fullmatch(signal.tag) or (run.logger.adapts_rate and _KL.fullmatch(signal.tag))
+    ]
+    found = [signal for signal in of_updates if (signal.finite.value > limit["max_kl"]).any()]
+    if not found:
+        return
+    step, value = found[0].finite.step, found[0].finite.value
+    far, top = np.flatnonzero(value > limit["max_kl"]), int(np.argmax(value))
+    others = tuple(signal.tag for signal in found[1:])
+    yield Hit(
+        f"{found[0].tag} is {value[top]:.4g} at step {step[top]}, and above {limit['max_kl']:g} at {len(far)} of"
+        f" {counted(len(value), 'point')}{beside(others)}: after such an update it is another policy",
+        found[0].tag,
+        (int(step[far[0]]), int(step[far[-1]])),
+        {"largest": float(value[top]), "points": len(far)},
+        len(far),
+        Severity.WARNING,
+        others,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Ruleset, at_least, fraction, whole
 from summaries.auditing.statistics.robust import median
+from summaries.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -148,15 +149,25 @@ def _dead_since(signal: Signal, dead: float, min_points: float) -> int | None:
 
 @RULES.add("GL406", "dead-variable", Severity.WARNING, min_points=whole(_ZEROS))
 def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The gradient or the update of a variable is zero throughout, or from some step on."""
-    for variable, (signal, since) in dead_variables(run, limit["min_points"]).items():
-        step = signal.standing.step[since:]
-        what = "update" if signal.meaning.role.startswith("update") else "gradient"
+    """The gradient or the update of a variable is zero throughout, or from some step on.
+
+    Variables that die at the same step are one finding.
+    """
+    alike: dict[tuple[str, int, int], dict[str, Dead]] = {}
+    for variable, dead in dead_variables(run, limit["min_points"]).items():
+        step = dead.signal.standing.step
+        what = "update" if dead.signal.meaning.role.startswith("update") else "gradient"
+        alike.setdefault((what, int(step[dead.since]), len(step) - dead.since), {})[variable] = dead
+    for (what, first, points), found in alike.items():
+        (signal, since), *others = found.values()
+        verb = f"s of {listed(list(found))} are" if others else f" of {listed(list(found))} is"
         yield Hit(
-            f"the {what} of {variable} is zero at all {len(step)} points{f' since step {step[0]}' if since else ''}",
+            f"the {what}{verb} zero at all {points} points{f' since step {first}' if since else ''}",
             signal.tag,
-            (int(step.min()), int(step.max())),
-            {"points": len(step), "of": len(signal.standing)},
+            (first, int(signal.standing.step[-1])),
+            {"points": points, "of": len(signal.standing)},
+            len(found),
+            others=tuple(other.signal.tag for other in others),
         )
 
 

@@ -22,13 +22,17 @@ __all__ = [
     "bend",
     "largest_rise",
     "level_between",
-    "level_near",
     "may_be_a_score",
     "onset",
     "scatter_about_trend",
     "trend_between",
+    "typical",
+    "value_at",
     "without_zeros",
 ]
+
+
+_MANY = 50  # points; of fewer, five neighbours may lie on a slope
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ def onset(values: Floats, cut: Blocks, best: int, rise: float, scale: float) -> 
     best = jump
     above = cut.median[best:] - cut.median[best]
     error = median(cut.error[max(best - 2, 0) : best + 3])  # near there: a loss that explodes is noisier later
-    near = above <= min(max(4 * error, 0.03 * min(rise, scale)), 0.5 * rise)
+    near = above <= min(max(4 * error, 0.03 * min(rise, scale)), rise / 3)
     last = best + int(np.flatnonzero(near)[-1])
     start = int(cut.start[last])
     part = values[start : start + 3 * cut.length]
@@ -171,7 +175,7 @@ def _jump(level: Floats, best: int, rise: float, scale: float) -> int:
     up = level[best + 2 :] - level[best:-2]
     at = int(np.argmax(up))
     crept = float(level[best + at] - level[best])
-    return best + at if 2 * up[at] > rise and 2 * crept < min(rise, scale) else best
+    return best + at if 2 * up[at] > rise and 4 * crept < min(rise, scale) else best
 
 
 def _clipped_mean(values: Floats, noise: float) -> float:
@@ -193,14 +197,21 @@ def level_between(series: Series, start: int, stop: int, low: float, high: float
     return middle, 1.2533 * NORMAL * median(np.abs(part - middle)) / math.sqrt(len(part))
 
 
-def level_near(series: Series, step: int) -> float:
-    """The value of a series near a step: the median of the five points nearest to it; of one, if there are few points.
+def value_at(series: Series, step: int) -> float:
+    """The value of n ≥ 1 points at a step, or at the one nearest to it."""
+    return float(series.value[np.argmin(np.abs(series.step - step))])
 
-    An odd number of points, so that the median is one of them.
+
+def typical(values: Floats, last: int) -> int:
+    """The index of a point with the median of five points, or of three if there are few: those until `last`.
+
+    >>> typical(np.array([2.0, 1.0, 1.3, 1.1, 1.2, 9.0, 9.0]), 4)
+    4
     """
-    count = 5 if len(series) >= 50 else 1  # noqa: PLR2004
-    nearest = np.argsort(np.abs(series.step - step), kind="stable")[:count]
-    return median(series.value[nearest])
+    first = max(last - (4 if len(values) >= _MANY else 2), 0)
+    part = values[first : last + 1]
+    middle = np.partition(part, (len(part) - 1) // 2)[(len(part) - 1) // 2]
+    return first + int(np.flatnonzero(part == middle)[-1])
 
 
 def trend_between(series: Series, start: int, stop: int, count: int = 30) -> float:

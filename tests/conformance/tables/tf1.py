@@ -176,7 +176,7 @@ SUMMARIES = [
     adds("add_summary", "None", lambda: call(None, 3)),
     adds("add_summary", "bytes of no message", lambda: call(b"\xff\xff", 3)),
     tf1("add_summary", "what a session made", merged),
-    tf1("add_summary", "metadata are written once a tag", described_twice),
+    tf1("add_summary", "metadata is written once per tag", described_twice),
     tf1("add_summary", "in order", lambda w: [w.add_summary(summary(), step) for step in (5, 3, 4)]),
     *(adds("add_summary", f"step: {what}", lambda step=step: call(summary(), step)) for what, step in STEPS.items()),
     adds("add_event", "an Event", lambda: call(event(summary=summary()))),

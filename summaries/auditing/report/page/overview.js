@@ -108,7 +108,7 @@ function rowOf(row, baseline) {
 function worstCell({ failures, worst }) {
   const [label, severity, message] = failures.length > 0 ? ["Not audited", "error", failures[0]]
     : [worst?.code, worst?.severity, worst?.message];
-  return el("td", { class: "worst", title: message }, label ? [el("span", { class: `code ${severity}` }, label), " ", message] : null);
+  return el("td", { class: "worst", title: message }, label ? el("div", {}, el("span", { class: `code ${severity}` }, label), " ", message) : null);
 }
 
 /** The loss in a box of 96 x 20: a line, with ticks at the top where it is not finite. */

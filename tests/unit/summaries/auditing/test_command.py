@@ -85,17 +85,17 @@ def test_what_many_tags_show_is_told_once(tmp_path, capsys, monkeypatch):
     with SummaryWriter(tmp_path) as writer:
         for step in range(60):
             for layer in range(8):
-                writer.add_scalar(f"gradients/norm/layer{layer}", float(layer > 5), step)
+                writer.add_scalar(f"metrics/acc/{layer}", 0.5 if layer < 6 else 0.5 + step / 1000, step)
     assert main(["audit", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert out.count("GL406 dead-variable") == 1
+    assert out.count("GL307 constant-metric") == 1
     assert (
-        "  the gradient of layer0 is zero at all 60 points; and 5 more like it, in gradients/norm/layer1,"
-        " gradients/norm/layer2, gradients/norm/layer3 and others\n"
+        "  metrics/acc/0 is 0.5 at all 60 points; and 5 more like it, in metrics/acc/1,"
+        " metrics/acc/2, metrics/acc/3 and others\n"
     ) in out
-    assert out.endswith("1 run, 6 warnings; `gradledger rule CODE` explains a finding\n")
+    assert out.endswith("1 run, 6 notes; `gradledger rule CODE` explains a finding\n")
     assert main(["audit", str(tmp_path), "--all"]) == 0
-    assert capsys.readouterr().out.count("GL406 dead-variable") == 6
+    assert capsys.readouterr().out.count("GL307 constant-metric") == 6
     main(["audit", str(tmp_path), "--format", "json"])
     assert len(json.loads(capsys.readouterr().out)["findings"]) == 6
 

@@ -49,6 +49,7 @@ def test_an_address(capsys, tmp_path):
         (["nowhere"], "no such file or directory: nowhere"),
         (["runs", "--by", "lr,x"], "no run states the hyperparameter 'x'; there are lr, bs"),
         (["runs", "--metric", "acc"], "no run has the metric 'acc'"),
+        (["runs", "--jobs", "0"], "jobs must be at least 1, got 0"),
         (["runs", "--table", "no.csv"], "[Errno 2] No such file or directory: 'no.csv'"),
     ],
 )
@@ -56,3 +57,11 @@ def test_an_address(capsys, tmp_path):
 def test_mistakes(arguments, message, capsys):
     assert main(["compare", *arguments]) == 2
     assert capsys.readouterr().err == f"gradledger: {message}\n"
+
+
+@pytest.mark.usefixtures("sweep")
+def test_in_processes_as_in_one(capsys):
+    assert main(["compare", "runs", "--format", "json", "--jobs", "1"]) == 0
+    alone = capsys.readouterr().out
+    assert main(["compare", "runs", "--format", "json", "--jobs", "2"]) == 0
+    assert capsys.readouterr().out == alone

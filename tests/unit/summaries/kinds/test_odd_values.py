@@ -1,4 +1,4 @@
-"""Warnings about odd values come once for each tag and name the user's line."""
+"""Warnings about odd values come once per tag and name the user's line."""
 
 import warnings
 

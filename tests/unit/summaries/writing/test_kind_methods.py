@@ -1,4 +1,4 @@
-"""The methods for kinds: every argument of tensorboardX's, metadata once a tag, and what a block gives to its calls."""
+"""The methods for kinds: every argument of tensorboardX's, metadata once per tag, what a block gives its calls."""
 
 import re
 from contextlib import suppress

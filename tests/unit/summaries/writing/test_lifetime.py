@@ -32,6 +32,24 @@ def test_a_subclass_s_close_is_not_called_at_exit(logdir, tmp_path, closes, coun
     assert list(read_run(path).scalars) == ["loss", "last"][: 1 + count]
 
 
+UNHASHABLE = """
+import sys
+from summaries import SummaryWriter
+
+class Compared(SummaryWriter):
+    def __eq__(self, other):
+        return self.logdir == other.logdir
+
+writer = Compared(sys.argv[1])
+writer.add_scalar("loss", 0.5, 1)
+"""
+
+
+def test_a_subclass_without_a_hash_is_closed_at_exit(logdir, tmp_path):
+    assert run_script(tmp_path, UNHASHABLE, logdir) == ""
+    assert list(map(scalars, event_files(logdir))) == [[(1, "loss", 0.5)]]
+
+
 AT_THE_END = """
 import sys
 from summaries import SummaryWriter

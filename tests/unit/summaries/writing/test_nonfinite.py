@@ -1,4 +1,4 @@
-"""Warnings of values that float32 cannot hold: once for each tag, in words that say what is written."""
+"""Warnings of values that float32 cannot hold: once per tag, in words that say what is written."""
 
 import math
 import warnings

@@ -4,14 +4,18 @@ import labelled_runs as labelled
 import numpy as np
 import pytest
 
-from summaries.auditing.comparison.outcomes import chosen, outcome, ranked
+from summaries.auditing.comparison.outcomes import chosen, main_losses, outcome, ranked
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
 
 
-def reached(values, *, maximize=False, tag="loss"):
-    run = labelled.as_run(np.random.default_rng(0), {tag: labelled.columns(values)})
-    return outcome(Signals("run", run, TagTable()).all[tag], maximize=maximize)
+def signals(*tags, values=(1.0,)):
+    run = labelled.as_run(np.random.default_rng(0), {tag: labelled.columns(values) for tag in tags})
+    return Signals("run", run, TagTable(tags=tags))
+
+
+def reached(values, *, maximize=False, tag="loss", main=False):
+    return outcome(signals(tag, values=values).all[tag], maximize=maximize, main=main)
 
 
 def test_the_end_and_the_best():
@@ -49,3 +53,18 @@ def test_the_tag_that_most_runs_have():
     train, val = reached([1.0], tag="train/loss"), reached([1.0], tag="val/loss")
     assert chosen([{"train/loss": train, "val/loss": val}]) == "val/loss"
     assert chosen([{"train/loss": train, "val/loss": val}, {"train/loss": train}]) == "train/loss"
+
+
+def test_what_stands_for_a_run_goes_before_what_most_runs_have():
+    main, side = reached([1.0], tag="epoch_loss", main=True), reached([1.0], tag="evaluation_loss_vs_iterations")
+    both = {"evaluation_loss_vs_iterations": side, "epoch_loss": main}
+    assert chosen([both, both]) == "epoch_loss"
+    assert chosen([both, {"evaluation_loss_vs_iterations": side}]) == "epoch_loss"
+
+
+def test_the_main_loss_and_its_validation():
+    boxes = "train/box_loss", "train/cls_loss", "val/cls_loss", "val/box_loss", "lr/pg0"
+    assert main_losses(signals(*boxes)) == {"train/box_loss", "val/box_loss"}
+    assert main_losses(signals("loss", "validation_loss", "val/part_loss")) == {"loss", "validation_loss"}
+    assert main_losses(signals("val_loss")) == {"val_loss"}
+    assert main_losses(signals("accuracy")) == set()

@@ -112,3 +112,13 @@ def test_the_chart_of_the_worst_finding_comes_first_and_is_not_folded():
         "Learning rate",
         "Auxiliary losses",
     ]
+
+
+def test_a_training_loss_that_goes_to_zero_does_not_flatten_the_validation():
+    falls, doubles = np.geomspace(1, 1e-4, 50), np.linspace(0.8, 1.7, 50)
+    (panel,) = panels([curve("loss", "loss", falls), curve("val_loss", "validation_loss", doubles)])
+    assert not panel.log
+    (panel,) = panels([curve("loss", "loss", 1e6 * falls), curve("val_loss", "validation_loss", doubles)])
+    assert panel.log
+    (panel,) = panels([curve("loss", "loss", falls), curve("val_loss", "validation_loss", 20 * falls)])
+    assert panel.log

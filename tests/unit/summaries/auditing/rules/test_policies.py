@@ -52,7 +52,33 @@ def test_a_reward_that_collapses_and_stays_down():
     rise = 20 + 10 * np.minimum(n, 120) / 10 + np.sin(n)
     fallen = rise - np.clip(n - 120, 0, 60) * 2
     (told,) = audited.findings("GL506", rollout__ep_rew_mean=fallen)
-    assert told.message.startswith("rollout/ep_rew_mean falls from 12")
-    assert told.message.endswith(" gained, most is lost")
+    assert told.message == (
+        f"rollout/ep_rew_mean falls from {fallen[117]:.4g} at step 117 to {fallen[236]:.4g} at step 236: most of what"
+        " was gained is lost"
+    )
+    assert told.severity.name == "WARNING"
+    (harder,) = audited.findings("GL506", rollout__ep_rew_mean=fallen, Environment__Lesson=n // 60)
+    assert harder.severity.name == "INFO"
     for kept in (rise, rise - np.clip(n - 120, 0, 60) / 2, 20 + np.sin(n) - n / 100):
         assert audited.findings("GL506", rollout__ep_rew_mean=kept) == ()
+
+
+def test_twenty_points_show_a_reward_that_collapses():
+    reward = np.r_[np.linspace(30, 170, 12), 175, 132, 118, 44, 52, 68, 22, 9]
+    (told,) = audited.findings("GL506", Environment__Cumulative_Reward=reward)
+    assert told.severity.name == "WARNING"
+    smooth = 25 + np.r_[np.linspace(0, 1.5, 10), np.linspace(1.5, -3, 20)]  # it never gained much
+    assert audited.findings("GL506", rollout__ep_rew_mean=smooth) == ()
+
+
+def test_an_update_after_which_it_is_another_policy():
+    kl = np.full(N, 0.02)
+    kl[[40, 90]] = 12.0, 3e11
+    (told,) = audited.findings("GL506", losses__approx_kl=kl, losses__old_approx_kl=kl, losses__policy_loss=kl)
+    assert told.message == (
+        "losses/approx_kl is 3e+11 at step 90, and above 10 at 2 of 200 points; so is losses/old_approx_kl: after such"
+        " an update it is another policy"
+    )
+    assert (told.severity.name, told.steps, told.count) == ("WARNING", (40, 90), 2)
+    assert audited.findings("GL506", objective__kl=kl, losses__policy_loss=kl) == ()  # from another model
+    assert audited.findings("GL506", losses__approx_kl=np.minimum(kl, 9), losses__policy_loss=kl) == ()

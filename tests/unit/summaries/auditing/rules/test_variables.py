@@ -29,7 +29,7 @@ def test_a_variable_dies():
 
 @pytest.mark.parametrize("at", [0, 150])
 def test_where_all_have_no_gradient_any_more_none_has_died(at):
-    expected = [("GL406", f"the gradient of {name} is zero at all 200 points", (0, 199)) for name in "ab"]
+    expected = [("GL406", "the gradients of a and b are zero at all 200 points", (0, 199))]  # one cause, one finding
     assert norms(zero_from(at), zero_from(at)) == ([] if at else expected)
 
 

@@ -1,0 +1,117 @@
+"""GL305: a validation loss that rises while the training loss to which it belongs falls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
+from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
+from summaries.auditing.statistics.robust import blocks, median, monotone_trend
+from summaries.reading.series import Series
+from summaries.words import beside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.rules.rule import Limits
+    from summaries.auditing.signals.signals import Signal, Signals
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+_FEW = 5  # levels that show a trend
+_NONE = 10.0  # a change so many times smaller than another is none beside it
+
+
+@RULES.add(
+    "GL305",
+    "overfitting",
+    Severity.WARNING,
+    min_points=whole(4, 3),
+    sigmas=above(0, 6.0),
+    trend=above(0, 2.0),
+    min_rise=at_least(0, 0.1),
+    large=at_least(0, 0.33),
+)
+def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Validation losses rise while the training losses to which they belong fall."""
+    trained = run if run.of("loss") or run.training is None else run.training
+    found = []
+    for signal in run.of("validation_loss"):
+        loss = trained.trained_with(signal)
+        series = signal.finite
+        enough = loss is not None and min(len(series), len(loss.finite)) >= limit["min_points"]
+        if loss is None or not enough or not np.ptp(series.value):
+            continue
+        falls = on_the_axis_of(series, loss.finite)
+        name = loss.tag if trained is run else f"{loss.tag} of {trained.name}"
+        clock = "" if have_one_axis(series, loss.finite) else ", by the clock,"
+        falls = Series(name + clock, falls.step, falls.wall_time, falls.value)
+        hit = _overfits(signal, series, falls, limit)
+        if hit is not None:
+            found.append(((loss is not trained.objective, not have_one_axis(series, loss.finite)), hit))
+    if found:  # that of the objective, on its axis, if there is one, else the first
+        hit = min(found, key=lambda pair: pair[0])[1]
+        others = tuple(other.tag for _, other in found if other is not hit)
+        yield replace(hit, message=hit.message + beside(others, "does"), others=others)
+
+
+def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: Limits) -> bool:
+    """Whether levels rise from the best one to the end, stay there, and do so by more than chance.
+
+    Either they follow a trend, or rise early and stay, and hardly vary about their course; or they end so much higher
+    that no course matters.
+    """
+    since, lowest = level[best:], abs(float(level[best]))
+    if len(since) < _FEW:
+        every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
+        return every and rise >= max(limit["large"] * lowest, limit["sigmas"] * scatter_about_trend(since))
+    if since[-(len(since) // 3) :].min() < level[best] + rise / 3:
+        return False
+    settled = max(error, scatter_about_trend(since[len(since) // 2 :]))
+    if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
+        return True
+    least = limit["min_rise"] * lowest * (1 if best else 2)
+    if rise < max(least, limit["sigmas"] * max(error, bend(since))):
+        return False
+    stays = bool(since[len(since) // 3 :].min() >= level[best] + rise / 2)
+    return monotone_trend(since) >= limit["trend"] or (stays and rise >= limit["sigmas"] * settled)
+
+
+def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
+    cut, n = blocks(series.value, 12), len(series)
+    best = int(np.argmin(cut.median))
+    lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
+    # The noise of a level. If that is the level of a point or two, their neighbours show as much.
+    noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
+    if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
+        return None
+    start, stop = int(series.step[cut.start[best] + cut.length // 2]), int(series.step[-1])
+    before, _ = level_between(loss, start, stop, 0.0, 0.2)
+    after, _ = level_between(loss, start, stop, 0.8, 1.0)
+    trend = trend_between(loss, start, stop)
+    fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
+    falls = trend < -limit["trend"] and before - after > limit["min_rise"] * abs(before)
+    if not falls and not fallen:
+        return None
+    lowest_at = int(np.argmin(series.value))
+    start, lowest, end = int(series.step[lowest_at]), float(series.value[lowest_at]), float(series.value[-1])
+    then, now = value_at(loss, start), value_at(loss, stop)
+    if now < then:
+        how = f"falls from {then:.4g} to {now:.4g}"
+    else:  # it is noisy, or does not change
+        how = f"falls from about {before:.4g} to about {after:.4g}" if falls else f"stays at about {now:.4g}"
+    return Hit(
+        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
+        signal.tag,
+        (start, stop),
+        {"best": lowest, "end": end, "training then": then, "training at the end": now},
+    )

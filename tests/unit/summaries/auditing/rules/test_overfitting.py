@@ -1,0 +1,59 @@
+"""GL305: what is said of an overfit, and what shows that a rise is no chance."""
+
+import labelled_runs
+import numpy as np
+from audited import codes, finding
+
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
+from summaries.reading.series import Series
+
+
+def test_overfitting_is_told_in_values_of_the_curves():
+    n = np.arange(40)
+    validation, training = 1.3 - 0.1 * np.minimum(n, 5) + 0.05 * np.maximum(n - 5, 0), 2 * 0.8**n
+    found = finding("GL305", train__loss=training, val__loss=validation)
+    assert (
+        found.message == "val/loss rises from 0.8 to 2.5 since step 5, while train/loss falls from 0.6554 to 0.0003323"
+    )
+    assert found.steps == (5, 39)
+
+
+def epochs_and_iterations(with_epochs):
+    """What is said of a validation by epochs, and a training by iterations, four an epoch, and maybe by epochs."""
+    n, m = np.arange(40), np.arange(160)
+    validation = 1.3 - 0.1 * np.minimum(n, 5) + 0.05 * np.maximum(n - 5, 0)
+    columns = {"val/loss": (n, 4 * n, validation), "train/batch_loss": (m, m, 2 * 0.8 ** (m / 4))}
+    if with_epochs:
+        columns["train/loss"] = (n, 4 * n, 1.9 * 0.8**n)
+    scalars = {tag: Series(tag, step, 1e9 + secs, value) for tag, (step, secs, value) in columns.items()}
+    run = labelled_runs.as_run(
+        np.random.default_rng(0), {tag: labelled_runs.columns(s.value) for tag, s in scalars.items()}
+    )
+    run.scalars.update(scalars)
+    (found,) = audit_run("run", run, Config(select=("GL305",))).findings
+    return found.message
+
+
+def test_epochs_are_compared_with_epochs_else_by_the_clock():
+    rises = "val/loss rises from 0.8 to 2.5 since step 5, while "
+    assert epochs_and_iterations(with_epochs=True) == f"{rises}train/loss falls from 0.6226 to 0.0003157"
+    assert (
+        epochs_and_iterations(with_epochs=False)
+        == f"{rises}train/batch_loss, by the clock, falls from 0.6554 to 0.0003323"
+    )
+
+
+def test_a_validation_that_rises_early_and_stays_there():
+    n = np.arange(80)
+    rise = np.interp(n, [0, 4, 28, 79], [0.74, 0.555, 0.70, 0.695]) + 0.004 * np.sin(3 * n)
+    assert codes(train__loss=2 * 0.9**n, val__loss=rise) == ["GL305"]
+    back = np.interp(n, [0, 4, 28, 60, 79], [0.74, 0.555, 0.70, 0.58, 0.68])
+    assert codes(train__loss=2 * 0.9**n, val__loss=back) == []
+
+
+def test_a_training_loss_that_hardly_falls_is_no_overfit():
+    n = np.arange(80)
+    validation = 15 + 8 * np.minimum(n, 20) / 20 - 10 * np.exp(-((n - 2) ** 2) / 2)
+    assert codes(train__loss=2 - 1.5 * n / 80, val__loss=validation) == ["GL305"]
+    assert "GL305" not in codes(train__loss=2 - 0.1 * n / 80, val__loss=validation)
