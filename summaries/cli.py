@@ -69,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _add_options(command)
     command = commands.add_parser("compare", help="put runs beside each other: groups, outliers, what separates them")
     comparing.add_compare(command)
+    _add_options(command)
     command = commands.add_parser("rule", help="explain a rule of the audit")
     auditing.add_rule(command)
     command = commands.add_parser("clear-cache", help="remove what --cache keeps of remote runs")

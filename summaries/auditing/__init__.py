@@ -84,6 +84,8 @@ def compare(
     table: str | os.PathLike[str] | None = None,
     good: Sequence[str] = (),
     bad: Sequence[str] = (),
+    storage_options: Mapping[str, object] | None = None,
+    cache: bool | str | os.PathLike[str] = False,
 ) -> Comparison:
     """Put the runs below a directory beside each other: groups, what separates them, outliers, seeds that disagree.
 
@@ -92,7 +94,7 @@ def compare(
     names without a number at the end.
 
     Args:
-        path: a directory of runs.
+        path: a directory of runs; a local path, or an address that fsspec knows, such as `s3://…`.
         config: as in `audit`: what tags mean, and which runs are ranks of one job.
         by: the hyperparameters to group by; empty for all that vary.
         metric: the tag to compare by; None takes the main loss of most runs, or its validation if as many have it.
@@ -101,6 +103,8 @@ def compare(
         good: shell patterns for the names of runs that are good.
         bad: the same for bad ones. If there are only good or only bad ones, all other runs are the others. Marked runs
             teach which of the losses tells good from bad, and that loss becomes the metric.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
+        cache: as in `read_run`.
 
     Returns:
         The comparison.
@@ -126,5 +130,14 @@ def compare(
     from summaries.auditing.comparison import compare_runs  # noqa: PLC0415
 
     return compare_runs(
-        path, configuration.given(config), by=by, metric=metric, maximize=maximize, table=table, good=good, bad=bad
+        path,
+        configuration.given(config),
+        by=by,
+        metric=metric,
+        maximize=maximize,
+        table=table,
+        good=good,
+        bad=bad,
+        storage_options=storage_options,
+        cache=cache,
     )

@@ -70,6 +70,8 @@ def compare(options: argparse.Namespace) -> int:
             bad=options.bad,
             jobs=options.jobs,
             on_run=on_run,
+            storage_options=dict(options.storage_option),
+            cache=options.cache,
         )
     with output(options) as file:
         if options.format == "text":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["RunFiles", "baseline_below", "contents", "jobs_for", "read_what_can_be", "reason_of", "runs_below"]
 
 _PARALLEL_BYTES = 64 << 20  # for less, starting processes takes longer than it saves
-_PARALLEL_RUNS = 400
+_PARALLEL_RUNS = 1500  # for fewer, likewise; threads would wait for each other, because small runs hold the GIL
 _HEAD_BYTES = 512
 _OTHER_FILES = (
     (b"fileFormatVersion:", "metadata of Unity"),
@@ -99,17 +99,22 @@ def baseline_below(path: str | os.PathLike[str] | None, **access: Unpack[Access]
     return runs
 
 
-def jobs_for(runs: Sequence[RunFiles], jobs: int | None) -> int:
+def jobs_for(runs: Sequence[RunFiles], jobs: int | None, *, processes: bool) -> int:
     """How many runs to work on at a time: at most `jobs`; None decides by how much there is to do.
+
+    Args:
+        runs: the runs.
+        jobs: how many at most.
+        processes: whether it is in processes, not in threads.
 
     Raises:
         ValueError: `jobs` is less than 1.
 
-    >>> jobs_for([RunFiles("run", (), 100)], 8)
+    >>> jobs_for([RunFiles("run", (), 100)], 8, processes=True)
     1
     """
     if jobs is None:
-        enough = sum(run.size for run in runs) >= _PARALLEL_BYTES or len(runs) >= _PARALLEL_RUNS
+        enough = sum(run.size for run in runs) >= _PARALLEL_BYTES or (processes and len(runs) >= _PARALLEL_RUNS)
         jobs = (os.cpu_count() or 1) if enough else 1
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")

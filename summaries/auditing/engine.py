@@ -229,7 +229,7 @@ def audit_runs(
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
     reports: dict[str, RunReport] = {}
-    jobs = jobs_for(runs, jobs)
+    jobs = jobs_for(runs, jobs, processes=processes)
     total = sum(run.size for run in runs)
     read = partial(read_what_can_be, in_all=total // jobs if processes else total)
     for report in _audited(runs, Task(config, baseline, stretches, read), jobs, processes=processes):

@@ -67,7 +67,9 @@ def remembering(path: str | os.PathLike[str], **access: Unpack[Access]) -> Abstr
     return _remote().with_temporary_cache(access)  # type: ignore[no-any-return]
 
 
-def create_event_file(directory: str, secs: float, suffix: str, version: bytes) -> EventFile:
+def create_event_file(
+    directory: str, secs: float, suffix: str, version: bytes, storage_options: Mapping[str, object] | None = None
+) -> EventFile:
     """Create an event file in a directory, and the directory if it does not exist.
 
     Args:
@@ -76,20 +78,22 @@ def create_event_file(directory: str, secs: float, suffix: str, version: bytes) 
         suffix: the end of the file's name.
         version: the record that each file begins with. The caller appends it to the first file. If files cannot grow,
             later data goes to further files, which get this record automatically.
+        storage_options: for an address, the options of its file system.
 
     Raises:
         OSError: the file cannot be created.
         ImportError: the directory is remote, and fsspec is not installed.
     """
     if is_remote(directory):
-        return _remote().RemoteEventFile(directory, event_file_name(secs), suffix, version)  # type: ignore[no-any-return]
+        name = event_file_name(secs)
+        return _remote().RemoteEventFile(directory, name, suffix, version, storage_options or {})  # type: ignore[no-any-return]
     return LocalEventFile(directory, secs, suffix)
 
 
-def write_file(path: str, data: bytes) -> None:
+def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | None = None) -> None:
     """Write a whole file, and create its directory if needed. A reader sees either the old file or the new one."""
     if is_remote(path):
-        _remote().write_file(path, data)
+        _remote().write_file(path, data, storage_options or {})
         return
     os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
     temporary = f"{path}.{os.getpid()}.{next(counter)}.tmp"

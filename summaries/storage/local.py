@@ -32,6 +32,7 @@ class LocalEventFile:
 
     Attributes:
         path: its path.
+        paths: the same.
 
     Raises:
         OSError: the file cannot be created.
@@ -46,6 +47,7 @@ class LocalEventFile:
             except FileExistsError:
                 continue  # another container's process with our host name and pid: take the next number
             break
+        self.paths = [self.path]
 
     def size(self) -> int:
         """The file's size in bytes."""

@@ -15,10 +15,11 @@ class NowhereEventFile:
 
     Attributes:
         path: the same.
+        paths: the same.
     """
 
     def __init__(self, path: str = os.devnull) -> None:
-        self.path = path
+        self.path, self.paths = path, [path]
         self._size = 0
 
     def size(self) -> int:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
-import threading
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from summaries.optional import needs
 from summaries.storage.credentials import Mask, without_credentials
 from summaries.storage.names import is_event_file
-from summaries.storage.prefetch import Prefetcher, ScannedFile
+from summaries.storage.prefetch import REQUESTS, Prefetcher, ScannedFile
 from summaries.storage.protocols import ReplacedError, StoredFile
-from summaries.storage.requests import ShortBodyError, is_conditional, read_range, with_patience
+from summaries.storage.requests import InThreads, ShortBodyError, is_conditional, patiently, read_range, with_patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from concurrent.futures import Future
     from types import TracebackType
     from typing import Self
 
@@ -42,15 +42,22 @@ def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
 
     Raises:
         ImportError: fsspec or the file system is not installed.
+        OSError: the file system cannot be used.
         ValueError: there is no such scheme.
     """
     try:
         system, inside = needs("fsspec.core", "remote").url_to_fs(address, **options)
     except ImportError as error:
         found = next((name for name in _EXTRAS if name in str(error)), None)
-        if found is None:
-            raise
-        raise ImportError(f"this needs {found}: pip install 'gradledger[{_EXTRAS[found]}]'", name=found) from error
+        if found is not None:
+            raise ImportError(f"this needs {found}: pip install 'gradledger[{_EXTRAS[found]}]'", name=found) from error
+        if not isinstance(error, ModuleNotFoundError):
+            raise  # it says what to install
+        package = str(error.name).partition(".")[0]
+        raise ImportError(f"this needs {package}: pip install {package}", name=package) from error
+    except OSError as error:  # hdfs:// tells of every place where it looked for Java
+        reason = Mask(address, options)(str(error).partition("\n")[0])
+        raise OSError(error.errno or errno.EIO, reason, without_credentials(address)) from None
     return system, str(inside)
 
 
@@ -73,13 +80,18 @@ class ObjectStore:
     def __init__(self, address: str, options: Mapping[str, object]) -> None:
         self._address, self._options = address, dict(options)
         self._mask = Mask(address, options)
-        self._system, inside = file_system(address, options)
-        self._inside = inside.rstrip("/")
+        self._connect()
         shown = without_credentials(address).rstrip("/")
         self._shown = shown + "/" if shown.endswith(":") else shown  # of memory://, one slash is the path's
-        # Chained file systems, such as fsspec's caches, are not for several threads at once.
-        self._turn: AbstractContextManager[object] = threading.Lock() if "::" in address else nullcontext()
-        self._prefetcher = Prefetcher(self._fetch, self._confirm)
+
+    def _connect(self) -> None:
+        """Make what belongs to this process: a forked child has neither the threads nor the connections."""
+        self._process = os.getpid()
+        self._system, inside = file_system(self._address, self._options)
+        self._inside = inside.rstrip("/")
+        self._source = _with_coroutines(self._system, chained="::" in self._address)
+        self._slots = asyncio.Semaphore(REQUESTS)
+        self._prefetcher = Prefetcher(self._start, self._confirm)
 
     def __reduce__(self) -> tuple[type[ObjectStore], tuple[str, dict[str, object]]]:
         return ObjectStore, (self._address, self._options)
@@ -107,6 +119,8 @@ class ObjectStore:
 
     def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
         """Open a file for reading; see `Storage.open`. A listed file is opened without a request."""
+        if self._process != os.getpid():
+            self._connect()
         if isinstance(file, str):
             found = self._file(file, self._inner(file))
             if found is None:
@@ -114,7 +128,7 @@ class ObjectStore:
                 raise OSError(error, os.strerror(error), file)
             file = found
         if scan_from is None:
-            return ObjectFile(self._fetch, file)
+            return ObjectFile(self._start, file)
         return ScannedFile(self._prefetcher, file, scan_from)
 
     @contextmanager
@@ -165,29 +179,33 @@ class ObjectStore:
             raise OSError(f"the store does not tell the size of {path}")
         return StoredFile(path, int(size), _identity(entry, int(size)), self)
 
-    def _fetch(self, file: StoredFile, start: int, stop: int) -> bytes:
-        """Read a part of a file, as it was listed.
+    def _start(self, file: StoredFile, start: int, stop: int) -> Future[bytes]:
+        """Start to read a part of a file, as it was listed.
 
-        Raises:
+        The result raises:
             ReplacedError: it is another one now.
             OSError: it cannot be read.
         """
+        return asyncio.run_coroutine_threadsafe(self._fetch(file, start, stop), self._source.loop)
 
-        def request() -> bytes:
+    async def _fetch(self, file: StoredFile, start: int, stop: int) -> bytes:
+        inside = self._inner(file.path)
+
+        async def request() -> bytes:
             try:
-                with self._turn:
-                    return read_range(self._system, self._inner(file.path), start, stop, file.identity)
+                return await read_range(self._source, inside, start, stop, file.identity)
             except ReplacedError:
                 raise ReplacedError(file.path) from None
             except (FileNotFoundError, ShortBodyError):
-                self._compare(file)
+                await asyncio.to_thread(self._compare, file)
                 raise
 
-        return self._request(file.path, request)
+        async with self._slots:
+            return await patiently(request, file.path, self._mask)
 
     def _confirm(self, file: StoredFile) -> None:
         """Raise ReplacedError if parts of a file may be of different objects."""
-        if not is_conditional(self._system, file.identity):
+        if not is_conditional(self._source, file.identity):
             self._compare(file)
 
     def _compare(self, file: StoredFile) -> None:
@@ -205,10 +223,20 @@ class ObjectStore:
 
     def _outer(self, inside: str) -> str:
         """The address of a path in the file system."""
+        if self._inside.startswith("/") and not inside.startswith("/"):  # as some of Arrow's file systems list it
+            inside = "/" + inside
         return self._shown + inside.removeprefix(self._inside)
 
     def _same(self, name: str, inside: str) -> bool:
         return name.strip("/") == inside.strip("/")
+
+
+def _with_coroutines(system: Any, *, chained: bool) -> Any:
+    """The file system, or what reads from it in threads."""
+    if chained:  # such as fsspec's caches: not for several threads at once
+        return InThreads(system, 1)
+    # One that contains another, such as `dir://`, claims to have coroutines even if the other one has none.
+    return system if system.async_impl and not hasattr(system, "fs") else InThreads(system, REQUESTS)
 
 
 def _identity(entry: Mapping[str, Any], size: int) -> Hashable:
@@ -222,18 +250,18 @@ class ObjectFile:
     """A `ReadableFile` of which only some ranges are read: each takes one request.
 
     Args:
-        fetch: returns the bytes of a file from one offset to another.
+        start: starts to fetch the bytes of a file from one offset to another.
         file: the file as it was listed; it is read up to the size that it had then.
     """
 
-    def __init__(self, fetch: Callable[[StoredFile, int, int], bytes], file: StoredFile) -> None:
-        self._fetch = fetch
+    def __init__(self, start: Callable[[StoredFile, int, int], Future[bytes]], file: StoredFile) -> None:
+        self._start = start
         self._file = file
 
     def read_range(self, start: int, size: int) -> bytes:
         """Read `size` bytes from offset `start`; fewer only at the end of the file."""
         stop = min(start + size, self._file.size)
-        return self._fetch(self._file, start, stop) if start < stop else b""
+        return self._start(self._file, start, stop).result() if start < stop else b""
 
     def read_into(self, start: int, buffer: memoryview) -> int:
         """Read bytes from offset `start` into a buffer; return how many, 0 only at or after the end of the file."""

@@ -1,7 +1,7 @@
 """Fetches files before they are read: many ranges at a time, within one file and across files, in bounded memory.
 
     planned files, in order ─┐
-                             ├─▶ ranges in flight, in threads ─▶ fetched bytes ─▶ the reader of each file
+                             ├─▶ ranges in flight ─▶ fetched bytes ─▶ the reader of each file
     open files, fair shares ─┘
 
 While one range is scanned, the next ones arrive, so that a store's latency is paid once and not for each range. Ranges
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
     from types import TracebackType
     from typing import Self
 
@@ -57,15 +57,16 @@ class Prefetcher:
     """Fetches the ranges of files ahead of their readers.
 
     Args:
-        fetch: returns the bytes of a file from one offset to another; called in threads.
+        fetch: starts to fetch the bytes of a file from one offset to another.
         confirm: called at the end of a file that took several ranges; raises if they may be of different objects.
     """
 
-    def __init__(self, fetch: Callable[[StoredFile, int, int], bytes], confirm: Callable[[StoredFile], object]) -> None:
+    def __init__(
+        self, fetch: Callable[[StoredFile, int, int], Future[bytes]], confirm: Callable[[StoredFile], object]
+    ) -> None:
         self._fetch = fetch
         self._confirm = confirm
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(REQUESTS, "gradledger-fetch")
         self._planned: dict[StoredFile, _Scan] = {}
         self._waiting: deque[_Scan] = deque()  # planned, in order, from the first that is not requested completely
         self._open: list[_Scan] = []
@@ -125,7 +126,7 @@ class Prefetcher:
 
     def read(self, file: StoredFile, start: int, stop: int) -> bytes:
         """Read a part of a file that is not in the order of its scan."""
-        return self._fetch(file, start, stop)
+        return self._fetch(file, start, stop).result()
 
     def end(self, scan: _Scan) -> None:
         """Drop what was fetched of an open file and not read."""
@@ -176,7 +177,7 @@ class Prefetcher:
         start = scan.next
         scan.next = min(start + RANGE_BYTES, scan.file.size)
         cost = max(scan.next - start, _LEAST_BYTES)
-        scan.coming.append((start, cost, self._pool.submit(self._fetch, scan.file, start, scan.next)))
+        scan.coming.append((start, cost, self._fetch(scan.file, start, scan.next)))
         scan.held += cost
         self._held += cost
 

@@ -43,9 +43,11 @@ class EventFile(Protocol):
 
     Attributes:
         path: its path or address.
+        paths: the same; of one that is several objects of a store, the addresses of all that were written.
     """
 
     path: str
+    paths: list[str]
 
     def size(self) -> int:
         """The number of bytes appended so far."""
@@ -188,8 +190,8 @@ class StoredFile:
 
 
 def expecting(files: Sequence[StoredFile]) -> AbstractContextManager[object]:
-    """`Storage.expecting` for files that are all in one storage."""
-    return files[0].storage.expecting(files) if files else nullcontext()
+    """`Storage.expecting` for files that are all in one storage; a single file is as well fetched when it is opened."""
+    return files[0].storage.expecting(files) if len(files) > 1 else nullcontext()
 
 
 def chunks(file: ReadableFile, start: int = 0) -> Iterator[bytes]:

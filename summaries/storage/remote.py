@@ -35,20 +35,25 @@ class RemoteEventFile:
         name: the objects' name, to which their numbers are appended.
         suffix: the end of their names.
         version: the record that each object begins with; the caller appends it to the first one.
+        options: the options of the file system.
+
+    Attributes:
+        paths: the addresses of all objects that were written.
     """
 
-    def __init__(self, directory: str, name: str, suffix: str, version: bytes) -> None:
-        self._system, root = file_system(directory, {})
+    def __init__(self, directory: str, name: str, suffix: str, version: bytes, options: Mapping[str, object]) -> None:
+        self._system, root = file_system(directory, options)
+        self._mask = Mask(directory, options)
         self._prefix = f"{root.rstrip('/')}/{name}"
         self._suffix = suffix
         self._version = version
-        self._objects = 0
+        self.paths: list[str] = []
         self._size = 0
 
     @property
     def path(self) -> str:
         """The address of the latest object, or of the first one before it is written."""
-        return self._path(max(0, self._objects - 1))
+        return self.paths[-1] if self.paths else self._path(0)
 
     def size(self) -> int:
         """The number of bytes appended so far, not counting the version records of objects after the first."""
@@ -62,10 +67,10 @@ class RemoteEventFile:
         """
         if self._size > start:  # an interrupted attempt had already written it
             return
-        path = self._path(self._objects)
-        content = bytes(data) if self._objects == 0 else self._version + bytes(data)
-        _pipe(self._system, path, content, path)
-        self._objects += 1
+        path = self._path(len(self.paths))
+        content = self._version + bytes(data) if self.paths else bytes(data)
+        _pipe(self._system, path, content, path, self._mask)
+        self.paths.append(path)
         self._size = start + len(data)
 
     def sync(self) -> None:
@@ -91,19 +96,19 @@ def with_temporary_cache(access: Access) -> Iterator[Access]:
         yield {**access, "cache": directory}
 
 
-def write_file(path: str, data: bytes) -> None:
+def write_file(path: str, data: bytes, options: Mapping[str, object]) -> None:
     """Write one object."""
-    system, inside = file_system(path, {})
-    _pipe(system, inside, data, path)
+    system, inside = file_system(path, options)
+    _pipe(system, inside, data, path, Mask(path, options))
 
 
-def _pipe(system: Any, inside: str, data: bytes, path: str) -> None:
+def _pipe(system: Any, inside: str, data: bytes, path: str, mask: Mask) -> None:
     try:
         if getattr(system, "auto_mkdir", None) is False:  # `file://`: it has directories, and does not make them
             system.makedirs(inside.rpartition("/")[0], exist_ok=True)
         system.pipe_file(inside, data)
-    except Exception as error:  # each store raises its own errors
-        raise _unwritten(error, path, Mask(path, {})) from error
+    except Exception as error:  # noqa: BLE001 - each store raises its own errors
+        raise _unwritten(error, path, mask) from None  # its text may contain credentials
 
 
 def _unwritten(error: Exception, path: str, mask: Mask) -> OSError:

@@ -1,26 +1,32 @@
 """Requests to a store: repeated while that may help, with errors that name the address and the reason.
 
-A store is asked again after throttling, a timeout, a lost connection or a body that is too short; never after an answer
-that would stay the same, such as that an object does not exist or that the credentials have expired.
+Ranges are read by coroutines in fsspec's event loop, so that many are in flight without a thread for each. A store is
+asked again after throttling, a timeout, a lost connection or a body that is too short; never after an answer that would
+stay the same, such as that an object does not exist or that the credentials have expired.
 """
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import random
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from summaries.optional import needs
 from summaries.storage.protocols import ReplacedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from summaries.storage.credentials import Mask
 
-__all__ = ["PATIENCE_SECS", "ShortBodyError", "is_conditional", "read_range", "with_patience"]
+__all__ = ["PATIENCE_SECS", "InThreads", "ShortBodyError", "is_conditional", "patiently", "read_range", "with_patience"]
 
 PATIENCE_SECS = 30.0
 """For so long a failing request is repeated; many stores' libraries repeat it a few times themselves, too."""
@@ -55,17 +61,50 @@ def with_patience(request: Callable[[], Result], path: str, mask: Mask) -> Resul
     Raises:
         OSError: the request failed; `filename` is the address. The kinds for missing files and permissions are kept.
     """
-    until = time.monotonic() + PATIENCE_SECS
-    pause = _FIRST_PAUSE_SECS
+    patience = _Patience(path, mask)
     while True:
         try:
             return request()
         except Exception as error:  # noqa: BLE001 - each store raises its own errors
-            wait = pause * random.uniform(0.5, 1.0)  # noqa: S311 - so that requests do not return together
-            if _is_final(error) or time.monotonic() + wait > until:
-                raise _translated(error, path, mask) from None  # its text may contain credentials
-        time.sleep(wait)
-        pause = min(2 * pause, _LONGEST_PAUSE_SECS)
+            pause = patience.pause_after(error)
+        time.sleep(pause)
+
+
+async def patiently(request: Callable[[], Awaitable[Result]], path: str, mask: Mask) -> Result:
+    """`with_patience` for a request that is a coroutine."""
+    patience = _Patience(path, mask)
+    while True:
+        try:
+            return await request()
+        except Exception as error:  # noqa: BLE001 - each store raises its own errors
+            pause = patience.pause_after(error)
+        await asyncio.sleep(pause)
+
+
+class _Patience:
+    """How long a request is repeated, and how long to wait between two attempts.
+
+    Args:
+        path: the address, for errors.
+        mask: hides credentials in errors.
+    """
+
+    def __init__(self, path: str, mask: Mask) -> None:
+        self._path, self._mask = path, mask
+        self._until = time.monotonic() + PATIENCE_SECS
+        self._pause = _FIRST_PAUSE_SECS
+
+    def pause_after(self, error: Exception) -> float:
+        """The seconds to wait after an attempt that failed.
+
+        Raises:
+            OSError: another attempt would not help.
+        """
+        pause = self._pause * random.uniform(0.5, 1.0)  # noqa: S311 - so that requests do not return together
+        if _is_final(error) or time.monotonic() + pause > self._until:
+            raise _translated(error, self._path, self._mask) from None  # its text may contain credentials
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECS)
+        return pause
 
 
 def _is_final(error: Exception) -> bool:
@@ -94,11 +133,34 @@ def is_conditional(system: Any, identity: Any) -> bool:
     return name == "generation" or (name == "ETag" and hasattr(system, "_call_s3"))
 
 
-def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -> bytes:
-    """Read a part of an object with one request.
+class InThreads:
+    """A file system whose reads are coroutines, though the library's own are not: each blocks a thread.
 
     Args:
         system: an fsspec file system.
+        threads: how many reads at a time.
+
+    Attributes:
+        loop: the event loop to run them in.
+    """
+
+    def __init__(self, system: Any, threads: int) -> None:
+        self.loop = needs("fsspec.asyn", "remote").get_loop()
+        self._system = system
+        # Arrow's file systems open a stream for a range from 0, and then fail to seek in it, if they are not told to.
+        self._seekable = {"seekable": True} if "seekable" in signature(system._open).parameters else {}  # noqa: SLF001
+        self._pool = ThreadPoolExecutor(threads, "gradledger-fetch")
+
+    async def _cat_file(self, inside: str, **wanted: object) -> Any:
+        read = partial(self._system.cat_file, inside, **self._seekable, **wanted)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, read)
+
+
+async def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -> bytes:
+    """Read a part of an object with one request.
+
+    Args:
+        system: an fsspec file system with coroutines, or an `InThreads`.
         inside: the path in it.
         start: the first byte.
         stop: the byte after the last; greater than `start`.
@@ -110,31 +172,25 @@ def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -
         Exception: any other error, which depends on the store.
     """
     if not is_conditional(system, identity):
-        data = system.cat_file(inside, start=start, end=stop)
+        data = await system._cat_file(inside, start=start, end=stop)  # noqa: SLF001 - fsspec's name of its coroutine
     elif identity[0] == "ETag":
-        data = _read_s3(system, inside, start, stop, identity[1])
+        data = await _read_s3(system, inside, start, stop, identity[1])
     else:
-        data = system.cat_file(inside, start=start, end=stop, generation=identity[1])
+        data = await system._cat_file(inside, start=start, end=stop, generation=identity[1])  # noqa: SLF001
     if len(data) != stop - start:
         raise ShortBodyError(errno.EIO, f"the store returned {len(data)} of {stop - start} bytes")
     return bytes(data)
 
 
-def _read_s3(system: Any, inside: str, start: int, stop: int, etag: str) -> Any:
-    from fsspec.asyn import sync  # noqa: PLC0415 - an extra
-
+async def _read_s3(system: Any, inside: str, start: int, stop: int, etag: str) -> Any:
     bucket, key, version = system.split_path(inside)
     wanted = {"Bucket": bucket, "Key": key, "Range": f"bytes={start}-{stop - 1}", "IfMatch": etag}
     if version:
         wanted["VersionId"] = version
-
-    async def body() -> Any:
-        answer = await system._call_s3("get_object", **wanted)  # noqa: SLF001 - `call_s3` would wait for it apart
+    try:
+        answer = await system._call_s3("get_object", **wanted)  # noqa: SLF001 - `_cat_file` takes no condition
         async with answer["Body"] as stream:
             return await stream.read()
-
-    try:
-        return sync(system.loop, body)
     except OSError as error:
         response = getattr(error.__cause__, "response", None) or {}
         if response.get("ResponseMetadata", {}).get("HTTPStatusCode") == _NOT_AS_LISTED:

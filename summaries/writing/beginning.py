@@ -10,12 +10,20 @@ from summaries.wire.pb import Event, SessionLog, SourceMetadata
 from summaries.wire.records import frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from summaries.storage.files import EventFile
 
 __all__ = ["begun_file"]
 
 
-def begun_file(directory: str | None, now: float, suffix: str, purge_step: int | None) -> EventFile:
+def begun_file(
+    directory: str | None,
+    now: float,
+    suffix: str,
+    purge_step: int | None,
+    storage_options: Mapping[str, object] | None = None,
+) -> EventFile:
     """A new event file that contains its first records.
 
     Args:
@@ -23,13 +31,17 @@ def begun_file(directory: str | None, now: float, suffix: str, purge_step: int |
         now: seconds since the epoch.
         suffix: the end of the file's name.
         purge_step: supersedes the events of the run's earlier files at this step and later; None for none.
+        storage_options: for an address, the options of its file system.
 
     Raises:
         OSError: the file cannot be created.
     """
     version = Event(wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="gradledger"))
     first = frame(version.SerializeToString())
-    file = NowhereEventFile() if directory is None else create_event_file(directory, now, suffix, first)
+    if directory is None:
+        file: EventFile = NowhereEventFile()
+    else:
+        file = create_event_file(directory, now, suffix, first, storage_options)
     if purge_step is not None:
         start = Event(wall_time=now, step=purge_step, session_log=SessionLog(status=SessionLog.START))
         first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START

@@ -61,6 +61,7 @@ class EventFileWriter(Lifecycle):
         write_to_disk: if False, nothing is written anywhere.
         flusher: a background thread to share with other writers; its own if None.
         clock: returns the seconds since the epoch; time.time if None.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
 
     Raises:
         TypeError: an argument has the wrong type.

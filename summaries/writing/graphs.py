@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf import text_format
 
@@ -12,10 +12,20 @@ from summaries.storage.files import write_file
 from summaries.storage.names import join
 from summaries.wire.pb import GraphDef
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 __all__ = ["write_graph"]
 
 
-def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
+def write_graph(
+    graph_def: Any,
+    logdir: str | os.PathLike[str],
+    name: str,
+    as_text: bool = True,
+    *,
+    storage_options: Mapping[str, object] | None = None,
+) -> str:
     """Write a GraphDef to a file of its own, as TF1's function of the same name does.
 
     Args:
@@ -24,6 +34,7 @@ def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_te
         logdir: the directory; created if missing.
         name: the file's name, usually ending in .pbtxt, or in .pb if binary.
         as_text: whether to write protobuf's text format instead of binary.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
 
     Returns:
         The file's path.
@@ -44,5 +55,5 @@ def write_graph(graph_def: Any, logdir: str | os.PathLike[str], name: str, as_te
     if as_text:
         data = text_format.MessageToString(GraphDef.FromString(data), as_utf8=True).encode()
     path = join(os.fspath(logdir), name)
-    write_file(path, data)
+    write_file(path, data, storage_options)
     return path

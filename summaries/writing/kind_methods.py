@@ -263,5 +263,5 @@ class KindMethods(EventFileWriter):
         """
         check_tag(tag)
         if self._projector_files is None:
-            self._projector_files = projector.Projector(self._event_directory)
+            self._projector_files = projector.Projector(self._event_directory, self._storage_options)
         self._projector_files.add(mat, metadata, label_img, self._event_step(global_step), tag, metadata_header)

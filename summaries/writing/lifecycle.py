@@ -31,7 +31,7 @@ from summaries.writing.pending import ROW_BYTES, Pending, held_by_this_thread
 from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any, Self
 
 __all__ = ["NEVER", "Lifecycle", "new_flusher"]
@@ -78,6 +78,7 @@ class Lifecycle:
         write_to_disk: bool = True,
         flusher: Flusher | None = None,
         clock: Callable[[], float] | None = None,
+        storage_options: Mapping[str, object] | None = None,
     ) -> None:
         self._given_logdir = os.fsdecode(logdir)
         # The working directory may change while the writer writes.
@@ -90,13 +91,14 @@ class Lifecycle:
         self._sync_files = fsync
         self._purge_step = None if purge_step is None else as_step(purge_step, "purge_step")
         self._write_to_disk = write_to_disk
+        self._storage_options = storage_options
         self._event_flusher = flusher or new_flusher(self._given_logdir, flush_secs)
         self._wall_clock = clock or time.time
         self._at_once = not (self._max_queue and self._event_flusher.flush_secs)
 
         self._nonfinite_warnings = NonFiniteWarnings()
         self._default_step = 0  # of calls that give none
-        self._file_paths: list[str] = []  # of every file so far
+        self._file_paths: list[list[str]] = []  # of every file so far; one in a store is several objects
         self._is_closed = False  # or closing
         self._write_failed = False  # to write
         self._went_on = False  # after close()
@@ -128,7 +130,7 @@ class Lifecycle:
     @computed
     def paths(self) -> list[str]:
         """Every file so far."""
-        return self._file_paths
+        return [path for paths in self._file_paths for path in paths]
 
     def get_logdir(self) -> str:
         """The directory that the file is in."""
@@ -231,8 +233,10 @@ class Lifecycle:
         """Begin a new file, and register with the background thread."""
         with self._disk_lock:
             directory = self._event_directory if self._write_to_disk else None
-            self._event_file = begun_file(directory, self._wall_clock(), self._file_suffix, self._purge_step)
-            self._file_paths.append(self._event_file.path)
+            self._event_file = begun_file(
+                directory, self._wall_clock(), self._file_suffix, self._purge_step, self._storage_options
+            )
+            self._file_paths.append(self._event_file.paths)
             self._purge_step = None  # only the first file purges; later ones continue it
             self._pending_events.begin_file()
             self._metadata_once.begin_file()
@@ -251,7 +255,7 @@ class Lifecycle:
                 f"{type(self).__name__}({self._given_logdir!r}) in that process; each writes a file of its own"
             )
         state = {name: value for name, value in self.__dict__.items() if name not in self._of_this_process}
-        return state | {"_event_file": NowhereEventFile(self._event_file.path), "_file_paths": self._file_paths[:]}
+        return state | {"_event_file": NowhereEventFile(self._event_file.path), "_file_paths": [self.paths]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -22,7 +22,7 @@ from summaries.storage.names import join
 from summaries.values import as_array
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 __all__ = ["Projector"]
@@ -37,10 +37,11 @@ class Projector:
 
     Args:
         logdir: the run's directory.
+        storage_options: for an address, the options of its file system.
     """
 
-    def __init__(self, logdir: str) -> None:
-        self._logdir = logdir
+    def __init__(self, logdir: str, storage_options: Mapping[str, object] | None = None) -> None:
+        self._logdir, self._storage_options = logdir, storage_options
 
     def add(
         self,
@@ -71,7 +72,7 @@ class Projector:
             warn_odd("embedding", tag, "has a metadata_header without metadata", "the header is left out")
         directory = str(step).zfill(5), quote(tag, safe=" ").replace(".", "%2E")
         for name, data in files.items():
-            write_file(join(self._logdir, *directory, name), data)
+            write_file(join(self._logdir, *directory, name), data, self._storage_options)
         self._list(f"{tag}:{str(step).zfill(5)}", "/".join(directory), files, size)
 
     def _list(self, name: str, directory: str, files: dict[str, bytes], size: tuple[int, int] | None) -> None:
@@ -89,9 +90,9 @@ class Projector:
         entry = "\n".join([*lines, "}", ""])
         path = join(self._logdir, _CONFIG)
         with _listing:
-            config = (read_file(path) or b"").decode()  # another writer may have added entries
+            config = (read_file(path, self._storage_options) or b"").decode()  # another writer may have added entries
             if entry not in config:
-                write_file(path, (config + entry).encode())
+                write_file(path, (config + entry).encode(), self._storage_options)
 
 
 def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int) -> str:

@@ -63,14 +63,14 @@ class RunWriter(EventFileWriter):
         rounded to float32; they stay in the files, so that each export is complete.
 
         Args:
-            path: the JSON file.
+            path: the JSON file; an address is written to with the options of this writer.
 
         Raises:
             OSError: a file cannot be written or read.
         """
         self.flush()
         curves = {directory: self._child_writers[directory].paths for directory in self._curve_directories}
-        write_file(os.fspath(path), scalars_json(curves).encode())
+        write_file(os.fspath(path), scalars_json(curves, self._storage_options).encode(), self._storage_options)
 
     def add_hparams(
         self,

@@ -15,19 +15,20 @@ if TYPE_CHECKING:
 __all__ = ["scalars_json"]
 
 
-def scalars_json(files: Mapping[str, Iterable[str]]) -> str:
+def scalars_json(files: Mapping[str, Iterable[str]], storage_options: Mapping[str, object] | None = None) -> str:
     """Every scalar of some files: ``{directory: [[wall time, step, value], ...], ...}``.
 
     Args:
         files: directory → paths of the event files that were written there.
+        storage_options: for addresses, the options of their file system.
     """
-    return json.dumps({directory: [*_points(paths)] for directory, paths in files.items()})
+    return json.dumps({directory: [*_points(paths, storage_options)] for directory, paths in files.items()})
 
 
-def _points(paths: Iterable[str]) -> Iterator[tuple[float, int, float]]:
+def _points(paths: Iterable[str], storage_options: Mapping[str, object] | None) -> Iterator[tuple[float, int, float]]:
     for path in paths:
         parser = RecordParser()
-        parser.feed(read_file(path) or b"")
+        parser.feed(read_file(path, storage_options) or b"")
         for item in parser.items():
             if isinstance(item, Record):
                 event = Event.FromString(item.data)

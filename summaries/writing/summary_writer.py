@@ -53,6 +53,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         comet_config: accepted for tensorboardX's sake; nothing is sent to Comet.
         max_pending_bytes: roughly the memory that waiting events may take; a call that finds it used up writes them.
         fsync: flush() and close() return only when the bytes are on the disk.
+        storage_options: for an address, the options of its file system, as fsspec takes them.
 
     Raises:
         TypeError: an argument is given twice, or has the wrong type.
@@ -86,6 +87,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         comet_config: Mapping[str, Any] | None = None,
         max_pending_bytes: int = 64 << 20,
         fsync: bool = False,
+        storage_options: Mapping[str, object] | None = None,
     ) -> None:
         given = {
             "max_queue": max_queue,
@@ -113,6 +115,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
             "purge_step": self.purge_step,
             "write_to_disk": given["write_to_disk"] is not False,
             "flusher": new_flusher(directory, given["flush_secs"]),
+            "storage_options": storage_options,
         }
         self._child_writers, self._curve_directories = {}, {}
         self._run_metadata_tags = set()

@@ -83,8 +83,8 @@ class Proxy:
         port: the server's, on this machine.
         latency_secs: waited before each answer.
         bytes_per_sec: the rate of all answers together; None does not limit it.
-        remembers: whether objects are served from memory after their first request, for speed: the server reads a
-            whole object for each range.
+        remembers: whether objects and listings are served from memory after their first request, for speed: the server
+            reads a whole object for each range, and takes several times a store's latency for a listing.
 
     Attributes:
         requests: what was asked for, in order.
@@ -163,6 +163,9 @@ class Proxy:
         if self._objects is not None and request.range:
             await self._from_memory(request, head, writer)
             return True
+        if self._objects is not None and request.is_listing:
+            await self._listing_from_memory(request, head, writer)
+            return True
         answered, there = await asyncio.open_connection("127.0.0.1", self._port, limit=_PIECE)
         try:
             there.write(head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1) + body)
@@ -194,6 +197,17 @@ class Proxy:
             await self._wait_for_room(len(body[at : at + _PIECE]))
             writer.write(body[at : at + _PIECE])
             await writer.drain()
+
+    async def _listing_from_memory(self, request, head, writer):
+        if request.path not in self._objects:
+            answered, there = await asyncio.open_connection("127.0.0.1", self._port, limit=_PIECE)
+            there.write(head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
+            self._objects[request.path] = await answered.read()
+            there.close()
+        answer = self._objects[request.path].replace(b"Connection: close", b"Connection: keep-alive")
+        await self._wait_for_room(len(answer))
+        writer.write(answer)
+        await writer.drain()
 
     async def _wait_for_room(self, size):
         """Wait until the link has carried what was sent before, and this."""

@@ -12,8 +12,18 @@ import fsspec
 import pytest
 from helpers import polls
 
-from summaries import SummaryWriter, audit, read_events, read_logdir
+from summaries import (
+    GraphDef,
+    SummaryWriter,
+    audit,
+    read_events,
+    read_graph,
+    read_logdir,
+    read_run,
+    write_graph,
+)
 from summaries.cli import main
+from summaries.wire.pb import NodeDef
 
 REASON = "needs servers of stores, which `make stores` installs"
 AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="  # everybody's
@@ -48,7 +58,7 @@ def azure(tmp_path_factory):
     options = {"connection_string": f"DefaultEndpointsProtocol=http;{text}"}
     fsspec.filesystem("az", **options).mkdir("bucket")
     yield SimpleNamespace(address="az://bucket/runs", options=options)
-    server.terminate()
+    server.kill()  # asked to end, it waits for a minute or two for connections to be closed
     server.wait()
 
 
@@ -92,11 +102,26 @@ def test_every_command(store, capsys, tmp_path):
         (["verify", store.address], "201 events, 0 faults"),
         (["audit", store.address, "--cache-dir", str(tmp_path / "cache")], "2 runs"),
         (["audit", store.address, "--jobs", "2", "--cache-dir", str(tmp_path / "cache")], "2 runs"),
+        (["compare", store.address], "2 runs in 2 groups, by train/loss"),
         (["clip-advice", f"{store.address}/a"], "suggested: clip_norm = 1"),
         (["export", store.address, target], f"{target}: 400 points"),
     ):
         assert main([*command, *options]) == 0, capsys.readouterr()
         assert said in capsys.readouterr().out
+
+
+def test_writing(store):
+    access = {"storage_options": store.options}
+    with SummaryWriter(f"{store.address}/d", **access) as writer:
+        for step in range(3):
+            writer.add_scalar("loss", 1.0, step)
+            writer.flush()
+    graph = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
+    path = write_graph(graph, f"{store.address}/d", "graph.pbtxt", **access)
+    assert read_graph(path, **access) == graph
+    run = read_run(f"{store.address}/d", **access)
+    assert run.scalars["loss"].step.tolist() == [0, 1, 2]
+    assert len(run.files) == len(writer.paths) == 4
 
 
 def test_reading(store):

@@ -2,11 +2,12 @@
 
 import threading
 import time
+import traceback
 
 import numpy as np
 import pytest
 
-from summaries import SummaryWriter, audit, clip_advice, read_events, read_logdir, read_run, verify
+from summaries import SummaryWriter, audit, clip_advice, compare, read_events, read_logdir, read_run, verify
 from summaries.auditing.config import Config
 from summaries.auditing.watch import watch
 from summaries.cli import main
@@ -131,11 +132,35 @@ def test_every_command(runs, s3, capsys, tmp_path):
     assert len([line for line in capsys.readouterr().out.splitlines() if line.startswith(remote)]) == 7
     assert main(["audit", remote, "--jobs", "2", *options]) == 1
     assert "train/loss" in capsys.readouterr().out
+    assert main(["compare", remote, *options]) == 0
+    assert "5 runs in 5 groups, by train/loss" in capsys.readouterr().out
     assert main(["clip-advice", f"{remote}/healthy", *options]) == 0
     assert "suggested: clip_norm" in capsys.readouterr().out
     assert main(["export", remote, f"{s3.address}/x.csv", *options]) == 1
     assert f"{s3.address}/x.csv: " in capsys.readouterr().out
     assert clip_advice(f"{remote}/healthy", storage_options=s3.options).steps == 300
+
+
+def test_writing(s3):
+    """Each flush is one request, which creates an object; credentials are in no error."""
+    access = {"storage_options": s3.options}
+    with SummaryWriter(f"{s3.address}/live", **access) as writer:
+        for step in range(3):
+            writer.add_scalar("loss", step, step)
+            writer.flush()
+    puts = [request for request in s3.proxy.requests if request.method == "PUT"]
+    assert len(puts) == len(writer.paths) == len(s3.proxy.requests) == 4
+    assert read_run(f"{s3.address}/live", **access).scalars["loss"].value.tolist() == [0, 1, 2]
+    secret = {**s3.options, "endpoint_url": "http://wJalrXUtnFEMI.invalid"}
+    with pytest.raises(OSError, match="could not be written") as raised:
+        SummaryWriter(f"{s3.address}/live", storage_options={**secret, "client_kwargs": {}})
+    assert s3.options["secret"] not in "".join(traceback.format_exception(raised.value))
+
+
+def test_comparing(runs):
+    local, remote, access = runs
+    ours, theirs = compare(remote, **access), compare(local)
+    assert repr(ours) == repr(theirs)
 
 
 def test_a_cache_makes_the_second_time_a_listing(runs, s3, tmp_path):

@@ -19,14 +19,18 @@ from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
 from summaries.execution.processes import Died, in_processes
+from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Unpack
 
     from summaries.auditing.comparison.results import Value
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
+    from summaries.storage.files import Access
 
 __all__ = ["compare_runs"]
 
@@ -43,6 +47,7 @@ def compare_runs(
     bad: Sequence[str] = (),
     jobs: int | None = 1,
     on_run: Callable[[str, object], object] = lambda _name, _result: None,
+    **access: Unpack[Access],
 ) -> Comparison:
     """Compare the runs below a directory; arguments as in `summaries.compare`, whose docstring explains them.
 
@@ -51,11 +56,11 @@ def compare_runs(
     after each run.
     """
     known = read_table(str(table)) if table is not None else Table()
-    found = {run.name: run for run in runs_below(path)}
+    found = {run.name: run for run in runs_below(path, **access)}
     ranks = {rank for job in ranked_jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
     read = _Read(known)
     compared = [run for name, run in found.items() if name not in ranks]
-    jobs = jobs_for(compared, jobs)
+    jobs = jobs_for(compared, jobs, processes=True)
     task = _Task(config, metric, maximize, sum(run.size for run in compared) // jobs)
     read.all(compared, task, jobs, on_run)
     read.settle()
@@ -93,6 +98,10 @@ class _Task:
     maximize: bool
     in_all: int
 
+    def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
+        """While this context lasts, these runs will be read in this order."""
+        return expecting([file for run in runs for file in run.files])
+
     def __call__(self, files: RunFiles) -> _Reached:
         run, failures = read_what_can_be(files.name, files.files, self.in_all)
         left_out = [(files.name, failure.reason) for failure in (*files.failures, *failures)]
@@ -105,12 +114,11 @@ class _Task:
         return _Reached(reached, {**run.hparams, **from_name(files.name)}, left_out)
 
 
-def _results(
-    task: Callable[[RunFiles], _Reached], runs: Sequence[RunFiles], jobs: int
-) -> Iterator[tuple[RunFiles, _Reached]]:
+def _results(task: _Task, runs: Sequence[RunFiles], jobs: int) -> Iterator[tuple[RunFiles, _Reached]]:
     """Each run with what it reached, in the order in which they are done."""
     if jobs <= 1:
-        yield from ((run, task(run)) for run in runs)
+        with task.expecting(runs):
+            yield from ((run, task(run)) for run in runs)
         return
     for run, result in in_processes(task, runs, jobs):
         if isinstance(result, Died):

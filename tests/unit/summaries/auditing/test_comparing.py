@@ -5,6 +5,7 @@ import json
 import labelled_populations as populations
 import pytest
 
+from summaries import compare
 from summaries.cli import main
 
 
@@ -26,6 +27,20 @@ def test_formats(capsys):
     with open("page.html", encoding="utf-8") as page, open("report.txt", encoding="utf-8") as report:
         assert page.read().startswith("<!doctype html>")
         assert report.read().startswith("24 runs in 6 groups")
+
+
+@pytest.mark.usefixtures("sweep")
+def test_an_address(capsys, tmp_path):
+    """With options, which `dir://` needs, and a cache."""
+    assert main(["compare", "runs"]) == 0
+    local = capsys.readouterr().out
+    where = ["--storage-option", f"path={tmp_path}", "--storage-option", "target_protocol=file"]
+    for more in ([], ["--cache-dir", "cache"], ["--cache-dir", "cache"]):
+        assert main(["compare", "dir://runs", *where, *more]) == 0
+        assert capsys.readouterr().out == local
+    assert len(list((tmp_path / "cache").iterdir())) == 24
+    found = compare("dir://runs", storage_options={"path": str(tmp_path), "target_protocol": "file"}, cache="cache")
+    assert len(found.members) == 24
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """Addresses: found with one listing, read in ranges, shown without credentials; over fsspec's memory file system."""
 
 import io
+import os
 import pickle
+import sys
 
 import fsspec
 import numpy as np
 import pytest
+from helpers import run_script
 
 from summaries import (
     GraphDef,
@@ -214,6 +217,23 @@ def test_storages_travel_between_processes(runs):
     )
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_reads_what_its_parent_opened(tmp_path):
+    """As the workers of torch's DataLoader do, which have none of their parent's threads."""
+    script = """
+import os, numpy as np
+from summaries import SummaryWriter, read_run
+with SummaryWriter("memory://runs/a") as writer:
+    writer.add_image("noise", np.zeros((1, 2, 2), np.uint8), 1)
+run = read_run("memory://runs/a")
+child = os.fork()
+if child == 0:
+    os._exit(run.images["noise"][0].width)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == run.images["noise"][0].width == 2
+"""
+    run_script(tmp_path, script, timeout=60)
+
+
 def test_a_file_of_several_ranges_that_is_replaced(system, monkeypatch):
     """The bytes of two objects are never mixed: the run is read again."""
     monkeypatch.setattr("summaries.storage.prefetch.RANGE_BYTES", 1000)
@@ -265,6 +285,55 @@ def test_a_missing_library(monkeypatch, said, extra):
     with pytest.raises(ImportError) as raised:
         read_run("s3://bucket/runs")
     assert str(raised.value).endswith(f": pip install 'gradledger[{extra}]'")
+
+
+@pytest.mark.parametrize(
+    ("address", "package", "message"),
+    [
+        ("hf://datasets/somebody/runs", "huggingface_hub", "Install huggingface_hub to access HfFileSystem"),
+        ("hdfs://namenode:8020/runs", "pyarrow.fs", "this needs pyarrow: pip install pyarrow"),
+    ],
+)
+def test_a_missing_package_of_another_store(monkeypatch, address, package, message):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError) as raised:
+        read_run(address)
+    assert str(raised.value) == message
+
+
+def test_hdfs(tmp_path, monkeypatch):
+    """pyarrow's file system, over a local one instead of Java's."""
+    fs = pytest.importorskip("pyarrow.fs", reason="the extra `export` is not installed")
+    asked = []
+
+    def hadoop(**options):
+        asked.append((options["host"], options["port"], options["user"]))
+        return fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+
+    monkeypatch.setattr(fs, "HadoopFileSystem", hadoop)
+    address = "hdfs://me@namenode:8020/runs"
+    with SummaryWriter(str(tmp_path / "runs/a")) as writer:
+        for step in range(50):
+            writer.add_scalar("loss", 1 / (1 + step), step)
+    runs = read_logdir(address)
+    assert [len(run.scalars["loss"]) for run in runs.values()] == [50]
+    assert asked == [("namenode", 8020, "me")]
+    assert runs["a"].files[0].startswith("hdfs://***@namenode:8020/runs/a/events.out.tfevents.")
+    assert audit(address).runs[0].points == 50
+
+
+def test_a_file_system_that_cannot_be_used(monkeypatch):
+    """The first line of what it says, without credentials."""
+
+    class Core:
+        @staticmethod
+        def url_to_fs(*_, **__):
+            raise OSError("Unable to load libjvm for sesame\ndlopen(/usr/lib/jvm) failed")
+
+    monkeypatch.setattr(object_store, "needs", lambda *_: Core)
+    with pytest.raises(OSError, match="Unable to load libjvm") as raised:
+        read_run("hdfs://me@namenode/runs", storage_options={"password": "sesame"})
+    assert str(raised.value) == "[Errno 5] Unable to load libjvm for ***: 'hdfs://***@namenode/runs'"
 
 
 def test_credentials_in_an_address(system, monkeypatch):

@@ -1,6 +1,7 @@
 """Fetching ahead: what is requested, in which order, and how much of it at a time."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -26,7 +27,8 @@ class Store:
         self.asked, self.confirmed = [], []
         self.gate = threading.Event()
         self.gate.set()
-        self.prefetcher = Prefetcher(self.fetch, self.confirmed.append)
+        self.threads = ThreadPoolExecutor(32)
+        self.prefetcher = Prefetcher(lambda *part: self.threads.submit(self.fetch, *part), self.confirmed.append)
 
     def fetch(self, file, start, stop):
         self.asked.append((file.path, start, stop))
@@ -37,7 +39,7 @@ class Store:
 
     def settled(self):
         """What was asked for, when all that was is answered."""
-        self.prefetcher._pool.submit(lambda: None).result()
+        self.threads.submit(lambda: None).result()
         return sorted(self.asked)
 
 

@@ -1,5 +1,8 @@
 """Event files in an object store: written to fsspec's memory file system, with its traffic counted."""
 
+import json
+import pickle
+
 import fsspec
 import numpy as np
 import pytest
@@ -94,6 +97,51 @@ def test_graphs(store):
     assert read_graph(path) == graph
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_graph("memory://runs/d/nowhere.pb")
+
+
+INSIDE = {"path": "/base", "target_protocol": "memory"}
+"""Options with which `dir://` is a directory of the memory file system, and without which it is nothing."""
+
+
+def test_a_writer_with_options(store):
+    with SummaryWriter("dir://runs/e", storage_options=INSIDE) as writer:
+        writer.add_scalar("loss", 1.0, 3)
+        writer.add_scalars("both", {"x": 2.0}, 4)
+        writer.add_embedding(np.eye(2), tag="one")
+        writer.add_embedding(np.eye(2), tag="two")
+    assert points(store, "/base/runs/e/both_x") == [(4, 2.0)]
+    assert store.cat_file("/base/runs/e/projector_config.pbtxt").count(b"tensor_path") == 2
+    assert writer.path.startswith("dir://runs/e/events.out.tfevents.")
+    assert writer.paths == sorted(f"dir://{path.removeprefix('/base/')}" for path in store.glob("/base/runs/e/*tfev*"))
+    writer.export_scalars_to_json("dir://runs/e/all.json")
+    ((directory, ((_, step, value),)),) = json.loads(store.cat_file("/base/runs/e/all.json")).items()
+    assert (directory, step, value) == ("dir://runs/e/both_x", 4, 2.0)
+    again = pickle.loads(pickle.dumps(writer))  # noqa: S301 - our own
+    again.add_scalar("loss", 2.0, 4)
+    again.close()
+    run = read_run("dir://runs/e", storage_options=INSIDE)
+    assert run.scalars["loss"].value.tolist() == [1.0, 2.0]
+
+
+def test_a_graph_with_options():
+    graph = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
+    path = write_graph(graph, "dir://runs/f", "graph.pb", as_text=False, storage_options=INSIDE)
+    assert path == "dir://runs/f/graph.pb"
+    assert read_graph("memory://base/runs/f/graph.pb") == read_graph(path, storage_options=INSIDE) == graph
+
+
+def test_credentials_are_in_no_error(store, monkeypatch):
+    def failing(self, path, value, **options):
+        raise PermissionError("AKIDEXAMPLE is not ours")
+
+    monkeypatch.setattr(type(store), "pipe_file", failing)
+    options = {"path": "/base", "target_protocol": "memory", "target_options": {"key": "AKIDEXAMPLE"}}
+    for write in (lambda: SummaryWriter("dir://g", storage_options=options),
+                  lambda: write_graph(b"", "dir://g", "graph", storage_options=options)):  # fmt: skip
+        with pytest.raises(OSError, match="could not be written") as raised:
+            write()
+        assert raised.value.strerror == "could not be written: *** is not ours"
+        assert raised.value.__suppress_context__
 
 
 def test_a_directory_of_a_local_address_is_made(tmp_path):

@@ -1,5 +1,6 @@
 """Which failures are repeated, and what the error says at the end."""
 
+import asyncio
 import errno
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pytest
 from summaries.storage import requests
 from summaries.storage.credentials import Mask
 from summaries.storage.protocols import ReplacedError
-from summaries.storage.requests import ShortBodyError, read_range, with_patience
+from summaries.storage.requests import InThreads, ShortBodyError, patiently, read_range, with_patience
 
 MASK = Mask("s3://bucket", {"secret": "hidden"})
 
@@ -27,7 +28,29 @@ def pauses(monkeypatch):
     pauses = []
     clock = SimpleNamespace(sleep=pauses.append, monotonic=lambda: sum(pauses))
     monkeypatch.setattr(requests, "time", clock)
+
+    async def sleep(secs):
+        pauses.append(secs)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
     return pauses
+
+
+def in_turn(request, path, mask):
+    return with_patience(request, path, mask)
+
+
+def as_coroutine(request, path, mask):
+    async def coroutine():
+        return request()
+
+    return asyncio.run(patiently(coroutine, path, mask))
+
+
+@pytest.fixture(params=[in_turn, as_coroutine])
+def make(request):
+    """Makes a request, one way or the other."""
+    return request.param
 
 
 def failing(times, error):
@@ -51,8 +74,8 @@ def failing(times, error):
         ShortBodyError(),
     ],
 )
-def test_what_may_pass_is_repeated(error, pauses):
-    assert with_patience(failing(4, error), "s3://bucket/x", MASK) == "answer"
+def test_what_may_pass_is_repeated(make, error, pauses):
+    assert make(failing(4, error), "s3://bucket/x", MASK) == "answer"
     assert len(pauses) == 4
     assert pauses == sorted(pauses)
     assert sum(pauses) < 2
@@ -73,9 +96,9 @@ def test_what_may_pass_is_repeated(error, pauses):
         ),
     ],
 )
-def test_what_would_stay_is_not_repeated(error, kind, number, reason, pauses):
+def test_what_would_stay_is_not_repeated(make, error, kind, number, reason, pauses):
     with pytest.raises(kind) as raised:
-        with_patience(failing(1, error), "s3://bucket/x", MASK)
+        make(failing(1, error), "s3://bucket/x", MASK)
     assert (raised.value.errno, raised.value.strerror, raised.value.filename) == (number, reason, "s3://bucket/x")
     assert raised.value.__suppress_context__  # the cause may contain credentials
     assert not pauses
@@ -89,9 +112,9 @@ def test_what_would_stay_is_not_repeated(error, kind, number, reason, pauses):
         (TimeoutError(), "the store did not answer in time (TimeoutError)"),
     ],
 )
-def test_patience_ends(error, reason, pauses):
+def test_patience_ends(make, error, reason, pauses):
     with pytest.raises(OSError, match="s3://bucket/x") as raised:
-        with_patience(failing(1000, error), "s3://bucket/x", MASK)
+        make(failing(1000, error), "s3://bucket/x", MASK)
     assert (raised.value.strerror, raised.value.filename) == (reason, "s3://bucket/x")
     assert requests.PATIENCE_SECS - 5 < sum(pauses) <= requests.PATIENCE_SECS
 
@@ -102,9 +125,19 @@ class System:
     def __init__(self):
         self.asked = []
 
+    def _open(self, path):
+        """As fsspec's have it."""
+
     def cat_file(self, path, **options):
         self.asked.append(options)
         return b"bytes!"[options["start"] : options["end"]]
+
+    async def _cat_file(self, path, **options):
+        return self.cat_file(path, **options)
+
+
+def read(system, *part):
+    return asyncio.run(read_range(system, "bucket/x", *part))
 
 
 @pytest.mark.parametrize(
@@ -114,11 +147,12 @@ class System:
 def test_a_range(identity, more):
     """One request; Google's store is asked for the listed generation."""
     system = System()
-    assert read_range(system, "bucket/x", 1, 4, identity) == b"yte"
-    assert system.asked == [{"start": 1, "end": 4, **more}]
+    for source in (system, InThreads(system, 1)):
+        assert read(source, 1, 4, identity) == b"yte"
+    assert system.asked == [{"start": 1, "end": 4, **more}] * 2
 
 
 def test_a_short_body():
     with pytest.raises(ShortBodyError) as raised:
-        read_range(System(), "bucket/x", 4, 9, None)
+        read(System(), 4, 9, None)
     assert raised.value.strerror == "the store returned 2 of 5 bytes"
