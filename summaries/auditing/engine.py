@@ -241,8 +241,7 @@ def audit_runs(
         for finding in audit_ranks([files[rank] for rank in job], config):
             report = reports[finding.run]
             reports[finding.run] = replace(report, findings=_ordered((*report.findings, finding)))
-    reports = without_repeats(reports)
-    return Report(tuple(reports[run.name] for run in runs))
+    return Report(tuple(without_repeats(reports[run.name], reports) for run in runs))
 
 
 def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_what_can_be) -> tuple[Finding, ...]:

@@ -29,12 +29,14 @@ def judging(run: Run, codes: Sequence[str]) -> list[str]:
     return [code for code in codes if code in _OF_MOMENTS or code.startswith(_OF_FILES)]
 
 
-def without_repeats(reports: Mapping[str, RunReport]) -> dict[str, RunReport]:
-    """The reports of runs by name, where incidents do not repeat what their run tells of the same steps."""
-    return {name: _without_repeats(report, reports.get(run_of(name))) for name, report in reports.items()}
+def without_repeats(incident: RunReport, reports: Mapping[str, RunReport]) -> RunReport:
+    """A run's report; of an incident, without what its run tells of the same steps.
 
-
-def _without_repeats(incident: RunReport, run: RunReport | None) -> RunReport:
+    Args:
+        incident: the report of a run, which may be an incident.
+        reports: the reports of runs, by name.
+    """
+    run = reports.get(run_of(incident.name))
     if run is None:
         return incident
     kept = tuple(finding for finding in incident.findings if not any(_says(one, finding, run) for one in run.findings))

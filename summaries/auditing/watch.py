@@ -10,6 +10,7 @@ from summaries.auditing import discovery
 from summaries.auditing.engine import Task, audit_ranks
 from summaries.auditing.episodes import Episodes
 from summaries.auditing.findings import Failure
+from summaries.auditing.incidents import without_repeats
 from summaries.auditing.signals.ranks import jobs
 from summaries.reading.growing import GrowingRun
 from summaries.storage.credentials import without_credentials
@@ -98,9 +99,11 @@ def _reports(
         if changed.intersection(job):
             changed.update(job)
             between += audit_ranks([files[name] for name in job], config, read)
+    reports = {name: one.report for name, one in followed.items() if one.report is not None}
     for run in runs:
         if run.name in changed:
-            report = task(run)
+            reports[run.name] = followed[run.name].report = task(run)
+            report = without_repeats(reports[run.name], reports)
             yield report, (*report.findings, *(finding for finding in between if finding.run == run.name))
 
 
@@ -135,9 +138,10 @@ def _runs(path: str, access: Access) -> list[RunFiles]:
 
 @dataclass
 class _Followed:
-    """What is known about a run: the last state of its files, and what was reported about it."""
+    """What is known about a run: the last state of its files, its last report, and what was told of it."""
 
     files: tuple[StoredFile, ...] | None = None
+    report: RunReport | None = None
     episodes: Episodes = field(default_factory=Episodes)
     failures: set[Failure] = field(default_factory=set)
 

@@ -93,6 +93,18 @@ def test_again_when_it_had_ended(tmp_path, watching):
         assert log(301, 302, 3) == []
 
 
+def test_an_incident_repeats_nothing(tmp_path, watching):
+    one = watching(tmp_path, Config(select=("GL208", "GL401")))
+    with SummaryWriter(tmp_path / "a") as run, SummaryWriter(tmp_path / "a" / "incident=120") as incident:
+        for writer in (run, incident):
+            for step in range(100, 150):
+                writer.add_scalar("gradients/nonfinite", 3 * (step >= 120), step)
+        incident.add_text("incident", "gradients are not finite", 120)
+        incident.flush()
+        run.flush()
+        assert one.look() == [("a", "GL401"), ("a/incident=120", "GL208")]
+
+
 def test_only_runs_that_grow_are_kept(tmp_path, watching, monkeypatch):
     read = []
     real = GrowingRun.read
