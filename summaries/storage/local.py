@@ -7,6 +7,7 @@ import os
 import stat
 from contextlib import contextmanager, nullcontext, suppress
 from io import FileIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from summaries.storage.names import event_file_name, is_event_file
@@ -186,23 +187,63 @@ LOCAL = LocalStorage()
 def _event_files(top: str, recursive: bool, on_error: Callable[[OSError], object]) -> Iterator[str]:
     """Yield the paths below a directory that have the name of an event file and are not directories.
 
+    Links to directories are followed last, and only to what was not found without them: a link to one of the runs, such
+    as `latest`, adds nothing, and a circle ends.
+    """
+    walked: list[str] = []
+    links: list[str] = []
+    yield from _walk(top, recursive, on_error, walked, links)
+    if links:
+        seen = {_identity(path) for path in [*walked, *map(str, Path(os.path.realpath(top)).parents)]}
+        for link in links:  # to which the walk adds
+            yield from _walk(link, True, on_error, walked, links, seen)
+
+
+def _walk(
+    top: str,
+    recursive: bool,
+    on_error: Callable[[OSError], object],
+    walked: list[str],
+    links: list[str],
+    seen: set[tuple[int, int] | str] | None = None,
+) -> Iterator[str]:
+    """Yield paths as `_event_files` does; add the directories to `walked`, and links to directories to `links`.
+
     os.walk does the same in twice the time, since it queries each directory again.
     """
     directories = [top]
     for directory in directories:
+        if seen is not None and _identity(directory) in seen:
+            continue
         try:
             with os.scandir(directory) as listed:
                 entries = list(listed)
         except OSError as error:
             on_error(error)
             continue
+        walked.append(directory)
+        if seen is not None:
+            seen.add(_identity(directory))
+        linked = []
         for entry in entries:
             if _is_directory(entry):
                 directories.append(entry.path)
+            elif entry.is_symlink() and os.path.isdir(entry.path):
+                linked.append(entry.path)
             elif is_event_file(entry.name):
                 yield entry.path
         if not recursive:
             return
+        links += sorted(linked)
+
+
+def _identity(directory: str) -> tuple[int, int] | str:
+    """What a directory is, whatever its path; the path if that cannot be known."""
+    try:
+        status = os.stat(directory)
+    except OSError:
+        return directory
+    return status.st_dev, status.st_ino
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:

@@ -120,7 +120,8 @@ class Storage(Protocol):
 
         Args:
             path: a directory to search; or a file of any name.
-            recursive: whether to search subdirectories too. Links to directories are not followed.
+            recursive: whether to search subdirectories too. Links to directories are followed to what was not
+                found without them.
             on_error: called with the error of each directory that cannot be listed; its `filename` is the directory.
                 The other directories are still listed. If None, the error is raised.
 

@@ -240,7 +240,7 @@ def test_a_file_that_vanished_since_it_was_found(tree):
 
 
 def test_links(tree):
-    """One to a file is that file, under its name; one to a directory is not followed: it may be above us."""
+    """One to a file is that file, under its name; one to a directory is not followed if that is found without it."""
     os.symlink("a.tfevents", tree / "link.tfevents")
     os.symlink("b", tree / "link")
     os.symlink("b", tree / "directory.tfevents")
@@ -253,6 +253,30 @@ def test_links(tree):
     ]
     assert files[0].identity == files[-1].identity
     assert [os.path.basename(file.path) for file in listed(tree / "link")] == ["c.tfevents", "e.tfevents"]
+
+
+def paths_below(directory):
+    return [os.path.relpath(file.path, directory).replace(os.sep, "/") for file in listed(directory)]
+
+
+def test_a_tree_of_links(tree, tmp_path):
+    """As TensorBoard recommends it, to choose some of many runs."""
+    chosen = tmp_path / "chosen"
+    chosen.mkdir()
+    os.symlink(tree / "b", chosen / "one")
+    os.symlink(tree / "b", chosen / "two")
+    assert paths_below(chosen) == ["one/c.tfevents", "one/d/e.tfevents"]
+    assert [os.path.basename(file.path) for file in listed(chosen, recursive=False)] == []
+
+
+def test_links_in_a_circle(tree):
+    runs, outside = tree / "b", tree / "outside"
+    outside.mkdir()
+    (outside / "o.tfevents").write_bytes(b"")
+    os.symlink(outside, runs / "out")
+    os.symlink(runs, outside / "back")
+    os.symlink(tree, runs / "above")  # what contains the directory is not a part of it
+    assert paths_below(runs) == ["c.tfevents", "d/e.tfevents", "out/o.tfevents"]
 
 
 def test_exists(tree):
