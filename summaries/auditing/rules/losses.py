@@ -18,7 +18,7 @@ from summaries.auditing.statistics.course import (
     typical,
     without_zeros,
 )
-from summaries.auditing.statistics.excursions import Excursions
+from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.auditing.statistics.robust import median, sigma
 from summaries.words import beside, counted
 
@@ -125,8 +125,9 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
         lasts = worst.last - worst.first >= _FEW
-        before, after = max(worst.first - 1, 0), min(worst.last + 1, len(value) - 1)
+        before = max(worst.first - 1, 0)
         low = typical(value, before) if lasts else before
+        after = _recovered(value, worst, float(value[low]))
         how, back = ("rises", f", and is {value[after]:.4g} at step {step[after]}") if lasts else ("jumps", "")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         yield Hit(
@@ -143,6 +144,15 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             len(peaks),
             others=signal.tags[1:],
         )
+
+
+def _recovered(value: NDArray[np.float64], peak: Peak, level: float) -> int:
+    """The first point after the top of a spike that is no higher, by its noise, than the level before or after it."""
+    behind = value[peak.top + 1 :]
+    after = float(value[min(peak.last + 1, len(value) - 1)])
+    noise = (float(value[peak.top]) - level) / peak.sigmas
+    low = np.flatnonzero(behind <= max(level + noise, after))
+    return peak.top + 1 + int(low[0]) if len(low) else len(value) - 1
 
 
 def _judged(run: Signals, *others: str) -> list[Signal]:
@@ -246,13 +256,15 @@ def _not_moved(run: Signals, limit: Limits) -> Hit | None:
         few = len(value) < limit["min_validations"]
         if few or not 0 < np.ptp(value) <= limit["still"] * abs(median(value)):
             continue
-        objective = (run.training or run).objective
+        trained = run if run.training is None else run.training
+        objective = trained.objective
         if objective is None or _has_fallen(objective.finite.value, limit):
             return None
         first, last = _told_apart(float(value[0]), float(value[-1]))
+        name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"
         return Hit(
             f"{signal.tag} hardly changes in {len(value)} validations: {first} at first, {last} in the end; nor does"
-            f" {objective.tag} fall",
+            f" {name} fall",
             signal.tag,
             (int(step[0]), int(step[-1])),
             {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},

@@ -62,12 +62,16 @@ def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
     step = signal.series.step
     before, after = int(step[at[0] - 1]), int(step[at[0]])
     habit = _by_habit(signal, at, limit)
-    how = ", as where values are written out of order" if habit else ""
-    if not habit and set(at.tolist()) <= set(signal.file_starts):
+    files, places = set(signal.file_starts), set(at.tolist())
+    how, so = "", "; two sessions overlap, and TensorBoard draws both"
+    if habit:
+        how, so = ", as where values are written out of order", ""
+    elif places <= files:
         how = ", where another file begins"
+    elif not places & files:
+        how, so = " within a file", "; TensorBoard draws the parts over one another"
     yield Hit(
-        f"{signal.tag}: the step goes back from {before} to {after}{how}{_times(len(at))}{_in_tags(tags)}"
-        f"{'' if habit else '; two sessions overlap, and TensorBoard draws both'}",
+        f"{signal.tag}: the step goes back from {before} to {after}{how}{_times(len(at))}{_in_tags(tags)}{so}",
         signal.tag,
         (int(step[at].min()), int(step[at - 1].max())),
         {"from": before, "to": after, "tags": tags},

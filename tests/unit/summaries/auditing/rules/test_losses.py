@@ -177,3 +177,12 @@ def test_a_loss_that_is_much_worse_than_at_first_for_a_part_of_the_run():
     assert finding("GL303", total_loss=loss, rollout__ep_rew_mean=loss) is None
     noisy = np.exp(1.5 * np.random.default_rng(0).standard_normal(400)) * np.linspace(2, 0.2, 400)
     assert finding("GL303", total_loss=np.r_[0.2, noisy]) is None  # its first point is low by chance
+
+
+def test_spikes_one_after_the_other_are_told_with_the_first_point_that_is_back():
+    rng = np.random.default_rng(0)
+    loss = 0.3 * np.exp(0.2 * rng.standard_normal(400))
+    loss[[200, 201, 208, 210, 216, 217, 224]] *= 500
+    message = finding("GL302", loss=loss).message
+    step = int(message.partition(", and is ")[2].split(" at step ")[1].split(";")[0])
+    assert (step, bool(loss[step] < 1)) == (212, True)  # between them, not at 225, after the last one

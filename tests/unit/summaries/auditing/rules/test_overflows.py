@@ -13,10 +13,11 @@ def scaled(at, scale):
 
 
 @pytest.mark.parametrize("points", [1, 2, 3])
-def test_overflows_at_the_end_so_far_are_a_note(points):
-    norm = np.ones(50)
+def test_overflows_at_the_end_so_far_are_a_note_if_the_loss_is_scaled(points):
+    norm, scale = np.ones(50), np.full(50, 1024.0)
     norm[-points:] = np.inf
-    assert finding("GL401", loss=np.linspace(2, 1, 50), grad_norm=norm).severity.name == "INFO"
+    assert finding("GL401", loss=np.linspace(2, 1, 50), grad_norm=norm).severity.name == "WARNING"
+    assert finding("GL401", loss=np.linspace(2, 1, 50), grad_norm=norm, loss_scale=scale).severity.name == "INFO"
 
 
 @pytest.mark.parametrize("with_loss", [False, True])
