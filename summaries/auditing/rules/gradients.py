@@ -45,6 +45,7 @@ def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
         found = [(signal, _non_finite(signal)) for signal in run.of("gradient_norm")]
     found = [entry for entry in found if len(entry[1])]
     if not found:
+        yield from overflows.lost_scales(run)
         return
     lasting = [entry for entry in found if not _overflows(run, entry[0], entry[1], limit)]
     signal, at = max(lasting or found, key=lambda entry: len(entry[1]))

@@ -195,6 +195,7 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     max_hidden=at_least(0, 0.2),
     still=at_least(0, 0.001),
     min_validations=whole(4, 2),
+    min_shares=whole(9, 4),
     worthwhile=at_least(0, 0.1),
     low_level=at_least(0, 0.1),
     learnt=fraction(0.9),
@@ -249,27 +250,40 @@ def _not_moved(run: Signals, limit: Limits) -> Hit | None:
 
     The training loss must not have fallen either, so that nothing was learnt before the first of them.
     """
-    if run.moving_target:
+    trained = run if run.training is None else run.training
+    objective = trained.objective
+    if run.moving_target or objective is None:
         return None
-    for signal in run.of("validation_loss"):
+    for signal in [*run.of("validation_loss"), *run.of("metric")]:
         value, step = signal.finite.value, signal.finite.step
-        few = len(value) < limit["min_validations"]
-        if few or not 0 < np.ptp(value) <= limit["still"] * abs(median(value)):
+        if not _is_still(signal, value, limit):
             continue
-        trained = run if run.training is None else run.training
-        objective = trained.objective
-        if objective is None or _has_fallen(objective.finite.value, limit):
+        if _has_fallen(objective.finite.value, limit) or _validates_better(run, limit):
             return None
         first, last = _told_apart(float(value[0]), float(value[-1]))
         name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"
+        what = f"hardly changes in {len(value)} validations: {first} at first, {last} in the end"
         return Hit(
-            f"{signal.tag} hardly changes in {len(value)} validations: {first} at first, {last} in the end; nor does"
-            f" {name} fall",
+            f"{signal.tag} {what if np.ptp(value) else f'is {first} at all {len(value)} points'}; nor does {name} fall",
             signal.tag,
             (int(step[0]), int(step[-1])),
             {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
         )
     return None
+
+
+def _is_still(signal: Signal, value: NDArray[np.float64], limit: Limits) -> bool:
+    """Whether validations all give the same, but not nothing; or a metric that is a share, such as an accuracy."""
+    if signal.meaning.role == "metric":
+        return len(value) >= limit["min_shares"] and 0 < value[0] < limit["learnt"] and not np.ptp(value)
+    still = limit["still"] * abs(median(value)) if len(value) >= limit["min_validations"] else 0.0
+    return bool(still > 0 and np.ptp(value) <= still)
+
+
+def _validates_better(run: Signals, limit: Limits) -> bool:
+    """Whether a validation loss, which has no noise, came down by more than a small part of its level."""
+    values = [signal.finite.value for signal in run.of("validation_loss") if len(signal.finite)]
+    return any(value[0] - value.min() > limit["no_change"] * abs(median(value)) for value in values)
 
 
 def _has_fallen(value: NDArray[np.float64], limit: Limits) -> bool:
