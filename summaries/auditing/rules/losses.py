@@ -274,10 +274,12 @@ def _not_moved(run: Signals, limit: Limits) -> Hit | None:
 
 def _is_still(signal: Signal, value: NDArray[np.float64], limit: Limits) -> bool:
     """Whether validations all give the same, but not nothing; or a metric that is a share, such as an accuracy."""
+    if not len(value) or abs(value[-1] - value[0]) > 2 * limit["still"] * abs(value[0]):  # as in most runs
+        return False
     if signal.meaning.role == "metric":
         return len(value) >= limit["min_shares"] and 0 < value[0] < limit["learnt"] and not np.ptp(value)
-    still = limit["still"] * abs(median(value)) if len(value) >= limit["min_validations"] else 0.0
-    return bool(still > 0 and np.ptp(value) <= still)
+    still = limit["still"] * abs(median(value))
+    return bool(len(value) >= limit["min_validations"] and value.any() and np.ptp(value) <= still)
 
 
 def _validates_better(run: Signals, limit: Limits) -> bool:
