@@ -250,15 +250,15 @@ def _not_moved(run: Signals, limit: Limits) -> Hit | None:
 
     The training loss must not have fallen either, so that nothing was learnt before the first of them.
     """
-    trained = run if run.training is None else run.training
-    objective = trained.objective
-    if run.moving_target or objective is None:
+    if run.moving_target:
         return None
     for signal in [*run.of("validation_loss"), *run.of("metric")]:
         value, step = signal.finite.value, signal.finite.step
         if not _is_still(signal, value, limit):
             continue
-        if _has_fallen(objective.finite.value, limit) or _validates_better(run, limit):
+        trained = run if run.training is None else run.training
+        objective = trained.objective
+        if objective is None or _has_fallen(objective.finite.value, limit) or _validates_better(run, limit):
             return None
         first, last = _told_apart(float(value[0]), float(value[-1]))
         name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"

@@ -110,13 +110,13 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     since = int(series.step[lowest_at])
     before, unsure = _level_at(loss, since, stop)
     after, error = level_between(loss, start, stop, 0.8, 1.0)
-    then, _ = level_between(loss, start, stop, 0.0, 0.2)
-    moved = max(after - before, abs(after - then))
-    fallen = loss.value[0] - after > end - lowest > _NONE * moved  # earlier, and by more than this rise
     least = max(limit["min_rise"] * abs(before), limit["trend"] * math.hypot(unsure, error))
-    falls = trend_between(loss, start, stop) < -limit["trend"] and before - after > least
-    if not falls and not fallen:
-        return None
+    falls = before - after > least and trend_between(loss, start, stop) < -limit["trend"]
+    if not falls:  # it may have fallen earlier, and by more than this rise
+        early, _ = level_between(loss, start, stop, 0.0, 0.2)
+        moved = max(after - before, abs(after - early))
+        if not loss.value[0] - after > end - lowest > _NONE * moved:
+            return None
     start, lowest, end = since, float(series.value[lowest_at]), float(series.value[-1])
     then, now = value_at(loss, start), value_at(loss, stop)
     if now < then:
