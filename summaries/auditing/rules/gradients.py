@@ -33,6 +33,7 @@ _MANY = 4  # so many jumps are not an accident
 _NEAR = 5  # points this close together are one place
 _LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
 _TAIL_TELLS = 2000  # so many points show how far the tail of the noise reaches
+_AT_A_LEVEL = 0.02  # of a logarithm, that is 5 %: a value that is on a level
 _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as frequent
 
 
@@ -44,12 +45,17 @@ def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
         found = [(signal, _non_finite(signal)) for signal in run.of("gradient_norm")]
     found = [entry for entry in found if len(entry[1])]
     if not found:
+        yield from overflows.lost_scales(run)
         return
     lasting = [entry for entry in found if not _overflows(run, entry[0], entry[1], limit)]
     signal, at = max(lasting or found, key=lambda entry: len(entry[1]))
     step = signal.standing.step[at]
     points = counted(len(signal.standing), "point")
-    how = "the loss is scaled, and such steps are skipped" if run.of("loss_scale") else "the run went on from them"
+    how, severity = "the run went on from them", Severity.INFO
+    if run.of("loss_scale"):
+        how = "the loss is scaled, and such steps are skipped"
+    elif not lasting and _ends_there(run, signal, at):
+        how, severity = "the run ends there", Severity.WARNING
     others = tuple(other.tag for other, _ in (lasting or found) if other is not signal)
     yield Hit(
         f"{signal.tag}: gradients are not finite at {len(at)} of {points}, first at step {step[0]}"
@@ -58,9 +64,18 @@ def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
         (int(step[0]), int(step[-1])),
         {"points": len(at), "of": len(signal.standing), "tags": len(found)},
         len(at),
-        None if lasting else Severity.INFO,
+        None if lasting else severity,
         others,
     )
+
+
+def _ends_there(run: Signals, signal: Signal, at: NDArray[np.int64]) -> bool:
+    """Whether the last of these points is that of a signal, and the run logged nothing after it."""
+    series = signal.standing
+    if at[-1] != len(series) - 1:
+        return False
+    ends = [other.series for other in run.timed.values() if len(other)]
+    return all(end.step[-1] <= series.step[-1] or end.wall_time[-1] <= series.wall_time[-1] for end in ends)
 
 
 def _non_finite(signal: Signal) -> NDArray[np.int64]:
@@ -148,12 +163,20 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
     bottom = int(cut.start[first + trough[k]])
     start = bottom + since(log[bottom : cut.start[first + k] + cut.length] > beyond[k], 0.5)
     stop = int(np.flatnonzero(high)[-1]) + first
+    left = bottom + _nearest(log[bottom : max(start, bottom + 1)], float(lowest[k]))
+    there = int(cut.start[first + top]) + _nearest(log[cut.start[first + top] :][: cut.length], float(after[top]))
     return Hit(
-        f"{tag} climbs from {low:.4g} to {peak:.4g}, starting at step {step[start]}",
+        f"{tag} climbs from {10 ** log[left]:.4g} at step {step[left]} to {10 ** log[there]:.4g} at step {step[there]}",
         tag,
         (int(step[start]), int(step[cut.start[stop] + cut.length - 1])),
         {"level before": low, "peak level": peak, "factor": peak / low},
     )
+
+
+def _nearest(log: Floats, level: float) -> int:
+    """The index of the last point that is as near to a level as any, or nearly so."""
+    away = np.abs(log - level)
+    return int(np.flatnonzero(away <= away.min() + _AT_A_LEVEL)[-1])
 
 
 def _end(log: Floats, level: float, length: int) -> float:

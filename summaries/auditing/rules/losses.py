@@ -18,7 +18,7 @@ from summaries.auditing.statistics.course import (
     typical,
     without_zeros,
 )
-from summaries.auditing.statistics.excursions import Excursions
+from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.auditing.statistics.robust import median, sigma
 from summaries.words import beside, counted
 
@@ -125,8 +125,9 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
         lasts = worst.last - worst.first >= _FEW
-        before, after = max(worst.first - 1, 0), min(worst.last + 1, len(value) - 1)
+        before = max(worst.first - 1, 0)
         low = typical(value, before) if lasts else before
+        after = _recovered(value, worst, float(value[low]))
         how, back = ("rises", f", and is {value[after]:.4g} at step {step[after]}") if lasts else ("jumps", "")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         yield Hit(
@@ -143,6 +144,15 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             len(peaks),
             others=signal.tags[1:],
         )
+
+
+def _recovered(value: NDArray[np.float64], peak: Peak, level: float) -> int:
+    """The first point after the top of a spike that is no higher, by its noise, than the level before or after it."""
+    behind = value[peak.top + 1 :]
+    after = float(value[min(peak.last + 1, len(value) - 1)])
+    noise = (float(value[peak.top]) - level) / peak.sigmas
+    low = np.flatnonzero(behind <= max(level + noise, after))
+    return peak.top + 1 + int(low[0]) if len(low) else len(value) - 1
 
 
 def _judged(run: Signals, *others: str) -> list[Signal]:
@@ -185,6 +195,7 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     max_hidden=at_least(0, 0.2),
     still=at_least(0, 0.001),
     min_validations=whole(4, 2),
+    min_shares=whole(9, 4),
     worthwhile=at_least(0, 0.1),
     low_level=at_least(0, 0.1),
     learnt=fraction(0.9),
@@ -241,23 +252,40 @@ def _not_moved(run: Signals, limit: Limits) -> Hit | None:
     """
     if run.moving_target:
         return None
-    for signal in run.of("validation_loss"):
+    for signal in [*run.of("validation_loss"), *run.of("metric")]:
         value, step = signal.finite.value, signal.finite.step
-        few = len(value) < limit["min_validations"]
-        if few or not 0 < np.ptp(value) <= limit["still"] * abs(median(value)):
+        if not _is_still(signal, value, limit):
             continue
-        objective = (run.training or run).objective
-        if objective is None or _has_fallen(objective.finite.value, limit):
+        trained = run if run.training is None else run.training
+        objective = trained.objective
+        if objective is None or _has_fallen(objective.finite.value, limit) or _validates_better(run, limit):
             return None
         first, last = _told_apart(float(value[0]), float(value[-1]))
+        name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"
+        what = f"hardly changes in {len(value)} validations: {first} at first, {last} in the end"
         return Hit(
-            f"{signal.tag} hardly changes in {len(value)} validations: {first} at first, {last} in the end; nor does"
-            f" {objective.tag} fall",
+            f"{signal.tag} {what if np.ptp(value) else f'is {first} at all {len(value)} points'}; nor does {name} fall",
             signal.tag,
             (int(step[0]), int(step[-1])),
             {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
         )
     return None
+
+
+def _is_still(signal: Signal, value: NDArray[np.float64], limit: Limits) -> bool:
+    """Whether validations all give the same, but not nothing; or a metric that is a share, such as an accuracy."""
+    if not len(value) or abs(value[-1] - value[0]) > 2 * limit["still"] * abs(value[0]):  # as in most runs
+        return False
+    if signal.meaning.role == "metric":
+        return len(value) >= limit["min_shares"] and 0 < value[0] < limit["learnt"] and not np.ptp(value)
+    still = limit["still"] * abs(median(value))
+    return bool(len(value) >= limit["min_validations"] and value.any() and np.ptp(value) <= still)
+
+
+def _validates_better(run: Signals, limit: Limits) -> bool:
+    """Whether a validation loss, which has no noise, came down by more than a small part of its level."""
+    values = [signal.finite.value for signal in run.of("validation_loss") if len(signal.finite)]
+    return any(value[0] - value.min() > limit["no_change"] * abs(median(value)) for value in values)
 
 
 def _has_fallen(value: NDArray[np.float64], limit: Limits) -> bool:

@@ -86,6 +86,17 @@ def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: f
     return monotone_trend(since) >= limit["trend"] or (stays and rise >= limit["sigmas"] * settled)
 
 
+def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
+    """The median of the last points until a step, and its standard error, by the noise from there to another step.
+
+    Those after the step may be those of a jump. A tenth as far back as there is ahead, and five points, are enough.
+    """
+    first, last = np.searchsorted(loss.step, (step - 0.1 * (stop - step), step), "right")
+    part = loss.value[max(min(first, last - _FEW), 0) : max(last, 1)]
+    rest = loss.value[max(last - 1, 0) :]
+    return median(part), 1.2533 * bend(rest) / math.sqrt(len(part))
+
+
 def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
     cut, n = blocks(series.value, 12), len(series)
     best = int(np.argmin(cut.median))
@@ -95,15 +106,18 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
         return None
     start, stop = int(series.step[cut.start[best] + cut.length // 2]), int(series.step[-1])
-    before, _ = level_between(loss, start, stop, 0.0, 0.2)
-    after, _ = level_between(loss, start, stop, 0.8, 1.0)
-    trend = trend_between(loss, start, stop)
-    fallen = loss.value[0] - after > end - lowest > _NONE * abs(after - before)  # earlier, and by more than this rise
-    falls = trend < -limit["trend"] and before - after > limit["min_rise"] * abs(before)
-    if not falls and not fallen:
-        return None
     lowest_at = int(np.argmin(series.value))
-    start, lowest, end = int(series.step[lowest_at]), float(series.value[lowest_at]), float(series.value[-1])
+    since = int(series.step[lowest_at])
+    before, unsure = _level_at(loss, since, stop)
+    after, error = level_between(loss, start, stop, 0.8, 1.0)
+    least = max(limit["min_rise"] * abs(before), limit["trend"] * math.hypot(unsure, error))
+    falls = before - after > least and trend_between(loss, start, stop) < -limit["trend"]
+    if not falls:  # it may have fallen earlier, and by more than this rise
+        early, _ = level_between(loss, start, stop, 0.0, 0.2)
+        moved = max(after - before, abs(after - early))
+        if not loss.value[0] - after > end - lowest > _NONE * moved:
+            return None
+    start, lowest, end = since, float(series.value[lowest_at]), float(series.value[-1])
     then, now = value_at(loss, start), value_at(loss, stop)
     if now < then:
         how = f"falls from {then:.4g} to {now:.4g}"

@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.rules.rule import fraction, whole
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, fraction, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
 
-__all__ = ["THRESHOLDS", "are_few", "skipped"]
+__all__ = ["THRESHOLDS", "are_few", "lost_scales", "skipped"]
 
 THRESHOLDS = {"max_overflows": fraction(0.02), "max_first": whole(40), "max_in_a_row": whole(3)}
 """The thresholds by which rules distinguish harmless overflows from errors."""
+
+_LOST = 2.0**-24  # the smallest number above zero in half precision: no scale that is of use is as low as that
+_STAYS = 3  # points
 
 
 def are_few(at: NDArray[np.int64], points: int, limit: Limits) -> bool:
@@ -59,3 +65,23 @@ def _lowered(run: Signals, steps: NDArray[np.int64]) -> bool:
             if (np.minimum(now, then) < np.maximum(before, now)).all():
                 return True
     return False
+
+
+def lost_scales(run: Signals) -> Iterator[Hit]:
+    """Find loss scales that fall to nothing and stay there: each step overflows and is skipped, so none is made."""
+    for signal in run.of("loss_scale"):
+        step, value = signal.finite.step, signal.finite.value
+        useful = np.flatnonzero(value > _LOST)
+        first = int(useful[-1]) + 1 if len(useful) else 0
+        if len(value) - first < _STAYS or value.max() < 1:
+            continue
+        begin = int(np.flatnonzero(np.diff(value[:first], prepend=-np.inf) >= 0)[-1])
+        end = first + int(np.argmin(value[first:]))
+        yield Hit(
+            f"{signal.tag} falls from {value[begin]:.4g} at step {step[begin]} to {value[end]:.4g} at step {step[end]}:"
+            f" all those steps overflowed and were skipped",
+            signal.tag,
+            (int(step[begin]), int(step[-1])),
+            {"before": float(value[begin]), "last": float(value[-1]), "points": len(value) - begin},
+            severity=Severity.WARNING,
+        )

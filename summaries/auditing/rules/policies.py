@@ -41,6 +41,7 @@ _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGN
     min_points=whole(40, 20),
     min_rewards=whole(12, 12),
     max_kl=above(0, 10.0),
+    min_zeros=whole(10, 5),
 )
 def policy_collapse(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A policy loses most of its reward, changes at one leap, no longer explores, or no longer changes."""
@@ -48,6 +49,7 @@ def policy_collapse(run: Signals, limit: Limits) -> Iterator[Hit]:
         return
     yield from _reward_lost(run, limit)
     yield from _leaps(run, limit)
+    yield from _stops(run, limit)
     for signal in run.all.values():
         series = signal.finite
         size = np.abs(series.value)
@@ -57,8 +59,6 @@ def policy_collapse(run: Signals, limit: Limits) -> Iterator[Hit]:
         early, later = median(size[: n // 10]), size[n // 2 :]
         if _ENTROPY.fullmatch(signal.tag) and _one_sided(series.value) and later.max() <= limit["share"] * early:
             what = f"falls from {early:.3g} to {median(later):.2g} within the first half: the policy does not explore"
-        elif _KL.fullmatch(signal.tag) and early > 0 and not later.any():
-            what = "is exactly 0 from the middle of the run on: the policy does not change any more"
         else:
             continue
         first = int(np.flatnonzero(size > limit["share"] * early)[-1]) + 1
@@ -85,14 +85,17 @@ def _reward_lost(run: Signals, limit: Limits) -> Iterator[Hit]:
     gained = float(level[best] - level[: best + 1].min())
     end = median(level[-_LEVELS // 4 :])
     clear = gained > max(2 * median(cut.sigma), limit["gain"] * abs(level[0]))
-    clear = clear and level[best] - end >= limit["lost"] * gained
+    most = level[best] - limit["lost"] * gained
+    clear = clear and end <= most
     since = int(cut.start[best]) + cut.length - 1
     first, last = int(series.step[since]), int(series.step[-1])
-    if not clear or trend_between(series, first, last) > -_SURE:
+    at_once = best + 4 < _LEVELS and bool((level[best + 2 :] <= most).all())  # after which there is no trend
+    if not clear or not (at_once or trend_between(series, first, last) <= -_SURE):
         return
     learnt = trend_between(series, int(series.step[0]), first) > _SURE
     harder = any(map(_HARDER.search, run.all))
-    high, low = typical(series.value, since), typical(series.value, len(series) - 1)
+    high = int(cut.start[best] + np.flatnonzero(series.value[cut.start[best] : since + 1] >= level[best])[-1])
+    low = typical(series.value, len(series) - 1)
     yield Hit(
         f"{signal.tag} falls from {series.value[high]:.4g} at step {series.step[high]} to {series.value[low]:.4g} at"
         f" step {series.step[low]}: most of what was gained is lost",
@@ -126,6 +129,27 @@ def _leaps(run: Signals, limit: Limits) -> Iterator[Hit]:
         Severity.WARNING,
         others,
     )
+
+
+def _stops(run: Signals, limit: Limits) -> Iterator[Hit]:
+    """Find a policy that does not change any more: its KL divergence from one update to the next is exactly zero."""
+    for signal in run.all.values():
+        if not _KL.fullmatch(signal.tag) or _NO_POLICY.search(signal.tag):
+            continue
+        step, value = signal.finite.step, signal.finite.value
+        changes = np.flatnonzero(value)
+        first = int(changes[-1]) + 1 if len(changes) else 0
+        zeros = len(value) - first
+        if first and zeros >= max(limit["min_zeros"], len(value) / 2):
+            yield Hit(
+                f"{signal.tag} is exactly 0 at the last {zeros} of {len(value)} points: the policy does not change any"
+                f" more",
+                signal.tag,
+                (int(step[first]), int(step[-1])),
+                {"early": median(np.abs(value[: max(first // 5, 1)])), "late": 0.0},
+                zeros,
+                Severity.WARNING,
+            )
 
 
 def _one_sided(value: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.from_scratch import from_scratch
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.statistics.recurring import recurring, thirds
 from summaries.auditing.statistics.robust import median, sigma
@@ -62,12 +63,16 @@ def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
     step = signal.series.step
     before, after = int(step[at[0] - 1]), int(step[at[0]])
     habit = _by_habit(signal, at, limit)
-    how = ", as where values are written out of order" if habit else ""
-    if not habit and set(at.tolist()) <= set(signal.file_starts):
+    files, places = set(signal.file_starts), set(at.tolist())
+    how, so = "", "; two sessions overlap, and TensorBoard draws both"
+    if habit:
+        how, so = ", as where values are written out of order", ""
+    elif places <= files:
         how = ", where another file begins"
+    elif not places & files:
+        how, so = " within a file", "; TensorBoard draws the parts over one another"
     yield Hit(
-        f"{signal.tag}: the step goes back from {before} to {after}{how}{_times(len(at))}{_in_tags(tags)}"
-        f"{'' if habit else '; two sessions overlap, and TensorBoard draws both'}",
+        f"{signal.tag}: the step goes back from {before} to {after}{how}{_times(len(at))}{_in_tags(tags)}{so}",
         signal.tag,
         (int(step[at].min()), int(step[at - 1].max())),
         {"from": before, "to": after, "tags": tags},
@@ -352,7 +357,7 @@ def _missing(signal: Signal, limit: Limits) -> NDArray[np.int64]:
     return np.flatnonzero(longer)
 
 
-@RULES.add("GL206", "restart", Severity.INFO)
+@RULES.add("GL206", "restart", Severity.INFO, sigmas=above(0, 6.0))
 def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The run was restarted: there is a session start, or another file that continues it."""
     signal = run.longest
@@ -369,10 +374,12 @@ def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
     places = [starts[cut] for cut in sorted(starts)]
     when = f"at step {places[0]}" if len(places) == 1 else f"{len(places)} times, first at step {places[0]}"
     what = counted(superseded, "point") if superseded else "no points"
+    anew = "" if superseded else from_scratch(run, places, limit["sigmas"])
     yield Hit(
-        f"restarted {when}; {what} of {signal.tag} {'was' if superseded == 1 else 'were'} superseded",
+        f"restarted {when}; {what} of {signal.tag} {'was' if superseded == 1 else 'were'} superseded{anew}",
         signal.tag,
         (min(places), max(places)),
         {"superseded": superseded, "marked": len(marks)},
         len(places),
+        Severity.WARNING if anew else None,
     )

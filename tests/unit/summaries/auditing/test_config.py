@@ -50,7 +50,7 @@ WRONG = [
     ({"tags": {"loss": ["a{99999999999}"]}}, "tags.loss: 'a{99999999999}' is not a regular expression: "),
     ("select", "it must be a table, got 'select'"),
     ({"thresholds": {"GL404": 1}}, "thresholds.GL404 must be a table, got 1"),
-    ({"thresholds": {"GL206": {"x": 1}}}, "thresholds.GL206: unknown threshold 'x'; there are none"),
+    ({"thresholds": {"GL502": {"x": 1}}}, "thresholds.GL502: unknown threshold 'x'; there are none"),
     ({"per-run-ignores": {"a": "GL4"}}, "per-run-ignores.\"a\" must be a list of strings, got 'GL4'"),
     ({"per-run-ignores": {"a": ["XX"]}}, 'per-run-ignores."a": unknown code \'XX\'; there are GL101, '),
     ({"tags": {"los": ["x"]}}, "tags: unknown role 'los'; did you mean 'loss'?"),

@@ -37,3 +37,13 @@ def test_scalars_that_share_a_chart_are_a_pair(tmp_path):
             rises = 0.5 + 2 * 0.85**step + 0.01 * max(step - 20, 0)
             writer.add_scalars("loss", {"train": 2 * 0.9**step, "val": rises}, step, walltime=1e9 + step)
     assert [(finding.run, finding.code) for finding in audit(tmp_path, Config()).findings] == [("loss_val", "GL305")]
+
+
+def test_a_validation_that_does_not_move_is_told_beside_the_run_that_trains(tmp_path):
+    log(tmp_path / "a/train", "epoch_loss", lambda step: 2 + 0.1 * (step * 7 % 11), points=11)
+    log(tmp_path / "a/validation", "epoch_loss", lambda step: 2 - 1e-6 * step, points=11)
+    (found,) = audit(tmp_path, Config(select=("GL303",))).findings
+    assert found.message == (
+        "epoch_loss hardly changes in 11 validations: 2 at first, 1.99999 in the end; nor does epoch_loss of a/train"
+        " fall"
+    )

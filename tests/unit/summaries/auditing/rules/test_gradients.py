@@ -1,4 +1,4 @@
-"""GL402: a norm that explodes, for how long and since when."""
+"""GL402: a norm that explodes, for how long and since when; GL401: whether a run went on after an overflow."""
 
 import numpy as np
 import pytest
@@ -34,3 +34,22 @@ def test_one_bad_batch_is_a_warning_if_the_loss_is_back():
     assert finding("GL402", loss=loss, grad_norm=norm).severity.name == "WARNING"
     loss[201:] = 3
     assert finding("GL402", loss=loss, grad_norm=norm).severity.name == "ERROR"
+
+
+def test_a_climb_is_told_in_points_of_the_curve():
+    norm = np.exp(5 * np.maximum(0, np.arange(200) / 100 - 1))
+    message = finding("GL402", grad_norm=norm).message
+    assert message == "grad_norm climbs from 1 at step 100 to 134.3 at step 198"
+
+
+def test_a_run_that_ends_on_a_norm_that_is_not_finite_is_a_warning():
+    norm, loss = np.ones(60), 2 * 0.9 ** np.arange(60)
+    norm[59] = np.nan
+    found = finding("GL401", grad_norm=norm, loss=loss)
+    assert (found.severity.name, found.message) == (
+        "WARNING",
+        "grad_norm: gradients are not finite at 1 of 60 points, first at step 59; the run ends there",
+    )
+    for columns in ({"loss": np.append(loss, 0.1)}, {"loss": loss, "train/loss_scale": np.full(60, 1024.0)}):
+        found = finding("GL401", grad_norm=norm, **columns)
+        assert (found.severity.name, found.message.endswith("; the run ends there")) == ("INFO", False)

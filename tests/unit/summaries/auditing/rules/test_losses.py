@@ -163,6 +163,28 @@ def test_validations_that_all_give_the_same_need_few_points():
     assert finding("GL303", train__loss=train, eval__loss=same, rollout__ep_rew_mean=train) is None
 
 
+def test_validations_that_are_the_same_to_the_last_bit():
+    train = 1.95 + 0.1 * np.random.default_rng(0).standard_normal(100)
+    found = finding("GL303", train_loss=train, val_loss=np.full(8, 1.987))
+    assert (found.severity.name, found.message) == (
+        "WARNING",
+        "val_loss is 1.987 at all 8 points; nor does train_loss fall",
+    )
+
+
+def test_an_accuracy_that_stays_the_same_shows_that_nothing_is_learnt():
+    """Not if it is all there is to learn, if a training loss or a validation loss falls, or if there are few points."""
+    train = 1.38 + 0.02 * np.random.default_rng(0).standard_normal(22)
+    rises, same = 1.39 + 0.001 * np.arange(9), np.full(9, 0.207)
+    found = finding("GL303", train_loss=train, val_loss=rises, val_acc=same)
+    assert (found.severity.name, found.tag) == ("WARNING", "val_acc")
+    assert found.message == "val_acc is 0.207 at all 9 points; nor does train_loss fall"
+    assert finding("GL303", train_loss=train, val_loss=1.39 - 0.01 * np.arange(9), val_acc=same) is None
+    assert finding("GL303", train_loss=train - 0.03 * np.arange(22), val_loss=rises, val_acc=same) is None
+    for accuracy in (same[1:], np.full(9, 0.95), np.zeros(9), np.r_[0.2, same]):
+        assert finding("GL303", train_loss=train, val_loss=rises, val_acc=accuracy) is None
+
+
 def test_a_loss_that_is_much_worse_than_at_first_for_a_part_of_the_run():
     loss = np.interp(np.arange(40), [0, 10, 24, 26, 39], [2.5, 8.2, 8.6, 2.4, 2.2])
     found = finding("GL303", total_loss=loss)
@@ -177,3 +199,12 @@ def test_a_loss_that_is_much_worse_than_at_first_for_a_part_of_the_run():
     assert finding("GL303", total_loss=loss, rollout__ep_rew_mean=loss) is None
     noisy = np.exp(1.5 * np.random.default_rng(0).standard_normal(400)) * np.linspace(2, 0.2, 400)
     assert finding("GL303", total_loss=np.r_[0.2, noisy]) is None  # its first point is low by chance
+
+
+def test_spikes_one_after_the_other_are_told_with_the_first_point_that_is_back():
+    rng = np.random.default_rng(0)
+    loss = 0.3 * np.exp(0.2 * rng.standard_normal(400))
+    loss[[200, 201, 208, 210, 216, 217, 224]] *= 500
+    message = finding("GL302", loss=loss).message
+    step = int(message.partition(", and is ")[2].split(" at step ")[1].split(";")[0])
+    assert (step, bool(loss[step] < 1)) == (212, True)  # between them, not at 225, after the last one

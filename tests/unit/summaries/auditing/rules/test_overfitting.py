@@ -57,3 +57,17 @@ def test_a_training_loss_that_hardly_falls_is_no_overfit():
     validation = 15 + 8 * np.minimum(n, 20) / 20 - 10 * np.exp(-((n - 2) ** 2) / 2)
     assert codes(train__loss=2 - 1.5 * n / 80, val__loss=validation) == ["GL305"]
     assert "GL305" not in codes(train__loss=2 - 0.1 * n / 80, val__loss=validation)
+
+
+def test_a_training_loss_is_told_from_before_a_jump():
+    """At the best validation the data break: the training loss jumps, comes back, and ends lower or as it was."""
+    n = np.arange(120)
+    noise = 0.02 * np.sin(5 * n)
+    validation = np.where(n <= 60, 1.5 - n / 60, 1.3)
+    ends_lower = np.where(n <= 60, 2 * 0.97**n, 5 * 0.9 ** (n - 61) + 0.05) + noise
+    ends_higher = np.where(n <= 60, 2 * 0.94**n, 5 * 0.97 ** (n - 61)) + noise
+    found = finding("GL305", train__loss=ends_lower, val__loss=validation)
+    assert (
+        found.message == "val/loss rises from 0.5 to 1.3 since step 60, while train/loss falls from 0.3016 to 0.04218"
+    )
+    assert finding("GL305", train__loss=ends_higher, val__loss=validation) is None

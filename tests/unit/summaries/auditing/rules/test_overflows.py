@@ -13,10 +13,11 @@ def scaled(at, scale):
 
 
 @pytest.mark.parametrize("points", [1, 2, 3])
-def test_overflows_at_the_end_so_far_are_a_note(points):
-    norm = np.ones(50)
+def test_overflows_at_the_end_so_far_are_a_note_if_the_loss_is_scaled(points):
+    norm, scale = np.ones(50), np.full(50, 1024.0)
     norm[-points:] = np.inf
-    assert finding("GL401", loss=np.linspace(2, 1, 50), grad_norm=norm).severity.name == "INFO"
+    assert finding("GL401", loss=np.linspace(2, 1, 50), grad_norm=norm).severity.name == "WARNING"
+    assert finding("GL401", loss=np.linspace(2, 1, 50), grad_norm=norm, loss_scale=scale).severity.name == "INFO"
 
 
 @pytest.mark.parametrize("with_loss", [False, True])
@@ -50,3 +51,14 @@ def test_a_loss_that_is_nan_while_its_scale_stays_is_an_error(lowered_at):
 def test_a_loss_that_stays_nan_is_an_error_however_low_its_scale():
     scale = 2.0 ** -np.maximum(np.arange(50) - 25, 0)
     assert finding("GL301", **scaled(slice(25, None), scale)).severity.name == "ERROR"
+
+
+def test_a_loss_scale_that_falls_to_nothing_and_stays():
+    scale = np.r_[np.full(40, 65536.0), 65536.0 / 16.0 ** np.arange(1, 30), np.zeros(40)]
+    found = finding("GL401", loss_scale=scale)
+    assert (found.severity.name, found.steps) == ("WARNING", (39, 108))
+    assert found.message == (
+        "loss_scale falls from 6.554e+04 at step 39 to 0 at step 69: all those steps overflowed and were skipped"
+    )
+    for fine in (scale[:48], np.r_[scale, 1.0], np.zeros(50), np.full(50, 1e-9)):
+        assert finding("GL401", loss_scale=fine) is None

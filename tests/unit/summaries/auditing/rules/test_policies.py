@@ -18,9 +18,14 @@ def test_what_is_said():
     assert entropy.message.endswith(" within the first half: the policy does not explore")
     still = found("train/approx_kl", np.where(np.arange(N) < 60, 0.01, 0.0))
     assert still.message == (
-        "train/approx_kl is exactly 0 from the middle of the run on: the policy does not change any more"
+        "train/approx_kl is exactly 0 at the last 140 of 200 points: the policy does not change any more"
     )
-    assert still.steps == (60, 199)
+    assert (still.severity.name, still.steps) == ("WARNING", (60, 199))
+
+
+@pytest.mark.parametrize(("zeros", "of", "told"), [(16, 17, True), (10, 20, True), (9, 10, False), (10, 21, False)])
+def test_ten_updates_that_change_nothing_show_a_policy_that_stopped(zeros, of, told):
+    assert (found("train/approx_kl", np.where(np.arange(of) < of - zeros, 5.0, 0.0)) is not None) is told
 
 
 @pytest.mark.parametrize("tag", ["losses/entropy", "Policy/Entropy", "Loss/entropy", "train/policy_entropy"])
@@ -53,7 +58,7 @@ def test_a_reward_that_collapses_and_stays_down():
     fallen = rise - np.clip(n - 120, 0, 60) * 2
     (told,) = audited.findings("GL506", rollout__ep_rew_mean=fallen)
     assert told.message == (
-        f"rollout/ep_rew_mean falls from {fallen[117]:.4g} at step 117 to {fallen[236]:.4g} at step 236: most of what"
+        f"rollout/ep_rew_mean falls from {fallen[119]:.4g} at step 119 to {fallen[236]:.4g} at step 236: most of what"
         " was gained is lost"
     )
     assert told.severity.name == "WARNING"
@@ -61,6 +66,17 @@ def test_a_reward_that_collapses_and_stays_down():
     assert harder.severity.name == "INFO"
     for kept in (rise, rise - np.clip(n - 120, 0, 60) / 2, 20 + np.sin(n) - n / 100):
         assert audited.findings("GL506", rollout__ep_rew_mean=kept) == ()
+
+
+def test_a_reward_that_is_flat_after_it_collapsed():
+    reward = np.r_[np.linspace(20, 200, 40), np.full(8, 200), 100, 9.4 + 0.1 * np.sin(7 * np.arange(25))]
+    (told,) = audited.findings("GL506", rollout__ep_rew_mean=reward)
+    assert told.severity.name == "WARNING"
+    assert told.message == (
+        "rollout/ep_rew_mean falls from 200 at step 43 to 9.394 at step 71: most of what was gained is lost"
+    )
+    reward[66:] = 180  # it came back
+    assert audited.findings("GL506", rollout__ep_rew_mean=reward) == ()
 
 
 def test_twenty_points_show_a_reward_that_collapses():

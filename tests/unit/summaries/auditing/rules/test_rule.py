@@ -25,6 +25,9 @@ THRESHOLDS = {
         "min_share": (0.8, "a number from 0 to 1"),
         "min_points": (10, "a whole number of at least 2"),
     },
+    "GL206": {
+        "sigmas": (6.0, "a number above 0"),
+    },
     "GL301": {
         "max_overflows": (0.02, "a number from 0 to 1"),
         "max_first": (40, "a whole number of at least 1"),
@@ -46,6 +49,7 @@ THRESHOLDS = {
         "max_hidden": (0.2, "a number of at least 0"),
         "still": (0.001, "a number of at least 0"),
         "min_validations": (4, "a whole number of at least 2"),
+        "min_shares": (9, "a whole number of at least 4"),
         "worthwhile": (0.1, "a number of at least 0"),
         "low_level": (0.1, "a number of at least 0"),
         "learnt": (0.9, "a number from 0 to 1"),
@@ -147,6 +151,7 @@ THRESHOLDS = {
         "min_points": (40, "a whole number of at least 20"),
         "min_rewards": (12, "a whole number of at least 12"),
         "max_kl": (10.0, "a number above 0"),
+        "min_zeros": (10, "a whole number of at least 5"),
     },
     "GL604": {"min_points": (20, "a whole number of at least 1")},
     "GL611": {"tolerance": (0.001, "a number above 0"), "min_points": (10, "a whole number of at least 2")},

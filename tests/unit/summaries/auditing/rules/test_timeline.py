@@ -16,9 +16,8 @@ def test_steps_that_go_back(tmp_path, back):
     log(tmp_path, [*range(100), *range(100 - back, 150)])
     finding = found_in(tmp_path)["GL201"]
     assert (finding.tag, finding.count) == ("loss", 1)
-    assert (
-        finding.message
-        == f"loss: the step goes back from 99 to {100 - back}; two sessions overlap, and TensorBoard draws both"
+    assert finding.message == (
+        f"loss: the step goes back from 99 to {100 - back} within a file; TensorBoard draws the parts over one another"
     )
     assert finding.steps == (100 - back, 99)
 
@@ -275,5 +274,5 @@ def test_many_short_runs_in_one_directory_are_restarts(tmp_path):
     )
     assert (
         found["file"].message
-        == "loss: the step goes back from 7 to 0, 5 times; two sessions overlap, and TensorBoard draws both"
+        == "loss: the step goes back from 7 to 0 within a file, 5 times; TensorBoard draws the parts over one another"
     )
