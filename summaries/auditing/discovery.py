@@ -77,8 +77,7 @@ def runs_below(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[R
     runs = run_directories(path, errors.append, lone=os.path.basename(path), **access)
     path = without_credentials(os.fspath(path))
     found = []
-    for name, listed in runs.items():
-        files = sorted(listed, key=lambda file: by_number(file.path))
+    for name, files in runs.items():
         trained = _trained(name, runs)
         size = sum(file.size for file in files)
         found.append(RunFiles(name, tuple(files), size, tuple(runs.get(trained, ())), trained))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from summaries.storage.files import place_of
-from summaries.storage.names import directory_of, relative
+from summaries.storage.names import by_number, directory_of, relative
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
@@ -96,8 +96,9 @@ def run_directories(
 
 
 def in_reading_order(files: Iterable[StoredFile]) -> list[StoredFile]:
-    """Sort the files of one run into reading order: by name, and so by age."""
-    return sorted(files, key=lambda file: file.path)
+    """Sort the files of one run into reading order: by name, and so by age; `….9` comes before `….10`."""
+    files = list(files)
+    return sorted(files, key=lambda file: by_number(file.path)) if len(files) > 1 else files
 
 
 def _depth_first(name: str) -> list[str]:

@@ -40,8 +40,8 @@ EXPECTED = [
     (
         ["."],
         [
-            "events.out.tfevents.10.vm",
             "events.out.tfevents.2.vm",
+            "events.out.tfevents.10.vm",
             "a/events.out.tfevents.1.vm",
             "a/c/old.tfevents",
             "b/events.out.tfevents.1.vm",
@@ -80,8 +80,8 @@ def test_the_files_of_other_directories_come_before_the_error(tree, refuse_to_li
     refuse_to_list("a")
     files = event_files([tree])
     assert relative(tree, [next(files) for _ in range(3)]) == [
-        "events.out.tfevents.10.vm",
         "events.out.tfevents.2.vm",
+        "events.out.tfevents.10.vm",
         "b/events.out.tfevents.1.vm",
     ]
     with pytest.raises(PermissionError, match="Permission denied"):
@@ -91,7 +91,7 @@ def test_the_files_of_other_directories_come_before_the_error(tree, refuse_to_li
 def test_runs(tree):
     runs = {name: relative(tree, files) for name, files in run_directories(tree).items()}
     assert runs == {
-        ".": ["events.out.tfevents.10.vm", "events.out.tfevents.2.vm"],
+        ".": ["events.out.tfevents.2.vm", "events.out.tfevents.10.vm"],
         "a": ["a/events.out.tfevents.1.vm"],
         "a/c": ["a/c/old.tfevents"],
         "b": ["b/events.out.tfevents.1.vm"],
@@ -120,7 +120,7 @@ def test_one_file_is_a_run_where_it_may_be(tree):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (".", ["events.out.tfevents.10.vm", "events.out.tfevents.2.vm"]),
+        (".", ["events.out.tfevents.2.vm", "events.out.tfevents.10.vm"]),
         ("a", ["a/events.out.tfevents.1.vm"]),
         ("notes.txt", ["notes.txt"]),
     ],
