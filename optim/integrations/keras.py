@@ -64,7 +64,7 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
                 "the optimizer must not accumulate gradients, which it does inside of itself, got "
                 f"gradient_accumulation_steps={optimizer.gradient_accumulation_steps}"
             )
-        self._logging = Logging.to(self._writer, per_rank=False, **self._options)
+        self._logging = Logging(self._writer, per_rank=False, **self._options)
         self._bound = optimizer.global_clipnorm or None
         apply = optimizer.apply
 
@@ -114,9 +114,11 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
     def _log(self, step: int, gradients: Any, weights: Any, rate: Any, scale: float) -> None:
         if self._logging is None:
             return
-        self._logging.monitor.observe(
+        observed = self._logging.measure(
             step, gradients, weights, clip_norm=self._bound, learning_rate=rate, scale=scale
         )  # fmt: skip
+        if observed is not None:
+            self._logging.log(observed)
 
 
 def _reports(names: list[str], sizes: list[int], table: Any, scale: float) -> VariableReports:
