@@ -1,9 +1,9 @@
 """Notices torch's functions that clip gradients, before they clip.
 
-A hook of the optimizer sees gradients only after the loop has clipped them. While somebody watches, these functions tell
-the watchers first: `torch.nn.utils.clip_grad_norm_`, `clip_grads_with_norm_` and `clip_grad_value_`, and the method
-`clip_grad_norm_` of FSDP1's modules. Torch's functions are thin wrappers; what they wrap is replaced, so that a loop that
-has imported one by name before is noticed too.
+A hook of the optimizer sees gradients only after the loop has clipped them. While somebody watches, these functions
+tell the watchers first: `torch.nn.utils.clip_grad_norm_`, `clip_grads_with_norm_` and `clip_grad_value_`, and the
+method `clip_grad_norm_` of FSDP1's modules. Torch's functions are thin wrappers; what they wrap is replaced, so that a
+loop that has imported one by name before is noticed too.
 """
 
 from __future__ import annotations

@@ -85,8 +85,9 @@ class Logging:
 
     def close(self) -> None:
         """Close the monitor and the writers that were made for it."""
-        for part in (self._monitor, *self._own):
-            self._survive(part.close)
+        self._survive(self._monitor.close)
+        for writer in self._own:
+            self._survive(writer.close)
 
     def _survive(self, write: Callable[[], Any]) -> Any:
         try:

@@ -61,7 +61,7 @@ class Selected:
             )
 
     def parameters(self) -> dict[int, Any]:
-        """id → parameter."""
+        """Each by its id."""
         optimizer = self._optimizer()
         groups = [] if optimizer is None else optimizer.param_groups
         count = sum(len(group["params"]) for group in groups)
@@ -86,7 +86,7 @@ class Selected:
     def state(self) -> list[tuple[weakref.ref[Any], int]]:
         """Of each gradient, which tensor it is and how often that has been changed: what tells whether it still is."""
         gradients = [one.grad for one in self.parameters().values() if one.grad is not None]
-        return [(weakref.ref(gradient), _local(gradient)._version) for gradient in gradients]  # noqa: SLF001 - it is public, as torch's other attributes in this style
+        return [(weakref.ref(gradient), _local(gradient)._version) for gradient in gradients]  # noqa: SLF001 - torch documents it
 
     def clipped_with(self, parameters: Iterable[Any]) -> Clipping:
         """How a clipping of these parameters relates to the selected ones."""

@@ -4,12 +4,12 @@
 
 When: once for each call of `optimizer.step`, before the step; and before clipping, if the loop clips by
 `torch.nn.utils.clip_grad_norm_`, `clip_grads_with_norm_` or `clip_grad_value_`, however it has imported them, or by
-FSDP1's method. What is accumulated over several backward passes is seen once. Gradients that GradScaler has not unscaled,
-since a fused optimizer does that itself, are divided by its scale.
+FSDP1's method. What is accumulated over several backward passes is seen once. Gradients that GradScaler has not
+unscaled, since a fused optimizer does that itself, are divided by its scale.
 
-A step logs the gradients as they were before they were clipped for the last time since they changed: clippings without a
-backward pass between them count as one, by the lowest of their bounds; one whose step is skipped, or that comes after the
-step, is dropped. A step without gradients logs nothing, but counts.
+A step logs its gradients as they were before the last clipping: clippings of the same gradients count as one, by the
+lowest of their bounds, and one whose step is skipped, or that comes after its step, is dropped. A step without
+gradients logs nothing, but counts.
 
 What: `gradients/global_norm` before clipping, `gradients/clip_norm`, `gradients/clipped` and the rest of clipping's
 tags if the loop clips all of the measured parameters, and no others, by their common L2 norm; the learning rate of the

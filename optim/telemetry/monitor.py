@@ -49,8 +49,7 @@ class GradientMonitor:
     | experts or parts that are plain tensors (Megatron, DeepSpeed) | not known here: an error asks for `global_norm` |
     | stages of a pipeline | each rank knows its stage only: give `global_norm` |
 
-    Nothing is logged by `observe` if it raises. Where a step may be skipped after it was measured, as by GradScaler, call
-    `measure` before clipping, and `log` when the step is made.
+    Where a step may still be skipped, as by GradScaler, call `measure` before clipping, and `log` when it is made.
 
     Args:
         writer: where to log; histograms need a SummaryWriter. None on a rank that only takes part in measuring.
@@ -179,8 +178,7 @@ class GradientMonitor:
     ) -> Observation:
         """Measure a step as `observe` does, but log nothing until `log`: the step may be skipped.
 
-        Args:
-            step, gradients, weights, clip_norm, learning_rate, updates, slots, global_norm, scale: as for `observe`.
+        The arguments are those of `observe`, but for the loss.
 
         Returns:
             What `log` takes. `kept()` makes it independent of the arrays, which may then be changed.

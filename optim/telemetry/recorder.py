@@ -164,7 +164,7 @@ class _Incident:
 def _free(logdir: str) -> str:
     """The directory's name, or one like it if an incident of another monitor or an earlier training has it."""
     name, number = logdir, 0
-    while os.path.lexists(name):  # noqa: PTH110 - it may be an address, of which a Path changes the slashes
+    while os.path.lexists(name):
         number += 1
         name = f"{logdir}-{number}"
     return name

@@ -51,10 +51,13 @@ def test_a_full_disk(logdir, keep_last):
         writer.full = True
         model[0].weight.grad[0, 0] = float("nan")
 
-    with pytest.warns(UserWarning, match="cannot be logged") as warned:
+    def through():
         train(optimizer, model, fill)
         hook.dump("looking")
         hook.remove()
+
+    with pytest.warns(UserWarning, match="cannot be logged") as warned:
+        through()
     assert [str(one.message) for one in warned] == [
         "gradients cannot be logged, the training goes on: [Errno 28] No space left on device"
     ]
@@ -75,9 +78,12 @@ def test_an_incident_that_cannot_be_written(logdir, monkeypatch):
         shutil.rmtree(logdir)
         logdir.write_text("a file")
 
-    with pytest.warns(UserWarning, match="^gradients cannot be logged, the training goes on: ") as warned:
+    def through():
         train(optimizer, model, spoil)
         hook.remove()
+
+    with pytest.warns(UserWarning, match="^gradients cannot be logged, the training goes on: ") as warned:
+        through()
     assert len(warned) == 1
     assert hook.report.step == 6
 

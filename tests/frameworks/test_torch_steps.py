@@ -241,16 +241,19 @@ def test_other_parameters_are_clipped_than_are_measured(loop, how):
     extra = torch.nn.Parameter(torch.ones(3))
     parameters = list(loop.model.parameters())
     wanted = []
-    with pytest.warns(UserWarning, match="^the loop clips") as warned:
+
+    def train():
         for _ in range(2):
             loop.backward()
             extra.grad = torch.ones(3)
             wanted.append(loop.norm())
             torch.nn.utils.clip_grad_norm_([*parameters, extra] if how == "more" else parameters[1:], BOUND)
             loop.step()
-    count = 1
+
+    with pytest.warns(UserWarning, match="^the loop clips") as warned:
+        train()
     assert [str(one.message) for one in warned] == [
-        f"the loop clips {count} parameters {how} than are measured, so that gradients/clipped and its like are not logged"
+        f"the loop clips 1 parameters {how} than are measured, so that gradients/clipped and its like are not logged"
     ]
     _, values, tags = loop.logged()
     assert values == pytest.approx(wanted, rel=1e-5)
@@ -284,13 +287,17 @@ def test_complex_parameters_are_left_out(logdir, alone):
     if not alone:
         model["r"] = torch.nn.Parameter(torch.ones(2))
     optimizer = torch.optim.SGD(model.parameters(), LR)
-    with pytest.warns(UserWarning, match="^gradients of complex parameters are not measured: c$") as warned:
+
+    def train():
         hook = attach(optimizer, logdir, model)
         for _ in range(2):
             sum(parameter.abs().sum() for parameter in model.values()).backward()
             optimizer.step()
             optimizer.zero_grad()
-    hook.remove()
+        hook.remove()
+
+    with pytest.warns(UserWarning, match="^gradients of complex parameters are not measured: c$") as warned:
+        train()
     assert len(warned) == 1
     found = [tag for tag in read_run(logdir).scalars if tag.startswith("gradients/norm/")] if not alone else []
     assert found == ([] if alone else ["gradients/norm/r"])
