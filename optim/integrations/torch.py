@@ -225,13 +225,13 @@ class GradientHook:
     def _tell_difference(self, which: Clipping) -> None:
         """Warn once of each way in which the loop clips other parameters than are measured."""
         for count, words in (
-            (which.not_measured, "the loop clips {} parameters more than are measured"),
-            (which.not_clipped, "the loop clips {} parameters fewer than are measured"),
+            (which.not_measured, "the measured parameters lack {} of those that the loop clips"),
+            (which.not_clipped, "the loop does not clip {} of the measured parameters"),
         ):
             if count and words not in self._warned:
                 self._warned.add(words)
                 told = words.format(count)
-                warnings.warn(f"{told}, so that gradients/clipped and its like are not logged", stacklevel=4)
+                warnings.warn(f"{told}, so gradients/clipped and its like are not logged", stacklevel=4)
 
 
 def _has_closure(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:

@@ -236,8 +236,14 @@ def test_histograms_are_of_gradients_before_clipping(logdir):
     assert np.abs(edges[edges[:, 2] > 0][:, :2]).max() == pytest.approx(largest, rel=0.2)
 
 
-@pytest.mark.parametrize("how", ["more", "fewer"])
-def test_other_parameters_are_clipped_than_are_measured(loop, how):
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("more", "the measured parameters lack 1 of those that the loop clips"),
+        ("fewer", "the loop does not clip 1 of the measured parameters"),
+    ],
+)
+def test_other_parameters_are_clipped_than_are_measured(loop, how, told):
     extra = torch.nn.Parameter(torch.ones(3))
     parameters = list(loop.model.parameters())
     wanted = []
@@ -250,11 +256,9 @@ def test_other_parameters_are_clipped_than_are_measured(loop, how):
             torch.nn.utils.clip_grad_norm_([*parameters, extra] if how == "more" else parameters[1:], BOUND)
             loop.step()
 
-    with pytest.warns(UserWarning, match="^the loop clips") as warned:
+    with pytest.warns(UserWarning, match=f"^{told}") as warned:
         train()
-    assert [str(one.message) for one in warned] == [
-        f"the loop clips 1 parameters {how} than are measured, so that gradients/clipped and its like are not logged"
-    ]
+    assert [str(one.message) for one in warned] == [f"{told}, so gradients/clipped and its like are not logged"]
     _, values, tags = loop.logged()
     assert values == pytest.approx(wanted, rel=1e-5)
     assert "gradients/clipped" not in tags
