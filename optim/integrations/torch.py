@@ -23,6 +23,8 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from optim.integrations.clipping import unwatch, watch
 from optim.integrations.ranks import Logging
 from optim.integrations.selected import Selected
@@ -30,8 +32,6 @@ from optim.integrations.selected import Selected
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-
-    import torch
 
     from optim.integrations.selected import Clipping
     from optim.telemetry.observation import Observation
@@ -161,10 +161,12 @@ class GradientHook:
         """Remember what the clipping left."""
         self._left = self._selected.state()
 
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _before_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         if not _has_closure(arguments, named):
             self._log_step(optimizer)
 
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _after_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         if _has_closure(arguments, named):
             self._log_step(optimizer)

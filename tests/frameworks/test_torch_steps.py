@@ -305,3 +305,24 @@ def test_complex_parameters_are_left_out(logdir, alone):
     assert len(warned) == 1
     found = [tag for tag in read_run(logdir).scalars if tag.startswith("gradients/norm/")] if not alone else []
     assert found == ([] if alone else ["gradients/norm/r"])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_step(loop):
+    """The hook runs between the compiled parts."""
+
+    @torch.compile(backend="eager")
+    def step():
+        loop.clip()
+        loop.optimizer.step()
+
+    wanted = []
+    for _ in range(3):
+        loop.optimizer.zero_grad()
+        loop.backward()
+        wanted.append(loop.norm())
+        step()
+    steps, values, tags = loop.logged()
+    assert steps == [1, 2, 3]
+    assert values == pytest.approx(wanted, rel=1e-5)
+    assert tags["gradients/clip_norm"] == pytest.approx([BOUND] * 3)
