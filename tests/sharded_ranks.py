@@ -104,6 +104,16 @@ def train(name, mesh, accumulate=1, *, clips=False, scaled=False):
     hook.remove()
 
 
+def one_row(mesh):
+    """The last layer has one row, of which the second rank holds nothing."""
+    model = fully_shard(network(torch), mesh=mesh)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    hook = attach(optimizer, f"{DIRECTORY}/one row", model, per_rank=True)
+    model(torch.ones(1, 8)).sum().backward()
+    optimizer.step()
+    hook.remove()
+
+
 def norms_of(gradients, **options):
     report = GradientMonitor(None).observe(1, gradients, **options)
     return {variable.name: variable.gradient_norm for variable in report.variables} | {"": report.global_norm}
@@ -200,6 +210,7 @@ def main():
     for name in ("fsdp2", "fsdp1", "ddp"):
         train(name, mesh, accumulate=3)
         train(name, mesh, scaled=True)
+    one_row(mesh)
     found = {
         "tensors": tensors(mesh),
         "experts": experts(),

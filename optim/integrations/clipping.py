@@ -1,15 +1,18 @@
 """Notices torch's functions that clip gradients, before they clip.
 
-A hook of the optimizer sees gradients only after the loop has clipped them. While somebody watches, these functions are
-replaced by ones that tell the watchers first: `torch.nn.utils.clip_grad_norm_` and `clip_grads_with_norm_`, and the
-method `clip_grad_norm_` of FSDP1's modules. A function that the loop has imported by name before is not noticed.
+A hook of the optimizer sees gradients only after the loop has clipped them. While somebody watches, these functions
+tell the watchers first: `torch.nn.utils.clip_grad_norm_`, `clip_grads_with_norm_` and `clip_grad_value_`, and the
+method `clip_grad_norm_` of FSDP1's modules. Torch's functions are thin wrappers; what they wrap is replaced, so that a
+loop that has imported one by name before is noticed too.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+import math
+import weakref
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch.distributed import is_available
@@ -17,43 +20,84 @@ from torch.distributed import is_available
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Watcher = Callable[[list[Any], float, float], None]
+__all__ = ["Watcher", "unwatch", "watch"]
 
-__all__ = ["unwatch", "watch"]
+_FUNCTIONS = ("clip_grad_norm_", "clip_grads_with_norm_", "clip_grad_value_")
 
-_watchers: list[Watcher] = []
-_originals: list[tuple[Any, str, Any]] = []
+
+class Watcher(Protocol):
+    """Is told of clippings."""
+
+    def before_clipping(self, parameters: list[Any], bound: float, order: float) -> bool:
+        """Look at gradients that are about to be clipped, and say whether they concern this watcher.
+
+        Args:
+            parameters: whose gradients they are.
+            bound: on the norm; infinite if only values are clipped.
+            order: of the norm.
+        """
+
+    def after_clipping(self) -> None:
+        """Look at them again, if they do."""
+
+
+_watchers: list[weakref.ref[Watcher]] = []  # in order: on every rank the same one measures first
+_restorers: list[Callable[[], Any]] = []
 _depth = [0]  # of clipping functions that call one another
 
 
 def watch(watcher: Watcher) -> None:
-    """Call the watcher with (parameters, bound, order of the norm) before gradients are clipped."""
+    """Tell this watcher of clippings, until `unwatch` or until nobody else refers to it."""
     if not _watchers:
-        _replace(torch.nn.utils, "clip_grad_norm_")
-        if hasattr(torch.nn.utils, "clip_grads_with_norm_"):
-            _replace(torch.nn.utils, "clip_grads_with_norm_")
+        for name in _FUNCTIONS:
+            if hasattr(torch.nn.utils, name):
+                _replace_function(name)
         if is_available():
             from torch.distributed.fsdp import FullyShardedDataParallel  # noqa: PLC0415 - not in every build of torch
 
-            _replace(FullyShardedDataParallel, "clip_grad_norm_")
-    _watchers.append(watcher)
+            _replace_attribute(FullyShardedDataParallel, "clip_grad_norm_")
+    _watchers.append(weakref.ref(watcher, _remove))
 
 
 def unwatch(watcher: Watcher) -> None:
-    """No longer call the watcher; the last one restores torch's functions."""
-    if watcher in _watchers:
-        _watchers.remove(watcher)
-        while _originals and not _watchers:
-            owner, name, original = _originals.pop()
-            setattr(owner, name, original)
+    """No longer tell this watcher; after the last one torch's functions are as they were."""
+    for reference in [one for one in _watchers if one() is watcher]:
+        _remove(reference)
 
 
-def _replace(owner: Any, name: str) -> None:
+def _remove(reference: weakref.ref[Watcher]) -> None:
+    if reference in _watchers:
+        _watchers.remove(reference)
+    while _restorers and not _watchers:
+        _restorers.pop()()
+
+
+def _replace_function(name: str) -> None:
+    """Replace what torch's function wraps, or if it wraps nothing the function itself."""
+    function = getattr(torch.nn.utils, name)
+    inner = getattr(function, "__wrapped__", None)
+    for cell in function.__closure__ or ():
+        if inner is not None and cell.cell_contents is inner:
+            cell.cell_contents = _told(inner)
+            _restorers.append(functools.partial(setattr, cell, "cell_contents", inner))
+            return
+    _replace_attribute(torch.nn.utils, name)
+
+
+def _replace_attribute(owner: Any, name: str) -> None:
     original = getattr(owner, name)
+    setattr(owner, name, _told(original))
+    _restorers.append(functools.partial(setattr, owner, name, original))
+
+
+def _told(original: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which tells the watchers before and after."""
     signature = inspect.signature(original)
 
     @functools.wraps(original)
     def clip(*arguments: Any, **named: Any) -> Any:
+        if _depth[0]:
+            return original(*arguments, **named)
         given = signature.bind(*arguments, **named).arguments
         if "self" in given:  # a module
             parameters = list(given["self"].parameters())
@@ -61,13 +105,16 @@ def _replace(owner: Any, name: str) -> None:
             parameters = given["parameters"]
             parameters = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
             given["parameters"] = parameters  # it may have been an iterator
+        bound, order = float(given.get("max_norm", math.inf)), float(given.get("norm_type", 2.0))
+        watchers = [watcher for reference in list(_watchers) if (watcher := reference()) is not None]
+        concerned = [watcher for watcher in watchers if watcher.before_clipping(parameters, bound, order)]
         _depth[0] += 1
         try:
-            for watcher in list(_watchers) if _depth[0] == 1 else ():
-                watcher(parameters, float(given["max_norm"]), float(given.get("norm_type", 2.0)))
             return original(**given)
         finally:
             _depth[0] -= 1
+            for watcher in concerned:
+                watcher.after_clipping()
 
-    setattr(owner, name, clip)
-    _originals.append((owner, name, original))
+    uncompiled: Callable[..., Any] = torch.compiler.disable(clip)
+    return uncompiled

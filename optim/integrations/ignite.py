@@ -17,6 +17,7 @@ from ignite.engine import Engine, Events
 
 from optim.integrations.torch import GradientHook
 from optim.integrations.torch import attach as attach_to_optimizer
+from optim.telemetry.endings import words_of
 
 if TYPE_CHECKING:
     import os
@@ -48,7 +49,7 @@ def attach(
     hook = attach_to_optimizer(optimizer, writer, model, step=lambda: int(engine.state.iteration), **options)
 
     def fail(_: Engine, error: BaseException) -> None:
-        hook.dump(f"{type(error).__name__}: {error}")
+        hook.dump(words_of(error))
         hook.remove()
         raise error
 

@@ -49,13 +49,13 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._logging: Logging | None = None
         self._bound: float | None = None  # self.model must not be touched within a step: under JAX it moves its state
 
-    def set_model(self, model: Any) -> None:
-        """Wrap the optimizer; Keras compiles the training step afterwards.
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Wrap the optimizer, and have the training step compiled with that.
 
         Raises:
             ValueError: the optimizer accumulates gradients of several steps, which are not seen here.
         """
-        super().set_model(model)
+        model = self.model
         optimizer = getattr(model, "optimizer", None)
         if optimizer is None or self._logging is not None:
             return
@@ -64,32 +64,27 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
                 "the optimizer must not accumulate gradients, which it does inside of itself, got "
                 f"gradient_accumulation_steps={optimizer.gradient_accumulation_steps}"
             )
-        self._logging = Logging.to(self._writer, per_rank=False, **self._options)
+        self._logging = Logging(self._writer, per_rank=False, **self._options)
         self._bound = optimizer.global_clipnorm or None
-        apply = optimizer.apply
-
-        def watched(grads: Any, trainable_variables: Any = None) -> Any:
-            variables = optimizer._trainable_variables if trainable_variables is None else trainable_variables  # noqa: SLF001 - as its apply does
-            self._observe(optimizer, list(grads), list(variables))
-            return apply(grads, trainable_variables)
-
-        optimizer.apply = watched
-        model.train_function = None  # it may have been compiled without this
+        _Watch.over(model).add(self)
 
     def on_train_end(self, logs: Any = None) -> None:
         """Unwrap the optimizer, and close the file."""
+        if self._logging is not None:
+            _Watch.over(self.model).remove(self)
+
+    def close(self) -> None:
+        """Close the file."""
         if self._logging is None:
             return
         if keras.backend.backend() == "jax":
             import jax  # noqa: PLC0415 - of this backend only
 
             jax.effects_barrier()  # the last steps' numbers may still be on their way
-        del self.model.optimizer.apply
-        self.model.train_function = None
         self._logging.close()
         self._logging = None
 
-    def _observe(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
+    def observe(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
         """Log what `apply` is about to use; under JAX this is traced."""
         known = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
         names, given = [v.path for _, v in known], [g for g, _ in known]
@@ -114,9 +109,56 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
     def _log(self, step: int, gradients: Any, weights: Any, rate: Any, scale: float) -> None:
         if self._logging is None:
             return
-        self._logging.monitor.observe(
+        observed = self._logging.measure(
             step, gradients, weights, clip_norm=self._bound, learning_rate=rate, scale=scale
         )  # fmt: skip
+        if observed is not None:
+            self._logging.log(observed)
+
+
+class _Watch:
+    """Shows the callbacks what an optimizer's `apply` is given, while its model trains.
+
+    A training that an exception ends calls no callback. So the model's next one, which asks for the training step
+    again, ends the watch.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._callbacks: list[GradientCallback] = []
+        self._model, self._optimizer = model, model.optimizer
+        self._apply, self._make = model.optimizer.apply, model.make_train_function
+        model.optimizer.apply = self._shown
+        model.make_train_function = self._begin_another
+
+    @classmethod
+    def over(cls, model: Any) -> _Watch:
+        """The watch over this model; a new one if there is none."""
+        watch = getattr(vars(model.optimizer).get("apply"), "__self__", None)
+        return watch if isinstance(watch, cls) else cls(model)
+
+    def add(self, callback: GradientCallback) -> None:
+        self._callbacks.append(callback)
+        self._make(force=True)  # it may have been compiled without this
+
+    def remove(self, callback: GradientCallback) -> None:
+        """Close the callback; after the last one the optimizer is as it was."""
+        self._callbacks = [one for one in self._callbacks if one is not callback]
+        callback.close()
+        if not self._callbacks:
+            del self._optimizer.apply
+            del self._model.make_train_function
+            self._model.train_function = None
+
+    def _shown(self, grads: Any, trainable_variables: Any = None) -> Any:
+        variables = self._optimizer._trainable_variables if trainable_variables is None else trainable_variables  # noqa: SLF001 - as its apply does
+        for callback in self._callbacks:
+            callback.observe(self._optimizer, list(grads), list(variables))
+        return self._apply(grads, trainable_variables)
+
+    def _begin_another(self, *arguments: Any, **named: Any) -> Any:
+        for callback in list(self._callbacks):
+            self.remove(callback)
+        return self._make(*arguments, **named)
 
 
 def _reports(names: list[str], sizes: list[int], table: Any, scale: float) -> VariableReports:

@@ -18,6 +18,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from optim.integrations.torch import GradientHook, attach
+from optim.telemetry.endings import words_of
 
 if TYPE_CHECKING:
     import os
@@ -59,10 +60,8 @@ class GradientCallback(_Callback):  # type: ignore[misc]
             hook.loss = loss.detach() * trainer.accumulate_grad_batches  # Lightning has divided it
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
-        """Log the gradients, unless clipping has been noticed before."""
+        """Measure the gradients, unless clipping has been noticed before."""
         hook = self._hooks[id(optimizer)]
-        if hook.seen == "clipped":
-            return
         scaler = getattr(trainer.precision_plugin, "scaler", None)
         if not getattr(optimizer, "_step_supports_amp_scaling", False):  # Lightning has unscaled them
             scaler = None
@@ -75,7 +74,7 @@ class GradientCallback(_Callback):  # type: ignore[misc]
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         """Write what the flight recorder keeps."""
         for hook in self._hooks.values():
-            hook.dump(f"{type(exception).__name__}: {exception}")
+            hook.dump(words_of(exception))
         self._remove()
 
     def on_fit_end(self, trainer: Any, pl_module: Any) -> None:

@@ -2,52 +2,113 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optim.telemetry.trees import named_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Selected"]
+__all__ = ["Clipping", "Selected"]
+
+
+class Clipping(NamedTuple):
+    """How parameters that are clipped relate to those that are measured, of those that have gradients.
+
+    Attributes:
+        concerns: whether any is both.
+        not_measured: the number of those that are only clipped.
+        not_clipped: the number of those that are only measured.
+    """
+
+    concerns: bool
+    not_measured: int
+    not_clipped: int
 
 
 class Selected:
     """A model reduced to the parameters of an optimizer, for GradientMonitor: names from the one, choice by the other.
+
+    Parameters that the optimizer is given later are selected from then on. Complex ones are left out, with a warning.
 
     Args:
         model: the module.
         optimizer: a torch optimizer.
 
     Raises:
+        TypeError: one of them is something else.
         ValueError: the model has none of the optimizer's parameters.
     """
 
     def __init__(self, model: Any, optimizer: Any) -> None:
+        is_optimizer = hasattr(optimizer, "param_groups") and hasattr(optimizer, "register_step_pre_hook")
+        if not (is_optimizer and hasattr(model, "named_parameters") and hasattr(model, "modules")):
+            raise TypeError(
+                "attach(optimizer, writer, model) needs a torch optimizer and a torch module, got "
+                f"{type(optimizer).__name__} as optimizer and {type(model).__name__} as model"
+            )
         self.model = model
-        self.ids = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
-        if not any(True for _ in self.named_parameters()):
+        self._optimizer = weakref.ref(optimizer)
+        self._count = 0  # of the parameters that the optimizer had when it was last asked
+        self._known: dict[int, Any] = {}
+        self._complex: set[str] = set()
+        if not self.parameters() and not self._complex:
             raise ValueError(
                 "the optimizer must train parameters of the model, got none in common: prepare or wrap the model "
                 "first, then make the optimizer, then attach"
             )
 
+    def parameters(self) -> dict[int, Any]:
+        """Each by its id."""
+        optimizer = self._optimizer()
+        groups = [] if optimizer is None else optimizer.param_groups
+        count = sum(len(group["params"]) for group in groups)
+        if count != self._count and groups:
+            self._count = count
+            trained = {id(parameter) for group in groups for parameter in group["params"]}
+            common = [(name, one) for name, one in named_parameters(self.model) if id(one) in trained]
+            self._known = {id(one): one for _, one in common if not one.is_complex()}
+            self._tell_complex({name for name, one in common if one.is_complex()})
+        return self._known
+
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
         """(name, parameter) for each."""
-        named = named_parameters(self.model)
-        return ((name, parameter) for name, parameter in named if id(parameter) in self.ids)
+        known = self.parameters()
+        return ((name, parameter) for name, parameter in named_parameters(self.model) if id(parameter) in known)
 
     def modules(self) -> Iterable[Any]:
         """All modules of the model."""
         modules: Iterable[Any] = self.model.modules()
         return modules
 
-    def clipped_with(self, parameters: Iterable[Any]) -> str:
-        """How a clipping of these parameters relates to the selected ones: "none", "some", "all", or "all and more"."""
+    def state(self) -> list[tuple[weakref.ref[Any], int]]:
+        """Of each gradient, which tensor it is and how often that has been changed: what tells whether it still is."""
+        gradients = [one.grad for one in self.parameters().values() if one.grad is not None]
+        return [(weakref.ref(gradient), _local(gradient)._version) for gradient in gradients]  # noqa: SLF001 - torch documents it
+
+    def clipped_with(self, parameters: Iterable[Any]) -> Clipping:
+        """How a clipping of these parameters relates to the selected ones."""
+        known = self.parameters()
         given = {id(parameter): parameter for parameter in parameters}
-        if not self.ids & set(given):
-            return "none"
-        if not self.ids <= set(given):
-            return "some"
-        more = any(parameter.grad is not None for key, parameter in given.items() if key not in self.ids)
-        return "all and more" if more else "all"
+        more = sum(_has_gradient(one) for key, one in given.items() if key not in known)
+        fewer = sum(_has_gradient(one) for key, one in known.items() if key not in given)
+        concerns = any(_has_gradient(one) for key, one in given.items() if key in known)
+        return Clipping(concerns, more, fewer)
+
+    def _tell_complex(self, names: set[str]) -> None:
+        if names - self._complex:
+            listed = ", ".join(sorted(names - self._complex))
+            self._complex |= names
+            warnings.warn(f"gradients of complex parameters are not measured: {listed}", stacklevel=2)
+
+
+def _has_gradient(parameter: Any) -> bool:
+    """Whether it has one on any rank: FSDP1 leaves it None where a rank holds nothing of it."""
+    return parameter.grad is not None or (parameter.requires_grad and hasattr(parameter, "_fsdp_flattened"))
+
+
+def _local(gradient: Any) -> Any:
+    """What is changed in place: of a DTensor, this rank's tensor."""
+    return gradient.to_local() if hasattr(gradient, "to_local") else gradient

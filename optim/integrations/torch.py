@@ -2,21 +2,28 @@
 
     hook = attach(optimizer, "runs/x", model)
 
-When: once for each step of the optimizer, before the step; and before clipping, if the loop clips with
-`torch.nn.utils.clip_grad_norm_` (or `clip_grads_with_norm_`, or FSDP1's method) by its full name, as Accelerate,
-transformers and Stable-Baselines3 do. What is accumulated over several backward passes is seen once. Gradients that
-GradScaler has not unscaled, since a fused optimizer does that itself, are divided by its scale.
+When: once for each call of `optimizer.step`, before the step; and before clipping, if the loop clips by
+`torch.nn.utils.clip_grad_norm_`, `clip_grads_with_norm_` or `clip_grad_value_`, however it has imported them, or by
+FSDP1's method. What is accumulated over several backward passes is seen once. Gradients that GradScaler has not
+unscaled, since a fused optimizer does that itself, are divided by its scale.
+
+A step logs its gradients as they were before the last clipping: clippings of the same gradients count as one, by the
+lowest of their bounds, and one whose step is skipped, or that comes after its step, is dropped. A step without
+gradients logs nothing, but counts.
 
 What: `gradients/global_norm` before clipping, `gradients/clip_norm`, `gradients/clipped` and the rest of clipping's
-tags if the loop clips all of the optimizer's parameters by their L2 norm; the learning rate of the first group; norms
-and zeros of each parameter. The loss, if the loop sets `hook.loss`.
+tags if the loop clips all of the measured parameters, and no others, by their common L2 norm; the learning rate of the
+first group; norms and zeros of each parameter. The loss, if the loop sets `hook.loss`.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from optim.integrations.clipping import unwatch, watch
 from optim.integrations.ranks import Logging
@@ -26,8 +33,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    import torch
-
+    from optim.integrations.selected import Clipping
+    from optim.telemetry.observation import Observation
     from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
 
@@ -51,9 +58,10 @@ def attach(
     Args:
         optimizer: makes the steps.
         writer: where to log: a directory, given on every rank; or a writer, of which only rank 0's is used.
-        model: the module whose parameters are trained, as it is wrapped by DDP or FSDP: it has their names.
-        clip_norm: the bound, if the loop clips in a way that cannot be noticed: it must call `hook.observe()` before it
-            clips, and a step without that raises.
+        model: the module whose parameters are trained, as it is wrapped by DDP or FSDP: it has their names. Parameters
+            that the optimizer is given later are logged from then on.
+        clip_norm: the bound, if the loop clips in a way that cannot be noticed, such as a function of its own: it must
+            call `hook.observe()` before it clips, and a step without that raises.
         step: returns the number of the step; by default they are counted from 1.
         per_rank: whether each rank also logs what it holds itself, in `rank=<k>` below the directory.
         options: GradientMonitor's, such as `every_n_steps` or `keep_last`.
@@ -63,61 +71,63 @@ def attach(
 
     Raises:
         TypeError, ValueError: as GradientMonitor does.
+        TypeError: the optimizer or the model is something else.
         ValueError: the model has none of the optimizer's parameters.
     """
-    return GradientHook(optimizer, Logging.to(writer, per_rank=per_rank, **options), model, clip_norm, step)
+    selected = Selected(model, optimizer)  # it may raise: before anything is created
+    return GradientHook(optimizer, Logging(writer, per_rank=per_rank, **options), selected, clip_norm, step)
 
 
 class GradientHook:
     """What `attach` returns.
 
     Attributes:
-        loss: the loss, if the loop sets it before the step.
-        report: the last step's report, or None.
-        seen: "" until the coming step's gradients have been observed; then "told" if `observe` was called, and
-            "clipped" if clipping was noticed.
+        loss: the loss of the coming step, if the loop sets it before the step; it is used once.
+        report: the report of the last step that was logged, or None.
     """
 
     def __init__(
         self,
         optimizer: torch.optim.Optimizer,
         logging: Logging,
-        model: torch.nn.Module,
+        selected: Selected,
         clip_norm: float | None,
         step: Callable[[], int] | None,
     ) -> None:
         self.loss: Any = None
-        self.seen = ""
         self.report: StepReport | None = None
         self._optimizer = weakref.ref(optimizer)
-        self._logging, self._clip_norm, self._step = logging, clip_norm, step
-        self._selected = Selected(model, optimizer)
+        self._logging, self._selected, self._clip_norm, self._step = logging, selected, clip_norm, step
         self._count = 0
+        self._observed: Observation | None = None  # of the coming step
+        self._origin = ""  # "clip" if it was made before a clipping, "late" if of gradients that a step had used, or ""
+        self._left: Any = None  # the state of the gradients after the last clipping, `observe` or step
+        self._warned: set[str] = set()
         self._handles = [
             optimizer.register_step_pre_hook(self._before_step),
             optimizer.register_step_post_hook(self._after_step),
         ]
-        watch(self._before_clipping)
+        watch(self)
 
-    def observe(self, clip_norm: float | None = None, scale: Any = 1.0) -> StepReport:
-        """Log the gradients as they are now; the coming step does not log them again.
+    def observe(self, clip_norm: float | None = None, scale: Any = 1.0) -> StepReport | None:
+        """Measure the gradients as they are now, for the coming step.
+
+        Does nothing more if they have been clipped since they came about, and that was noticed.
 
         Args:
             clip_norm: the bound by which the loop is about to clip them.
             scale: what they have been multiplied by, as by GradScaler.
+
+        Returns:
+            What the step will report, but for the loss; None if there are no gradients, or the scale is 0.
         """
-        self._count += 1
-        optimizer = self._optimizer()
-        self.report = self._logging.monitor.observe(
-            self._count if self._step is None else self._step(),
-            self._selected,
-            clip_norm=self._clip_norm if clip_norm is None else clip_norm,
-            learning_rate=None if optimizer is None else optimizer.param_groups[0]["lr"],
-            loss=self.loss,
-            scale=scale,
-        )
-        self.seen = "told"
-        return self.report
+        bound = self._clip_norm if clip_norm is None else clip_norm
+        if self._origin == "clip" and self._observed is not None and self._unchanged():
+            self._tighten(bound)
+        else:
+            self._observed, self._origin = self._measured(bound, scale), ""
+        self._left = self._selected.state()
+        return None if self._observed is None else self._observed.report()
 
     def dump(self, reason: str) -> None:
         """Write what the flight recorder keeps, if there is one."""
@@ -127,37 +137,103 @@ class GradientHook:
         """Take the hook off the optimizer, and close the writers that were made for it."""
         for handle in self._handles:
             handle.remove()
-        unwatch(self._before_clipping)
+        unwatch(self)
         self._logging.close()
 
-    def _before_clipping(self, parameters: list[Any], bound: float, order: float) -> None:
-        """Observe before the first of a step's clippings; one of all gradients begins another attempt at a step."""
+    def before_clipping(self, parameters: list[Any], bound: float, order: float) -> bool:
+        """Measure gradients that are about to be clipped, unless they were before an earlier clipping."""
         which = self._selected.clipped_with(parameters)
-        again = self.seen == "clipped" and which.startswith("all")  # a scaler may have skipped the step before
-        if which != "none" and (not self.seen or again):
-            applies = which == "all" and order == _L2 and math.isfinite(bound)
-            self.observe(bound if applies else None)
-            self.seen = "clipped"
+        if not which.concerns:
+            return False
+        by_norm = math.isfinite(bound)
+        if by_norm:
+            self._tell_difference(which)
+        applies = by_norm and order == _L2 and not which.not_measured and not which.not_clipped
+        same = self._unchanged()
+        if same and self._observed is not None:
+            self._tighten(bound if applies else None)
+        else:
+            self._observed = self._measured(bound if applies else None)
+            self._origin = "late" if same else "clip"
+        return True
 
+    def after_clipping(self) -> None:
+        """Remember what the clipping left."""
+        self._left = self._selected.state()
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _before_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         if not _has_closure(arguments, named):
-            self._observe_unseen(optimizer)
+            self._log_step(optimizer)
 
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _after_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         if _has_closure(arguments, named):
-            self._observe_unseen(optimizer)
-        self.seen = ""
+            self._log_step(optimizer)
+        self._left = self._selected.state()
 
-    def _observe_unseen(self, optimizer: Any) -> None:
-        if self.seen:
-            return
-        if self._clip_norm is not None:
+    def _log_step(self, optimizer: Any) -> None:
+        observed, self._observed = self._observed, None
+        if self._origin == "late" and not self._unchanged():
+            observed = None  # those gradients are gone
+        if observed is None:
+            observed = self._unseen(optimizer)
+        loss, self.loss = self.loss, None
+        if observed is not None and observed.nonfinite and float(getattr(optimizer, "found_inf", None) or 0.0):
+            return  # GradScaler has a fused optimizer skip this step itself
+        self._count += 1
+        if observed is not None:
+            self.report = self._logging.log(observed, loss)
+
+    def _unseen(self, optimizer: Any) -> Observation | None:
+        """Of gradients that nobody has clipped, or that somebody has without being noticed."""
+        scale = getattr(optimizer, "grad_scale", None)  # a fused optimizer has it from GradScaler
+        observed = self._measured(None, 1.0 if scale is None else scale)
+        if self._clip_norm is not None and observed is not None:
             raise RuntimeError(
                 f"the loop clips by {self._clip_norm}, and the gradients were not seen before that: call "
                 "hook.observe() before they are clipped"
             )
-        scale = getattr(optimizer, "grad_scale", None)  # a fused optimizer has it from GradScaler
-        self.observe(scale=1.0 if scale is None else scale)
+        return observed
+
+    def _measured(self, bound: float | None, scale: Any = 1.0) -> Observation | None:
+        optimizer = self._optimizer()
+        return self._logging.measure(
+            self._count + 1 if self._step is None else self._step(),
+            self._selected,
+            clip_norm=bound,
+            learning_rate=None if optimizer is None else optimizer.param_groups[0]["lr"],
+            scale=scale,
+        )
+
+    def _tighten(self, bound: float | None) -> None:
+        """Give what was observed this bound, if it had none or a higher one."""
+        observed = self._observed
+        if bound is None or observed is None:
+            return
+        if observed.norm is None:  # without a bound it was not needed
+            self._observed = self._measured(bound)
+        else:
+            self._observed = observed._replace(clip_norm=min(bound, observed.clip_norm or math.inf))
+
+    def _unchanged(self) -> bool:
+        """Whether the gradients are those that the last clipping, `observe` or step left."""
+        now, left = self._selected.state(), self._left
+        if not now or left is None or len(left) != len(now):  # FSDP1 may give this rank none: nothing can be told
+            return False
+        pairs = zip(now, left, strict=True)  # of one tensor there is one weak reference
+        return all(which is before and changes == until for (which, changes), (before, until) in pairs)
+
+    def _tell_difference(self, which: Clipping) -> None:
+        """Warn once of each way in which the loop clips other parameters than are measured."""
+        for count, words in (
+            (which.not_measured, "the measured parameters lack {} of those that the loop clips"),
+            (which.not_clipped, "the loop does not clip {} of the measured parameters"),
+        ):
+            if count and words not in self._warned:
+                self._warned.add(words)
+                told = words.format(count)
+                warnings.warn(f"{told}, so gradients/clipped and its like are not logged", stacklevel=4)
 
 
 def _has_closure(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:

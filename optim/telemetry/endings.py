@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["call_at_unusual_end", "forget"]
+__all__ = ["call_at_unusual_end", "forget", "words_of"]
 
 _calls: list[Callable[[str], Any]] = []
 _previous: dict[str, Any] = {}  # what was called at an exception, and at SIGTERM, before us
@@ -32,6 +32,15 @@ def call_at_unusual_end(call: Callable[[str], Any]) -> None:
         if handler is signal.SIG_DFL or callable(handler):
             _previous["SIGTERM"] = handler
             signal.signal(signal.SIGTERM, _at_sigterm)
+
+
+def words_of(error: BaseException) -> str:
+    """An exception as a reason.
+
+    >>> words_of(RuntimeError("no more data")), words_of(KeyboardInterrupt())
+    ('RuntimeError: no more data', 'KeyboardInterrupt')
+    """
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def forget(call: Callable[[str], Any]) -> None:
@@ -56,7 +65,7 @@ def _call_all(reason: str) -> None:
 
 
 def _at_exception(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-    _call_all(f"{kind.__name__}: {error}")
+    _call_all(words_of(error))
     _previous["exception"](kind, error, trace)
 
 

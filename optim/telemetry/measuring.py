@@ -36,10 +36,14 @@ if TYPE_CHECKING:
 
     Table = NDArray[np.float64]
 
-__all__ = ["Measured", "Measurement", "OfVariables", "of_reports"]
+__all__ = ["Measured", "Measurement", "NothingToMeasureError", "OfVariables", "of_reports"]
 
 _KINDS = {"weights": "squares", "updates": "squares"}
 """Which statistics are needed of what; all others are slots."""
+
+
+class NothingToMeasureError(ValueError):
+    """There are no gradients, or a scale that has removed them."""
 
 
 class OfVariables(NamedTuple):
@@ -124,7 +128,8 @@ class Measurement:
     def own(self) -> OfVariables:
         """What was measured of the parts that this rank holds."""
         table = self._local()  # it knows the sizes
-        return self._assembled(table, self._sizes, list(range(len(self._names))))
+        here = [i for i, size in enumerate(self._sizes[: len(self._names)]) if size]  # a rank's part may be empty
+        return self._assembled(table, self._sizes, here)
 
     def _whole(self) -> OfVariables:
         if not self._shards:

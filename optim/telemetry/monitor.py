@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from optim import checks
 from optim.arrays import as_array
-from optim.telemetry.endings import call_at_unusual_end, forget
+from optim.telemetry.endings import call_at_unusual_end, forget, words_of
 from optim.telemetry.logger import Telemetry, positive
-from optim.telemetry.measuring import Measured, Measurement, of_reports
+from optim.telemetry.measuring import Measured, Measurement, NothingToMeasureError, of_reports
+from optim.telemetry.observation import Observation
 from optim.telemetry.recorder import FlightRecorder
-from optim.telemetry.report import StepReport, VariableReports
+from optim.telemetry.report import VariableReports
 from optim.telemetry.shards import flat_groups, not_known_here
 from optim.telemetry.trees import gradients_by_name, leaves_like
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
 
 __all__ = ["GradientMonitor"]
@@ -46,6 +49,8 @@ class GradientMonitor:
     | experts or parts that are plain tensors (Megatron, DeepSpeed) | not known here: an error asks for `global_norm` |
     | stages of a pipeline | each rank knows its stage only: give `global_norm` |
 
+    Where a step may still be skipped, as by GradScaler, call `measure` before clipping, and `log` when it is made.
+
     Args:
         writer: where to log; histograms need a SummaryWriter. None on a rank that only takes part in measuring.
         every_n_steps: write at steps that this divides.
@@ -57,8 +62,13 @@ class GradientMonitor:
         rank_writer: where to log, with the same tags, the norms of the parts that this rank holds: a writer of its own
             on each rank, such as SummaryWriter("runs/x/rank=3").
         keep_last: a flight recorder: every step is measured, and so many are kept in memory. They are written, as a run
-            `incident=<step>` below the writer's directory, when something happens: an element or a loss that is not
-            finite, a spike of the loss or the norm, an exception that ends the process, SIGTERM, or `dump()`.
+            `incident=<step>` below the writer's directory, with `keep_last // 4` steps that follow, when something
+            happens: an element or a loss that is not finite; a spike, which is a loss 10 % and 8 standard deviations
+            of the noise above the level of the last 256 steps, or a norm 10 times and as many deviations above it; an
+            exception that ends the process; SIGTERM; or `dump()`. An incident ends after `3 * keep_last` steps, and
+            after 20 only exceptions, SIGTERM and `dump()` are recorded. An exception that somebody catches,
+            `sys.exit()`, and an exception of another thread are not; nor is SIGTERM if the program installs a handler
+            of its own later, since that replaces this one.
 
     Raises:
         TypeError: a number of steps is not an integer; `variables` is not a list of names; histograms are requested,
@@ -143,20 +153,79 @@ class GradientMonitor:
         Raises:
             TypeError: a leaf is not an array of floating dtype; the gradients have no names.
             ValueError: there are no gradients; weights, updates or a slot lack the name of a gradient, or have another
-                shape; `clip_norm` is not positive; a name is given twice; a parameter's norm is
-                not known on this rank, and `global_norm` is not given.
+                shape; `clip_norm` is not positive; `scale` is not positive and finite; a name is given twice; a
+                parameter's norm is not known on this rank, and `global_norm` is not given.
+            OSError: the file cannot be written.
+        """
+        measured = self.measure(
+            step, gradients, weights, clip_norm, learning_rate,
+            updates=updates, slots=slots, global_norm=global_norm, scale=scale,
+        )  # fmt: skip
+        return self.log(measured, loss)
+
+    def measure(
+        self,
+        step: int,
+        gradients: Any,
+        weights: Any = None,
+        clip_norm: float | None = None,
+        learning_rate: float | None = None,
+        *,
+        updates: Any = None,
+        slots: Mapping[str, Any] | None = None,
+        global_norm: Any = None,
+        scale: Any = 1.0,
+    ) -> Observation:
+        """Measure a step as `observe` does, but log nothing until `log`: the step may be skipped.
+
+        The arguments are those of `observe`, but for the loss.
+
+        Returns:
+            What `log` takes. `kept()` makes it independent of the arrays, which may then be changed.
+
+        Raises:
+            TypeError, ValueError: as `observe` does.
         """
         step = checks.integer("step", step)
         bound, norm = _bound(clip_norm), None if global_norm is None else _number("global_norm", global_norm)
         if slots is not None and not isinstance(slots, Mapping):
             raise TypeError(f"slots must be a mapping from slot names to arrays, got {type(slots).__name__}")
         detailed = self._telemetry.is_due(step) or self._keeps
-        found, leaves = Measured(norm, None if norm is None else 0, None), None
+        found = Measured(norm, None if norm is None else 0, None)
+        histograms: Iterable[tuple[str, str, NDArray[Any]]] = ()
         if detailed or self._needs_leaves(step, bound, norm):
-            leaves = _Leaves(gradients, weights, norm, _number("scale", scale))
+            leaves = _Leaves(gradients, weights, norm, _scale(scale))
             found = leaves.measured(updates, slots or {}, detailed=detailed)
-        report = _report(step, found, bound, learning_rate, loss if detailed else None)  # fetching a loss takes time
-        self._log(report, found, leaves)
+            if self._telemetry.histograms_are_due(step):
+                histograms = leaves.whole(self._telemetry.shows)
+        rate = math.nan if learning_rate is None else _number("learning_rate", learning_rate)
+        own = None if self._of_rank is None or found.own is None else found.own()
+        return Observation(step, found.norm, found.nonfinite, found.variables, own, bound, rate, detailed, histograms)
+
+    def log(self, observation: Observation, loss: Any = None) -> StepReport:
+        """Record what `measure` has measured, and write it if the step is due.
+
+        Args:
+            observation: of one step.
+            loss: a number, or an array of one element.
+
+        Returns:
+            The step's report.
+
+        Raises:
+            TypeError: the loss is not a number.
+            OSError: the file cannot be written.
+        """
+        fetched = None if loss is None or not observation.detailed else _number("loss", loss)  # fetching takes time
+        report, of_rank = observation.report(fetched), observation.report_of_rank()
+        names = () if observation.variables is None else observation.variables.names
+        self._telemetry.observe(report, names)
+        if self._recorder is not None:
+            self._recorder.record(report, names)
+        if self._of_rank is not None and of_rank is not None and observation.own is not None:
+            self._of_rank.observe(of_rank, observation.own.variables.names)
+        for kind, name, array in observation.histograms:
+            self._telemetry.add_histograms(report.step, kind, {name: array})
         return report
 
     def _needs_leaves(self, step: int, bound: float | None, norm: float | None) -> bool:
@@ -194,22 +263,14 @@ class GradientMonitor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None and self._recorder is not None:
-            self._recorder.dump(f"{kind.__name__}: {error}")
-        self.close()
-
-    def _log(self, report: StepReport, found: Measured, leaves: _Leaves | None) -> None:
-        names = () if found.variables is None else found.variables.names
-        self._telemetry.observe(report, names)
-        if self._recorder is not None:
-            self._recorder.record(report, names)
-        if self._of_rank is not None and found.own is not None:
-            own, rate = found.own(), report.learning_rate
-            of_rank = StepReport(report.step, rate, own.norm, nonfinite=own.nonfinite, variables=own.variables)
-            self._of_rank.observe(of_rank, own.variables.names)
-        if leaves is not None and self._telemetry.histograms_are_due(report.step):
-            for kind, name, array in leaves.whole(self._telemetry.shows):
-                self._telemetry.add_histograms(report.step, kind, {name: array})
+        try:
+            if error is not None and self._recorder is not None:
+                self._recorder.dump(words_of(error))
+            self.close()
+        except OSError as failure:
+            if error is None:
+                raise
+            warnings.warn(f"the last steps could not be written: {failure}", stacklevel=2)  # the error matters more
 
 
 class _Leaves:
@@ -222,7 +283,7 @@ class _Leaves:
         self._gradients, self._parameters = gradients_by_name({} if self._reports is not None else gradients)
         self._weights = self._parameters if weights is None and self._parameters else weights
         if not self._gradients and self._reports is None and norm is None:
-            raise ValueError(
+            raise NothingToMeasureError(
                 "gradients must contain at least one array, got none; if the framework keeps them to itself, as "
                 "DeepSpeed does, pass global_norm="
             )
@@ -269,17 +330,11 @@ def _bound(clip_norm: Any) -> float | None:
     return None if clip_norm is None else checks.positive_or_infinite("clip_norm", _number("clip_norm", clip_norm))
 
 
-def _report(step: int, found: Measured, bound: float | None, learning_rate: Any, loss: Any) -> StepReport:
-    return StepReport(
-        step,
-        math.nan if learning_rate is None else _number("learning_rate", learning_rate),
-        found.norm,
-        bound,
-        clipped=bound is not None and found.norm is not None and found.norm > bound,
-        nonfinite=found.nonfinite,
-        variables=() if found.variables is None else found.variables,
-        loss=None if loss is None else _number("loss", loss),
-    )
+def _scale(value: Any) -> float:
+    scale = _number("scale", value)
+    if not 0.0 < scale < math.inf:
+        raise NothingToMeasureError(f"scale must be positive and finite, got {scale}")
+    return scale
 
 
 def _number(name: str, value: Any) -> float:

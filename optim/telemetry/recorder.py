@@ -6,7 +6,9 @@ that the run has already written.
 
 from __future__ import annotations
 
+import logging
 import math
+import os
 import time
 from collections import deque
 from typing import TYPE_CHECKING
@@ -23,12 +25,19 @@ if TYPE_CHECKING:
 
 __all__ = ["FlightRecorder"]
 
+_log = logging.getLogger("optim")
+
+_LONGEST = 3  # times as many steps as are kept, in one incident
+_MOST_INCIDENTS = 20  # that are found; those that are asked for are always written
+_MOST_REASONS = 10  # of one incident
+
 
 class FlightRecorder:
     """Keeps reports of steps; an incident writes them, and a quarter as many of the steps that follow.
 
     An incident is an element that is not finite, a loss or a norm that is a spike, or a call of `dump`. No step is
-    written twice; while one incident is being written, another only adds its reason.
+    written twice; while one incident is being written, another only adds its reason. A training that spikes without end
+    fills no disk: an incident's steps and reasons, and the number of incidents, are bounded.
 
     Args:
         writer: the run's writer; incidents are written below its directory.
@@ -48,18 +57,19 @@ class FlightRecorder:
         self._reason: str | None = None  # of the incident that lasts
         self._incident: _Incident | None = None
         self._more = 0  # steps still to be written for it
+        self._found = 0  # incidents
 
     def record(self, report: StepReport, names: tuple[str, ...]) -> None:
         """Keep a step's report; `names` are its variables' names in tags."""
         self._kept.append((report, names, self._clock(), time.time()))
         reason = self._incident_in(report)
-        if reason is not None and reason != self._reason:
+        if reason is not None and reason != self._reason and self._may_record():
             self.dump(reason)
         elif self._incident is not None:
             self._write()
             self._more -= 1
-            if self._more <= 0:
-                self.close()
+        if self._incident is not None and (self._more <= 0 or self._incident.steps >= _LONGEST * self._keep_last):
+            self.close()
         self._reason = reason
 
     def dump(self, reason: str) -> str | None:
@@ -71,23 +81,39 @@ class FlightRecorder:
         if self._incident is None:
             if not self._kept:
                 return None
-            self._incident = _Incident(
-                f"{self._writer.get_logdir()}/incident={self._kept[-1][0].step}", self._variables
-            )
-        step = self._kept[-1][0].step if self._kept else self._incident.step
+            step = self._kept[-1][0].step
+            self._incident = _Incident(_free(f"{self._writer.get_logdir()}/incident={step}"), self._variables)
         self._write()
-        self._incident.writer.add_text("incident", reason, step)
+        self._incident.add_reason(reason)
         self._incident.writer.flush()
         self._writer.flush()  # the process may be about to end
-        self._more = max(1, (self._kept.maxlen or 0) // 4)
+        self._more = max(1, self._keep_last // 4)
         return self._incident.writer.get_logdir()
 
     def close(self) -> None:
         """Write what belongs to a lasting incident, and close its file."""
-        if self._incident is not None:
+        if self._incident is None:
+            return
+        try:
             self._write()
-            self._incident.writer.close()
+            self._incident.close()
+        finally:
             self._incident = None
+
+    @property
+    def _keep_last(self) -> int:
+        return self._kept.maxlen or 0
+
+    def _may_record(self) -> bool:
+        """Whether one more incident that was found is recorded; the first that is not is told."""
+        if self._incident is not None:
+            return True
+        self._found += 1
+        if self._found == _MOST_INCIDENTS + 1:
+            _log.warning(
+                "%s: %d incidents have been recorded, and no more will be", self._writer.get_logdir(), _MOST_INCIDENTS
+            )
+        return self._found <= _MOST_INCIDENTS
 
     def _write(self) -> None:
         incident = self._incident
@@ -113,10 +139,32 @@ class _Incident:
 
     def __init__(self, logdir: str, variables: Iterable[str] | None) -> None:
         self.writer = SummaryWriter(logdir)
-        self.step = 0
+        self.step = self.steps = 0
+        self._reasons = 0
         self._at = 0.0
         self._telemetry = Telemetry(self.writer, variables=variables, clock=lambda: self._at)
 
     def write(self, report: StepReport, names: tuple[str, ...], at: float, wall_time: float) -> None:
         self._at, self.step = at, report.step
+        self.steps += 1
         self._telemetry.observe(report, names, wall_time)
+
+    def add_reason(self, reason: str) -> None:
+        """Why it is recorded, or still is: of many reasons the first ones."""
+        self._reasons += 1
+        if self._reasons <= _MOST_REASONS:
+            self.writer.add_text("incident", reason, self.step)
+
+    def close(self) -> None:
+        if self._reasons > _MOST_REASONS:
+            self.writer.add_text("incident", f"… and {self._reasons - _MOST_REASONS} more", self.step)
+        self.writer.close()
+
+
+def _free(logdir: str) -> str:
+    """The directory's name, or one like it if an incident of another monitor or an earlier training has it."""
+    name, number = logdir, 0
+    while os.path.lexists(name):
+        number += 1
+        name = f"{logdir}-{number}"
+    return name

@@ -82,6 +82,46 @@ def test_before_clipping(logdir, backend, options):
         np.testing.assert_allclose(scalars["gradients/clipped_global_norm"].value, 0.05, rtol=1e-6)
 
 
+AFTER_AN_EXCEPTION = """
+
+class Ends(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if batch == 2:
+            raise RuntimeError("no more data")
+
+def fit(*callbacks):
+    model.fit(x, y, batch_size=4, epochs=1, verbose=0, callbacks=list(callbacks))
+
+for name in "ab":
+    try:
+        fit(GradientCallback(logdir + "/" + name), Ends())
+    except RuntimeError:
+        assert "apply" in vars(model.optimizer)
+fit()
+assert "apply" not in vars(model.optimizer) and "make_train_function" not in vars(model)
+fit(GradientCallback(logdir + "/c"), GradientCallback(logdir + "/d", every_n_steps=2))
+assert "apply" not in vars(model.optimizer)
+"""
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_a_training_that_an_exception_ends(logdir, backend):
+    """Later ones log what their own callbacks ask for."""
+    pytest.importorskip(backend)
+    command = [sys.executable, "-c", PROGRAM + AFTER_AN_EXCEPTION, str(logdir), "{}"]
+    done = subprocess.run(
+        command, env=os.environ | {"KERAS_BACKEND": backend}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    steps = {name: read_run(logdir / name).scalars["gradients/global_norm"].step.tolist() for name in "abcd"}
+    assert steps == {
+        "a": [7, 8, 9],
+        "b": [10, 11, 12],
+        "c": list(range(19, 25)),
+        "d": [20, 22, 24],
+    }
+
+
 def test_what_cannot_be_seen_is_refused(logdir):
     program = PROGRAM.replace("0.1, **options", "0.1, gradient_accumulation_steps=2")
     environment = os.environ | {"KERAS_BACKEND": "jax" if find_spec("jax") else "torch"}

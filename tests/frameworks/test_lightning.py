@@ -105,3 +105,32 @@ def test_an_exception_writes_what_was_kept(tmp_path):
     runs = read_logdir(tmp_path / "run")
     assert runs["incident=4"].scalars["gradients/norm/net.0.weight"].step.tolist() == [2, 3, 4]
     assert runs["incident=4"].texts["incident/text_summary"][0] == "RuntimeError: no more data"
+
+
+class Unfreezes(lightning.callbacks.BaseFinetuning):
+    """Gives the optimizer the first layer in the second epoch."""
+
+    def freeze_before_training(self, pl_module):
+        self.freeze(pl_module.net[0])
+
+    def finetune_function(self, pl_module, epoch, optimizer):
+        if epoch == 1:
+            self.unfreeze_and_add_param_group(pl_module.net[0], optimizer, lr=LR)
+
+
+class Finetuned(Module):
+    def configure_optimizers(self):
+        return torch.optim.SGD([p for p in self.parameters() if p.requires_grad], LR)
+
+
+def test_a_layer_that_is_unfrozen_later(tmp_path):
+    trainer = lightning.Trainer(
+        max_epochs=2, gradient_clip_val=CLIP, accelerator="cpu", devices=1, logger=False, enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False, default_root_dir=tmp_path,
+        callbacks=[Unfreezes(), GradientCallback(tmp_path / "run")],
+    )  # fmt: skip
+    trainer.fit(Finetuned(), torch.utils.data.DataLoader(batches(torch), batch_size=None))
+    scalars = read_run(tmp_path / "run").scalars
+    steps = {tag: series.step.tolist() for tag, series in scalars.items()}
+    assert steps["gradients/norm/net.2.weight"] == steps["gradients/clipped"] == list(range(1, 2 * STEPS + 1))
+    assert steps["gradients/norm/net.0.weight"] == list(range(STEPS + 1, 2 * STEPS + 1))

@@ -84,6 +84,14 @@ def test_ranks_log_their_own_parts(directory, kind):
     assert (np.array(own) <= whole * (1 + 1e-6)).all()
 
 
+def test_a_rank_does_not_log_what_it_has_nothing_of(directory):
+    """A norm of 0 at every step would be taken for a layer that does not train."""
+    runs = [read_run(directory / "one row" / f"rank={rank}").scalars for rank in (0, 1)]
+    found = [{tag for tag in run if tag.startswith("gradients/norm/2.")} for run in runs]
+    assert found == [{"gradients/norm/2.weight", "gradients/norm/2.bias"}, set()]
+    assert all("gradients/norm/0.weight" in run for run in runs)
+
+
 def test_tensors_however_placed(found):
     torch.manual_seed(3)
     whole = torch.randn(5, 3)

@@ -1,4 +1,7 @@
-"""Recorded incidents: runs `incident=<step>` below a run, with every step around an incident, by a flight recorder."""
+"""Recorded incidents: runs `incident=<step>` below a run, with every step around an incident, by a flight recorder.
+
+A second one of the same step is `incident=<step>-1`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["has_incident", "reasons", "run_of"]
 
 _TAG = "incident/text_summary"
-_DIRECTORY = re.compile(r"(?:^|[/\\])incident=-?\d+[/\\][^/\\]+$")
-_NAME = re.compile(r"^(?:(.*)/)?incident=-?\d+$")
+_DIRECTORY = re.compile(r"(?:^|[/\\])incident=-?\d+(?:-\d+)?[/\\][^/\\]+$")
+_NAME = re.compile(r"^(?:(.*)/)?incident=-?\d+(?:-\d+)?$")
 
 
 def has_incident(run: Run) -> bool:
@@ -32,8 +35,8 @@ def reasons(run: Run) -> list[tuple[int, str]]:
 def run_of(name: str) -> str:
     """The name of the run that a recorded incident is part of; "" if the name is not that of an incident.
 
-    >>> run_of("a/incident=700"), run_of("incident=700"), run_of("a")
-    ('a', '.', '')
+    >>> run_of("a/incident=700"), run_of("incident=700"), run_of("incident=700-1"), run_of("a")
+    ('a', '.', '.', '')
     """
     match = _NAME.match(name)
     return (match[1] or ".") if match else ""

@@ -188,6 +188,8 @@ REFUSED = {
     "step": (TypeError, (W,), {"step": 1.5}, "step must be an integer, got 1.5"),
     "rate": (TypeError, (W,), {"learning_rate": "fast"}, "learning_rate must be a number, got 'fast'"),
     "loss": (TypeError, (W,), {"loss": np.ones(2)}, "loss must be a number, got array([1., 1.])"),
+    "scale of zero": (ValueError, (W,), {"scale": 0}, "scale must be positive and finite, got 0.0"),
+    "infinite scale": (ValueError, (W,), {"scale": np.inf}, "scale must be positive and finite, got inf"),
     "name": (
         ValueError,
         ({"\ud800": NORM5},),
@@ -223,3 +225,19 @@ def test_a_closed_writer(logdir):
 def test_every_n_steps_must_be_positive(writer):
     with pytest.raises(ValueError, match=r"^every_n_steps must be positive, got 0$"):
         GradientMonitor(writer, 0)
+
+
+def test_what_was_measured_is_logged_later(writer):
+    """And may be dropped; the array is another one by then."""
+    monitor = GradientMonitor(writer, histograms_every_n_steps=1)
+    gradient = NORM5.copy()
+    kept = monitor.measure(1, {"w": gradient}, clip_norm=1.0).kept()
+    monitor.measure(1, {"w": gradient})
+    gradient[:] = 0.0
+    report = monitor.log(kept, 0.5)
+    assert (report.global_norm, report.clipped, report.loss) == (5.0, True, 0.5)
+    found = logged(writer)
+    assert found["gradients/norm/w"] == [(1, 5.0)]
+    assert found["gradients/clipped_fraction"] == [(1, 1.0)]
+    assert read_run(writer.path).histograms["histograms/gradients/w"][0][:, 2].sum() == 2
+    assert read_run(writer.path).histograms["histograms/gradients/w"][0][-1, 1] >= 4.0

@@ -122,6 +122,57 @@ def test_an_exception_in_the_with_block(writer, logdir):
     assert incidents(logdir) == {"incident=20": (list(range(13, 21)), ["RuntimeError: no more data"])}
 
 
+def test_an_incident_and_their_number_are_bounded(writer, logdir, caplog):
+    """A spike every ten steps, for which each incident would go on for ever."""
+    with GradientMonitor(writer, 10**6, keep_last=40) as monitor:
+        train(monitor, range(1, 4001), spoilt=range(10, 4001, 10))
+    found = incidents(logdir)
+    assert [len(steps) for steps, _ in found.values()] == [120] * 20
+    assert list(found["incident=10"][0]) == list(range(1, 121))
+    assert found["incident=10"][1] == ["gradients are not finite"] * 10 + ["… and 2 more"]
+    assert [record.message for record in caplog.records if record.name == "optim"] == [
+        f"{logdir}: 20 incidents have been recorded, and no more will be"
+    ]
+
+
+def test_what_is_asked_for_is_recorded_after_many_incidents(writer, logdir):
+    with GradientMonitor(writer, 10**6, keep_last=2) as monitor:
+        train(monitor, range(1, 301), spoilt=range(10, 301, 10))
+        assert monitor.dump("looking") == f"{logdir}/incident=300"
+    assert len(incidents(logdir)) == 21
+
+
+def test_a_second_incident_of_the_same_step(writer, logdir):
+    """Of another monitor; and the audit knows which run they are part of."""
+    monitors = [GradientMonitor(writer, 10**6, keep_last=5, layout=False) for _ in range(3)]
+    for monitor in monitors:
+        train(monitor, range(1, 8), spoilt={7})
+        monitor.close()
+    reason = ["gradients are not finite"]
+    assert incidents(logdir) == {f"incident=7{ending}": ([3, 4, 5, 6, 7], reason) for ending in ("", "-1", "-2")}
+    codes = {(finding.run, finding.code) for finding in audit(str(logdir)).findings}
+    assert codes >= {(f"incident=7{ending}", "GL208") for ending in ("", "-1", "-2")}
+
+
+def test_a_disk_that_is_full_hides_no_exception(writer, logdir):
+    def fails():
+        with GradientMonitor(writer, 100, keep_last=8) as monitor:
+            train(monitor, range(1, 21))
+            logdir.joinpath("incident=20").mkdir()
+            monitor._recorder._writer.flush = full
+            raise RuntimeError("no more data")
+
+    def full():
+        raise OSError(28, "No space left on device")
+
+    with pytest.warns(UserWarning, match="^the last") as warned, pytest.raises(RuntimeError, match=r"^no more data$"):
+        fails()
+    del writer.flush
+    assert [str(one.message) for one in warned] == [
+        "the last steps could not be written: [Errno 28] No space left on device"
+    ]
+
+
 PROGRAM = """
 import os, signal, sys, time
 import numpy as np
@@ -144,7 +195,7 @@ time.sleep(60)
     [
         ("exception", 1, ["RuntimeError: no more data"]),
         ("SIGTERM", -signal.SIGTERM, ["SIGTERM"]),
-        ("handled", -signal.SIGINT, ["SIGTERM", "KeyboardInterrupt: "]),
+        ("handled", -signal.SIGINT, ["SIGTERM", "KeyboardInterrupt"]),
     ],
 )
 def test_the_process_ends(logdir, ending, status, reasons):

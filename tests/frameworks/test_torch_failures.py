@@ -1,0 +1,124 @@
+"""The hook on torch's optimizers never ends a training, keeps no model alive, and refuses what it cannot use."""
+
+import gc
+import shutil
+import weakref
+
+import pytest
+from reference_loop import LR, batches, network
+
+from summaries import SummaryWriter, read_run
+
+torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
+
+from optim.integrations.torch import attach  # noqa: E402 - it needs torch
+
+
+class FullDisk(SummaryWriter):
+    """Writes nothing more when the disk is full."""
+
+    full = False
+
+    def add_summary(self, *arguments, **named):
+        if self.full:
+            raise OSError(28, "No space left on device")
+        super().add_summary(*arguments, **named)
+
+    def flush(self):
+        if self.full:
+            raise OSError(28, "No space left on device")
+        super().flush()
+
+
+def train(optimizer, model, at=None, steps=6):
+    for step, (x, y) in enumerate(batches(torch, steps)):
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(x), y).backward()
+        if at is not None and step == 3:
+            at()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+
+@pytest.mark.parametrize("keep_last", [None, 10])
+def test_a_full_disk(logdir, keep_last):
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    writer = FullDisk(logdir)
+    hook = attach(optimizer, writer, model, keep_last=keep_last)
+
+    def fill():
+        writer.full = True
+        model[0].weight.grad[0, 0] = float("nan")
+
+    def through():
+        train(optimizer, model, fill)
+        hook.dump("looking")
+        hook.remove()
+
+    with pytest.warns(UserWarning, match="cannot be logged") as warned:
+        through()
+    assert [str(one.message) for one in warned] == [
+        "gradients cannot be logged, the training goes on: [Errno 28] No space left on device"
+    ]
+    assert hook.report.step == 6
+    writer.full = False
+    writer.close()
+    assert read_run(logdir).scalars["gradients/global_norm"].step.tolist() == [1, 2, 3]
+
+
+def test_an_incident_that_cannot_be_written(logdir, monkeypatch):
+    """Where its directory would be, nothing can be created."""
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    hook = attach(optimizer, logdir, model, keep_last=10, every_n_steps=100)
+
+    def spoil():
+        model[0].weight.grad[0, 0] = float("nan")
+        shutil.rmtree(logdir)
+        logdir.write_text("a file")
+
+    def through():
+        train(optimizer, model, spoil)
+        hook.remove()
+
+    with pytest.warns(UserWarning, match="^gradients cannot be logged, the training goes on: ") as warned:
+        through()
+    assert len(warned) == 1
+    assert hook.report.step == 6
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_no_model_is_kept_alive(logdir, removed):
+    (cell,) = torch.nn.utils.clip_grad_norm_.__closure__
+    before = cell.cell_contents
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    hook = attach(optimizer, logdir, model, keep_last=10)
+    train(optimizer, model)
+    if removed:
+        hook.remove()
+    alive = weakref.ref(model)
+    del model, optimizer, hook
+    gc.collect()
+    assert alive() is None
+    assert cell.cell_contents is before
+
+
+def test_arguments_in_another_order(logdir):
+    model = network(torch)
+    with pytest.raises(TypeError) as raised:
+        attach(model, logdir, torch.optim.SGD(model.parameters(), LR))
+    assert str(raised.value) == (
+        "attach(optimizer, writer, model) needs a torch optimizer and a torch module, got Sequential as optimizer and "
+        "SGD as model"
+    )
+    assert not logdir.exists()
+
+
+def test_options_that_are_refused_create_nothing(logdir):
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    with pytest.raises(ValueError, match=r"^every_n_steps must be positive, got 0$"):
+        attach(optimizer, logdir, model, every_n_steps=0)
+    assert not logdir.exists()
