@@ -226,3 +226,7 @@ def _advise(run: Run, tag: str | None, bounds: Iterable[float], last_step: int |
         print(f"gradledger: {fault}", file=sys.stderr)
     print(clip_advice.clip_advice(run, tag, bounds, last_step))
     return 1 if any(fault.kind.is_data_loss for fault in run.faults) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

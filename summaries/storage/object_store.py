@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from summaries.optional import needs
 from summaries.storage.credentials import Mask, without_credentials
-from summaries.storage.names import is_event_file
+from summaries.storage.names import directory_of, is_event_file, whole_name
 from summaries.storage.prefetch import REQUESTS, Prefetcher, ScannedFile
 from summaries.storage.protocols import ReplacedError, StoredFile
 from summaries.storage.requests import InThreads, ShortBodyError, is_conditional, patiently, read_range, with_patience
@@ -107,10 +107,10 @@ class ObjectStore:
         if any(self._same(entry["name"], inside) for entry in entries):  # some stores list a file as itself
             return [self._stored(path, entry) for entry in entries if self._same(entry["name"], inside)]
         if not entries:
-            found = self._file(path, inside)
-            if found is None and not self.exists(path):
+            files = [found] if (found := self._file(path, inside)) else self._parts(path)
+            if not files and not self.exists(path):
                 raise FileNotFoundError(f"no such file or directory: {path}")
-            return [found] if found else []
+            return files
         return [
             self._stored(self._outer(entry["name"]), entry)
             for entry in entries
@@ -172,6 +172,15 @@ class ObjectStore:
         except FileNotFoundError:
             return None
         return self._stored(path, entry) if entry["type"] == "file" else None
+
+    def _parts(self, path: str) -> list[StoredFile]:
+        """The objects of an event file that a writer wrote as several, by the name of the whole."""
+        if not is_event_file(path):
+            return []
+        directory = directory_of(path)
+        beside = self._listed(directory, self._inner(directory), recursive=False)
+        named = {f"{directory}/{entry['name'].rpartition('/')[2]}": entry for entry in beside}
+        return [self._stored(part, named[part]) for part in sorted(named) if whole_name(part) == path != part]
 
     def _stored(self, path: str, entry: Mapping[str, Any]) -> StoredFile:
         size = entry.get("size")

@@ -126,7 +126,8 @@ class Storage(Protocol):
                 The other directories are still listed. If None, the error is raised.
 
         Returns:
-            The files, with paths that begin with `path`; for a file, itself, with `path` as its path.
+            The files, with paths that begin with `path`; for a file, itself, with `path` as its path; for one that a
+            writer wrote to a store as several objects, these, sorted.
 
         Raises:
             FileNotFoundError: the file or directory does not exist.

@@ -13,7 +13,7 @@ import os
 import random
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,7 +26,16 @@ if TYPE_CHECKING:
 
     from summaries.storage.credentials import Mask
 
-__all__ = ["PATIENCE_SECS", "InThreads", "ShortBodyError", "is_conditional", "patiently", "read_range", "with_patience"]
+__all__ = [
+    "PATIENCE_SECS",
+    "InThreads",
+    "LastingThreads",
+    "ShortBodyError",
+    "is_conditional",
+    "patiently",
+    "read_range",
+    "with_patience",
+]
 
 PATIENCE_SECS = 30.0
 """For so long a failing request is repeated; many stores' libraries repeat it a few times themselves, too."""
@@ -154,6 +163,26 @@ class InThreads:
     async def _cat_file(self, inside: str, **wanted: object) -> Any:
         read = partial(self._system.cat_file, inside, **self._seekable, **wanted)
         return await asyncio.get_running_loop().run_in_executor(self._pool, read)
+
+
+class LastingThreads(ThreadPoolExecutor):
+    """Threads for an event loop that is used until the process ends.
+
+    Python ends all executors when the main thread has ended, before it calls what is registered with atexit. From then
+    on, a call is made at once, in the thread that submits it: otherwise the loop could not even look up a host's name.
+    """
+
+    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Call a function in a thread, or at once if there are no threads any more."""
+        try:
+            return super().submit(function, *args, **kwargs)
+        except RuntimeError:
+            future: Future[Result] = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - for whoever waits for the result
+            future.set_exception(error)
+        return future
 
 
 async def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -> bytes:

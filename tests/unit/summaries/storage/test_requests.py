@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from summaries.storage import requests
 from summaries.storage.credentials import Mask
 from summaries.storage.protocols import ReplacedError
-from summaries.storage.requests import InThreads, ShortBodyError, patiently, read_range, with_patience
+from summaries.storage.requests import InThreads, LastingThreads, ShortBodyError, patiently, read_range, with_patience
 
 MASK = Mask("s3://bucket", {"secret": "hidden"})
 
@@ -156,3 +157,12 @@ def test_a_short_body():
     with pytest.raises(ShortBodyError) as raised:
         read(System(), 4, 9, None)
     assert raised.value.strerror == "the store returned 2 of 5 bytes"
+
+
+def test_threads_that_have_ended_leave_the_work_to_the_caller():
+    threads = LastingThreads()
+    assert threads.submit(threading.get_ident).result() != threading.get_ident()
+    threads.shutdown()
+    assert threads.submit(threading.get_ident).result() == threading.get_ident()
+    with pytest.raises(ValueError, match="invalid literal"):
+        threads.submit(int, "one").result()
