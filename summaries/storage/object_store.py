@@ -14,7 +14,15 @@ from summaries.storage.credentials import Mask, without_credentials
 from summaries.storage.names import directory_of, is_event_file, whole_name
 from summaries.storage.prefetch import REQUESTS, Prefetcher, ScannedFile
 from summaries.storage.protocols import ReplacedError, StoredFile
-from summaries.storage.requests import InThreads, ShortBodyError, is_conditional, patiently, read_range, with_patience
+from summaries.storage.requests import (
+    InThreads,
+    ShortBodyError,
+    contact_with,
+    is_conditional,
+    patiently,
+    read_range,
+    with_patience,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -89,6 +97,7 @@ class ObjectStore:
         self._process = os.getpid()
         self._system, inside = file_system(self._address, self._options)
         self._inside = inside.rstrip("/")
+        self._contact = contact_with(self._system)
         self._source = _with_coroutines(self._system, chained="::" in self._address)
         self._slots = asyncio.Semaphore(REQUESTS)
         self._prefetcher = Prefetcher(self._start, self._confirm)
@@ -151,7 +160,7 @@ class ObjectStore:
         return bool(self._request(path, partial(self._system.exists, self._inner(path))))
 
     def _request(self, path: str, request: Callable[[], Result]) -> Result:
-        return with_patience(request, path, self._mask)
+        return with_patience(request, path, self._mask, self._contact)
 
     def _listed(self, path: str, inside: str, recursive: bool) -> list[dict[str, Any]]:
         """All entries below a path, or those directly in it; none if there is no such directory."""
@@ -210,7 +219,7 @@ class ObjectStore:
                 raise
 
         async with self._slots:
-            return await patiently(request, file.path, self._mask)
+            return await patiently(request, file.path, self._mask, self._contact)
 
     def _confirm(self, file: StoredFile) -> None:
         """Raise ReplacedError if parts of a file may be of different objects."""

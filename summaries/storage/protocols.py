@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["EventFile", "ReadableFile", "ReplacedError", "Storage", "StoredFile", "chunks", "expecting"]
+__all__ = [
+    "EventFile",
+    "ReadableFile",
+    "ReplacedError",
+    "Storage",
+    "StoredFile",
+    "UnreachableError",
+    "chunks",
+    "expecting",
+]
 
 _CHUNK_BYTES = 1 << 20
 
@@ -36,6 +45,10 @@ class ReplacedError(OSError):
 
     def __reduce__(self) -> tuple[type[ReplacedError], tuple[str]]:
         return ReplacedError, (self.filename,)
+
+
+class UnreachableError(OSError):
+    """A store cannot be reached at all, so that none of its files can be read."""
 
 
 class EventFile(Protocol):
