@@ -51,8 +51,11 @@ def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
     Raises:
         ImportError: fsspec or the file system is not installed.
         OSError: the file system cannot be used.
-        ValueError: there is no such scheme.
+        ValueError: there is no such scheme, or the address is of one version of an object.
     """
+    if (at := address.find("?versionId=")) >= 0:
+        shown = without_credentials(address)
+        raise ValueError(f"reads what is there now, not an earlier version: leave out {address[at:]!r}, got {shown}")
     try:
         system, inside = needs("fsspec.core", "remote").url_to_fs(address, **options)
     except ImportError as error:

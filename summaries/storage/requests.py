@@ -181,8 +181,8 @@ def _translated(error: Exception, path: str, mask: Mask) -> OSError:
     if isinstance(error, FileNotFoundError):
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     text = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-    if isinstance(error, TypeError) and "keyword argument" in text:
-        return OSError(errno.EINVAL, f"the file system does not take one of storage_options: {mask(text)}", path)
+    if isinstance(error, (TypeError, AttributeError)):  # from passing on the options: nothing else depends on the user
+        return OSError(errno.EINVAL, f"the file system does not take these storage options: {mask(text)}", path)
     if isinstance(error, PermissionError):
         return PermissionError(error.errno or errno.EACCES, mask(text), path)
     if isinstance(error, TimeoutError):

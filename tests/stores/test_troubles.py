@@ -6,6 +6,7 @@ from stores.proxy import cut, drop, expired, hang, shorten, slow_down
 from summaries import Failure, SummaryWriter, audit, read_events, read_logdir, read_run, verify
 from summaries.cli import main
 from summaries.storage import prefetch, requests
+from summaries.storage.object_store import ObjectStore
 
 ENDS = {
     slow_down: "Please reduce your request rate.",
@@ -161,3 +162,42 @@ def test_no_credential_is_in_a_message(s3):
     with pytest.raises(PermissionError) as raised:
         read_run(f"{s3.address}/runs", storage_options=s3.options)
     assert raised.value.strerror == "*** is not ours."
+
+
+def test_a_server_that_is_gone(runs, s3, capsys, monkeypatch):
+    """After the listing: one file's requests are repeated, the others are not asked for, and that is said once."""
+    import json
+
+    from botocore.exceptions import EndpointConnectionError
+
+    monkeypatch.setattr(requests, "PATIENCE_SECS", 3.0)
+    tries = []
+    discover = ObjectStore.discover
+
+    def last_answer(store, path, **how):
+        found = discover(store, path, **how)
+        refuse(store._system, tries)
+        return found
+
+    def refuse(system, tries):
+        async def refused(*_, **__):
+            tries.append(1)
+            raise EndpointConnectionError(endpoint_url="http://gone")
+
+        monkeypatch.setattr(system, "_call_s3", refused)
+
+    monkeypatch.setattr(ObjectStore, "discover", last_answer)
+    options = [
+        part for name, value in s3.options.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")
+    ]
+    assert main(["verify", runs, *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("gradledger: [Errno 113] the store cannot be reached (Could not connect to the endpoint URL")
+    assert line.endswith("; 3 more not read")
+    tries.clear()
+    report = audit(runs, storage_options=s3.options)
+    assert tries == []
+    assert [failure.run for failure in report.failures] == ["a", "b", "c"]
+    assert report.failures[2].reason.endswith("; 2 files not read")
