@@ -141,7 +141,8 @@ class _Patience:
     def __init__(self, path: str, mask: Mask, contact: Contact) -> None:
         contact.check(path)
         self._path, self._mask, self._contact = path, mask, contact
-        self._until = time.monotonic() + PATIENCE_SECS
+        self._begun = time.monotonic()  # the latest attempt
+        self._until = self._begun + PATIENCE_SECS
         self._pause = _FIRST_PAUSE_SECS
 
     def pause_after(self, error: Exception) -> float:
@@ -151,7 +152,9 @@ class _Patience:
             OSError: another attempt would not help.
         """
         pause = self._pause * random.uniform(0.5, 1.0)  # noqa: S311 - so that requests do not return together
-        ends = time.monotonic() + pause > self._until
+        now = time.monotonic()
+        ends = now + pause + (now - self._begun) > self._until  # another attempt takes as long as this one
+        self._begun = now + pause
         if _is_unconnected(error):
             if ends:
                 self._contact.lose(self._mask(str(error)))
