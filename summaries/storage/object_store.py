@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from summaries.optional import needs
 from summaries.storage.credentials import Mask, without_credentials
-from summaries.storage.names import directory_of, is_event_file, whole_name
+from summaries.storage.names import is_event_file, whole_name
 from summaries.storage.prefetch import REQUESTS, Prefetcher, ScannedFile
 from summaries.storage.protocols import ReplacedError, StoredFile
 from summaries.storage.requests import (
@@ -113,16 +113,16 @@ class ObjectStore:
     ) -> list[StoredFile]:
         """Find event files; see `Storage.discover`. A thousand of a store's objects take one request."""
         inside = self._inner(path)
-        if is_event_file(path) and (found := self._file(path, inside)):
-            return [found]
+        if is_event_file(path) and (files := self._file_or_parts(path, inside)):
+            return files
         entries = self._listed(path, inside, recursive)
         if any(self._same(entry["name"], inside) for entry in entries):  # some stores list a file as itself
             return [self._stored(path, entry) for entry in entries if self._same(entry["name"], inside)]
         if not entries:
-            files = [found] if (found := self._file(path, inside)) else self._parts(path)
-            if not files and not self.exists(path):
+            found = self._file(path, inside)
+            if found is None and not self.exists(path):
                 raise FileNotFoundError(f"no such file or directory: {path}")
-            return files
+            return [found] if found else []
         return [
             self._stored(self._outer(entry["name"]), entry)
             for entry in entries
@@ -185,11 +185,13 @@ class ObjectStore:
             return None
         return self._stored(path, entry) if entry["type"] == "file" else None
 
-    def _parts(self, path: str) -> list[StoredFile]:
-        """The objects of an event file that a writer wrote as several, by the name of the whole."""
-        if not is_event_file(path):
+    def _file_or_parts(self, path: str, inside: str) -> list[StoredFile]:
+        """The file at a path; or the objects that a writer wrote it as, if this is the name of the whole."""
+        if found := self._file(path, inside):
+            return [found]
+        directory, _, name = path.rpartition("/")
+        if not name.startswith("events.out."):
             return []
-        directory = directory_of(path)
         beside = self._listed(directory, self._inner(directory), recursive=False)
         named = {f"{directory}/{entry['name'].rpartition('/')[2]}": entry for entry in beside}
         return [self._stored(part, named[part]) for part in sorted(named) if whole_name(part) == path != part]

@@ -141,6 +141,11 @@ def test_every_command(runs, s3, capsys, tmp_path):
     assert main(["export", remote, f"{s3.address}/x.csv", *options]) == 1
     assert f"{s3.address}/x.csv: " in capsys.readouterr().out
     assert clip_advice(f"{remote}/healthy", storage_options=s3.options).steps == 300
+    for command in ("audit", "compare"):
+        main([command, remote, "--format", "json", *options])
+        shown = capsys.readouterr().out
+        main([command, remote, "--format", "json", "--output", f"{s3.address}/{command}.json", *options])
+        assert s3.get(f"{command}.json").decode() == shown
 
 
 def test_writing(s3):
