@@ -20,6 +20,7 @@ from summaries.reading.run import read_run
 from summaries.storage.cache import cache_directory, clear_cache
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import event_files
+from summaries.storage.protocols import UnreachableError
 from summaries.tools import clip_advice, export, verify_file
 from summaries.words import counted
 
@@ -121,7 +122,8 @@ def _storage_option(text: str) -> tuple[str, object]:
     """Split KEY=VALUE; the value is JSON, or any other text.
 
     Raises:
-        ArgumentTypeError: there is no key. The message leaves out the value, which may be a credential.
+        ArgumentTypeError: there is no key, or the value only begins like JSON. The message leaves out the value, which
+            may be a credential.
 
     >>> _storage_option('client_kwargs={"region_name": "eu"}'), _storage_option("key=AKID")
     (('client_kwargs', {'region_name': 'eu'}), ('key', 'AKID'))
@@ -131,7 +133,9 @@ def _storage_option(text: str) -> tuple[str, object]:
         raise argparse.ArgumentTypeError("must be KEY=VALUE")
     try:
         return key, json.loads(value)
-    except ValueError:
+    except ValueError as error:
+        if value.lstrip().startswith(("{", "[")):
+            raise argparse.ArgumentTypeError(f"the value of {key} begins like JSON, but is not JSON: {error}") from None
         return key, value
 
 
@@ -162,11 +166,15 @@ def _clear_cache(directory: str | Literal[True]) -> int:
 
 def _verify(paths: list[str], access: Access) -> int:
     damaged = failed = False
+    unreached: list[UnreachableError] = []
 
     def fails(error: OSError) -> None:
         nonlocal failed
-        print(f"gradledger: {error}", file=sys.stderr)
         failed = True
+        if isinstance(error, UnreachableError):
+            unreached.append(error)
+        else:
+            print(f"gradledger: {error}", file=sys.stderr)
 
     for given in paths:
         try:
@@ -177,6 +185,9 @@ def _verify(paths: list[str], access: Access) -> int:
             raise
         except OSError as error:  # go on with the other paths
             fails(error)
+    if unreached:
+        others = f"; {len(unreached) - 1} more not read" if len(unreached) > 1 else ""
+        print(f"gradledger: {unreached[0]}{others}", file=sys.stderr)
     return 2 if failed else int(damaged)
 
 
@@ -226,3 +237,7 @@ def _advise(run: Run, tag: str | None, bounds: Iterable[float], last_step: int |
         print(f"gradledger: {fault}", file=sys.stderr)
     print(clip_advice.clip_advice(run, tag, bounds, last_step))
     return 1 if any(fault.kind.is_data_loss for fault in run.faults) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

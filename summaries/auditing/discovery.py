@@ -13,6 +13,8 @@ from summaries.reading.run import read_files
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number, relative
+from summaries.storage.protocols import UnreachableError
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -152,6 +154,9 @@ def read_what_can_be(name: str, files: Sequence[StoredFile], in_all: int = 0) ->
     while left:
         try:
             return read_files(left, max(in_all, sum(file.size for file in left))), tuple(failures)
+        except UnreachableError as error:
+            unread = f"{reason_of(error)}; {counted(len(left), 'file')} not read"
+            return None, (*failures, Failure(name, "", unread))
         except OSError as error:
             closed = {file: failure for file in left if (failure := _closed(name, file))}
             # A store's file can always be opened; what fails is reading it.

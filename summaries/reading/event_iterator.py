@@ -13,7 +13,8 @@ from google.protobuf.message import DecodeError
 from summaries.errors import Fault, FaultKind, UnfinishedTailWarning, raise_fault
 from summaries.reading.follow import follow_files
 from summaries.storage.files import place_of
-from summaries.storage.protocols import chunks
+from summaries.storage.names import is_remote
+from summaries.storage.protocols import chunks, expecting
 from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.events import WALL_TIME_KEY, decode_event
 from summaries.wire.pb import Event
@@ -21,10 +22,12 @@ from summaries.wire.pb import Event
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Unpack
 
+    from summaries.storage.files import Access
     from summaries.storage.protocols import Storage, StoredFile
 
-__all__ = ["empty_file", "events_of", "no_event_file", "read_events", "summary_iterator"]
+__all__ = ["empty_file", "events_at", "events_of", "no_event_file", "read_events", "summary_iterator"]
 
 
 def summary_iterator(
@@ -113,13 +116,33 @@ def read_events(
         raise ValueError(f'on_fault must be "raise", "skip" or a function, got {on_fault!r}')
     if follow:
         return _followed(follow_files(path, stop, timeout_secs, storage_options=storage_options), handle)
-    storage, path = place_of(path, storage_options=storage_options)
+    return events_at(path, handle, storage_options=storage_options)
+
+
+def events_at(
+    path: str | os.PathLike[str], handle: Callable[[Fault], object], **access: Unpack[Access]
+) -> Iterator[Event]:
+    """`read_events` without following, with a function to handle faults."""
+    storage, path = place_of(path, **access)
+    if is_remote(path):
+        return _remote_events(storage, path, handle)
     return _events(_items(storage, path), path, handle)
 
 
 def events_of(file: StoredFile, on_fault: Callable[[Fault], object]) -> Iterator[Event]:
     """`read_events` for a file that was listed, with a function to handle faults."""
     return _events(_items(file.storage, file), file.path, on_fault)
+
+
+def _remote_events(storage: Storage, path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
+    """The events of a file in a store; of one that consists of several objects, of all of them."""
+    try:
+        yield from _events(_items(storage, path), path, handle)
+    except FileNotFoundError:
+        files = storage.discover(path, recursive=False)
+        with expecting(files):
+            for file in files:
+                yield from _events(_items(storage, file), file.path, handle)
 
 
 def _followed(

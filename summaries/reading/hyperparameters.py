@@ -28,7 +28,7 @@ def hyperparameters(metadata: Mapping[str, SummaryMetadata]) -> dict[str, bool |
     except DecodeError:
         return {}
     found: dict[str, bool | float | str] = {}
-    for name, value in data.session_start_info.hparams.items():
+    for name, value in sorted(data.session_start_info.hparams.items()):  # a map of protobuf has no order
         kind = value.WhichOneof("kind")
         if kind in ("number_value", "string_value", "bool_value"):
             found[name] = getattr(value, kind)

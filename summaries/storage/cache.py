@@ -148,6 +148,9 @@ class CachedStorage:
 
     def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
         """Open a file for reading; see `Storage.open`. A file that will be scanned is put into the cache."""
+        if isinstance(file, str) and scan_from is not None:
+            found = self._storage.discover(file, recursive=False)
+            file = found[0] if [one.path for one in found] == [file] else file
         if isinstance(file, str) or file.identity is None:
             return self._storage.open(file, scan_from)
         if cached := self._cached(file):

@@ -12,22 +12,25 @@ if TYPE_CHECKING:
 __all__ = ["Mask", "without_credentials"]
 
 _HIDDEN = "***"
-_USER = re.compile(r"(://)[^/@\s]+@")  # s3://key:secret@bucket
+# s3://key:secret@bucket; a secret may contain a slash, and what follows a colon may be one up to the last @
+_USER = re.compile(r"(://)(?:[^/@:\s]*:\S*@|[^/@\s]+@)")
 _QUERY = re.compile(r"(https?://[^?\s]*\?)\S*")  # a signed URL
 _SIGNED = re.compile(r"(?i)\b([\w-]*(?:signature|credential|token|secret|password|sig)=)[^&\s]+")
+_ADDRESS = re.compile(r"\w://[^?\s]*\?\S*")  # with a query
 _NAMES = re.compile(r"(?i)key|secret|token|password|passwd|credential|signature|sas|connection_string|cookie|auth")
 _SHORTEST = 4  # a shorter value would be found in the middle of words
 
 
 def without_credentials(address: str) -> str:
-    """The address as it may be shown: without a user and password, and without the query of a signed URL.
+    """The address as it may be shown: without a user and password, and without signatures in its query.
 
     >>> without_credentials("s3://key:secret@bucket/runs"), without_credentials("runs/a@b")
     ('s3://***@bucket/runs', 'runs/a@b')
     """
     if "://" not in address:
         return address
-    return _QUERY.sub(rf"\1{_HIDDEN}", _USER.sub(rf"\1{_HIDDEN}@", address))
+    address = _QUERY.sub(rf"\1{_HIDDEN}", _USER.sub(rf"\1{_HIDDEN}@", address))
+    return _ADDRESS.sub(lambda found: _SIGNED.sub(rf"\1{_HIDDEN}", found[0]), address)
 
 
 class Mask:

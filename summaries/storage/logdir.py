@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from summaries.storage.files import place_of
-from summaries.storage.names import by_number, directory_of, relative
+from summaries.storage.names import by_number, directory_of, relative, whole_name
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def run_directories(
     files = storage.discover(path, on_error=errors.append)
     if errors and (on_error is None or not files):
         raise errors[0]
-    if [file.path for file in files] == [path]:
+    if files and all(path in (file.path, whole_name(file.path)) for file in files):
         if lone is None:
             raise FileNotFoundError(f"no such directory: {path}")
         return {lone: files}

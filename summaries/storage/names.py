@@ -17,10 +17,13 @@ __all__ = [
     "is_event_file",
     "is_remote",
     "join",
+    "part_name",
     "relative",
+    "whole_name",
 ]
 
 counter = itertools.count()
+_PART = re.compile(r"(events\.out\.tfevents\.\d{10}\.[^/]*\.\d+\.\d{6})\.\d{6}([^/]*)\Z")
 
 
 def event_file_name(secs: float, suffix: str = "") -> str:
@@ -64,6 +67,26 @@ def by_number(name: str) -> list[tuple[int, str]]:
     ['run', 'run/a.9', 'run/a.10']
     """
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", name)]
+
+
+def part_name(name: str, number: int, suffix: str) -> str:
+    """Name one of the objects that an event file in a store is made of; they sort by number.
+
+    Args:
+        name: what `event_file_name` returns, without a suffix.
+        number: the object's, from 0.
+        suffix: the end of the file's name.
+    """
+    return f"{name}.{number:06d}{suffix}"
+
+
+def whole_name(path: str) -> str:
+    """The event file that an object is a part of: its name without the number; any other path as it is.
+
+    >>> whole_name("s3://bucket/events.out.tfevents.1795202364.vm.77.000000.000003.end")
+    's3://bucket/events.out.tfevents.1795202364.vm.77.000000.end'
+    """
+    return _PART.sub(r"\1\2", path)
 
 
 def is_event_file(name: str) -> bool:

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from summaries.optional import needs
 from summaries.storage.credentials import Mask, without_credentials
-from summaries.storage.names import is_event_file
+from summaries.storage.names import is_event_file, whole_name
 from summaries.storage.prefetch import REQUESTS, Prefetcher, ScannedFile
 from summaries.storage.protocols import ReplacedError, StoredFile
-from summaries.storage.requests import InThreads, ShortBodyError, is_conditional, patiently, read_range, with_patience
+from summaries.storage.requests import (
+    InThreads,
+    ShortBodyError,
+    contact_with,
+    is_conditional,
+    patiently,
+    read_range,
+    with_patience,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -43,8 +51,11 @@ def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
     Raises:
         ImportError: fsspec or the file system is not installed.
         OSError: the file system cannot be used.
-        ValueError: there is no such scheme.
+        ValueError: there is no such scheme, or the address is of one version of an object.
     """
+    if (at := address.find("?versionId=")) >= 0:
+        shown = without_credentials(address)
+        raise ValueError(f"reads what is there now, not an earlier version: leave out {address[at:]!r}, got {shown}")
     try:
         system, inside = needs("fsspec.core", "remote").url_to_fs(address, **options)
     except ImportError as error:
@@ -89,6 +100,7 @@ class ObjectStore:
         self._process = os.getpid()
         self._system, inside = file_system(self._address, self._options)
         self._inside = inside.rstrip("/")
+        self._contact = contact_with(self._system)
         self._source = _with_coroutines(self._system, chained="::" in self._address)
         self._slots = asyncio.Semaphore(REQUESTS)
         self._prefetcher = Prefetcher(self._start, self._confirm)
@@ -101,8 +113,8 @@ class ObjectStore:
     ) -> list[StoredFile]:
         """Find event files; see `Storage.discover`. A thousand of a store's objects take one request."""
         inside = self._inner(path)
-        if is_event_file(path) and (found := self._file(path, inside)):
-            return [found]
+        if is_event_file(path) and (files := self._file_or_parts(path, inside)):
+            return files
         entries = self._listed(path, inside, recursive)
         if any(self._same(entry["name"], inside) for entry in entries):  # some stores list a file as itself
             return [self._stored(path, entry) for entry in entries if self._same(entry["name"], inside)]
@@ -151,7 +163,7 @@ class ObjectStore:
         return bool(self._request(path, partial(self._system.exists, self._inner(path))))
 
     def _request(self, path: str, request: Callable[[], Result]) -> Result:
-        return with_patience(request, path, self._mask)
+        return with_patience(request, path, self._mask, self._contact)
 
     def _listed(self, path: str, inside: str, recursive: bool) -> list[dict[str, Any]]:
         """All entries below a path, or those directly in it; none if there is no such directory."""
@@ -172,6 +184,17 @@ class ObjectStore:
         except FileNotFoundError:
             return None
         return self._stored(path, entry) if entry["type"] == "file" else None
+
+    def _file_or_parts(self, path: str, inside: str) -> list[StoredFile]:
+        """The file at a path; or the objects that a writer wrote it as, if this is the name of the whole."""
+        if found := self._file(path, inside):
+            return [found]
+        directory, _, name = path.rpartition("/")
+        if not name.startswith("events.out."):
+            return []
+        beside = self._listed(directory, self._inner(directory), recursive=False)
+        named = {f"{directory}/{entry['name'].rpartition('/')[2]}": entry for entry in beside}
+        return [self._stored(part, named[part]) for part in sorted(named) if whole_name(part) == path != part]
 
     def _stored(self, path: str, entry: Mapping[str, Any]) -> StoredFile:
         size = entry.get("size")
@@ -201,7 +224,7 @@ class ObjectStore:
                 raise
 
         async with self._slots:
-            return await patiently(request, file.path, self._mask)
+            return await patiently(request, file.path, self._mask, self._contact)
 
     def _confirm(self, file: StoredFile) -> None:
         """Raise ReplacedError if parts of a file may be of different objects."""

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["EventFile", "ReadableFile", "ReplacedError", "Storage", "StoredFile", "chunks", "expecting"]
+__all__ = [
+    "EventFile",
+    "ReadableFile",
+    "ReplacedError",
+    "Storage",
+    "StoredFile",
+    "UnreachableError",
+    "chunks",
+    "expecting",
+]
 
 _CHUNK_BYTES = 1 << 20
 
@@ -36,6 +45,10 @@ class ReplacedError(OSError):
 
     def __reduce__(self) -> tuple[type[ReplacedError], tuple[str]]:
         return ReplacedError, (self.filename,)
+
+
+class UnreachableError(OSError):
+    """A store cannot be reached at all, so that none of its files can be read."""
 
 
 class EventFile(Protocol):
@@ -126,7 +139,8 @@ class Storage(Protocol):
                 The other directories are still listed. If None, the error is raised.
 
         Returns:
-            The files, with paths that begin with `path`; for a file, itself, with `path` as its path.
+            The files, with paths that begin with `path`; for a file, itself, with `path` as its path; for one that a
+            writer wrote to a store as several objects, these, sorted.
 
         Raises:
             FileNotFoundError: the file or directory does not exist.

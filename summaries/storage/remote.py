@@ -8,16 +8,18 @@ and our reader, read a run's files one after another.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import cache
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from summaries.storage.cache import CachedStorage, cache_directory
 from summaries.storage.credentials import Mask
-from summaries.storage.names import join
+from summaries.storage.names import join, part_name
 from summaries.storage.object_store import ObjectStore, file_system
-from summaries.storage.requests import with_patience
+from summaries.storage.requests import LastingThreads, with_patience
 
 if TYPE_CHECKING:
+    import asyncio
     import os
     from collections.abc import Iterator, Mapping
 
@@ -38,22 +40,20 @@ class RemoteEventFile:
         options: the options of the file system.
 
     Attributes:
+        path: the address of the file: that of its objects without their numbers. Reading it reads them all.
         paths: the addresses of all objects that were written.
     """
 
     def __init__(self, directory: str, name: str, suffix: str, version: bytes, options: Mapping[str, object]) -> None:
         self._system, root = file_system(directory, options)
+        if (loop := getattr(self._system, "loop", None)) is not None:
+            _make_last(loop)
         self._mask = Mask(directory, options)
-        self._prefix = f"{root.rstrip('/')}/{name}"
-        self._suffix = suffix
+        self._directory, self._name, self._suffix = root.rstrip("/"), name, suffix
+        self.path = self._address(name + suffix)
         self._version = version
         self.paths: list[str] = []
         self._size = 0
-
-    @property
-    def path(self) -> str:
-        """The address of the latest object, or of the first one before it is written."""
-        return self.paths[-1] if self.paths else self._path(0)
 
     def size(self) -> int:
         """The number of bytes appended so far, not counting the version records of objects after the first."""
@@ -67,7 +67,7 @@ class RemoteEventFile:
         """
         if self._size > start:  # an interrupted attempt had already written it
             return
-        path = self._path(len(self.paths))
+        path = self._address(part_name(self._name, len(self.paths), self._suffix))
         content = self._version + bytes(data) if self.paths else bytes(data)
         _pipe(self._system, path, content, path, self._mask)
         self.paths.append(path)
@@ -79,8 +79,14 @@ class RemoteEventFile:
     def discard(self) -> None:
         """Do nothing: there is no object until one has been written whole."""
 
-    def _path(self, number: int) -> str:
-        return str(self._system.unstrip_protocol(f"{self._prefix}.{number:06d}{self._suffix}"))
+    def _address(self, name: str) -> str:
+        return str(self._system.unstrip_protocol(f"{self._directory}/{name}"))
+
+
+@cache
+def _make_last(loop: asyncio.AbstractEventLoop) -> None:
+    """Let fsspec's event loop, which all its file systems share, serve writers that are closed at exit."""
+    loop.call_soon_threadsafe(loop.set_default_executor, LastingThreads())
 
 
 def storage_of(path: str, options: Mapping[str, object], cache: bool | str | os.PathLike[str]) -> Storage:

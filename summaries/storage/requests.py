@@ -13,20 +13,33 @@ import os
 import random
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from inspect import signature
+from socket import gaierror
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from summaries.optional import needs
-from summaries.storage.protocols import ReplacedError
+from summaries.storage.protocols import ReplacedError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from summaries.storage.credentials import Mask
 
-__all__ = ["PATIENCE_SECS", "InThreads", "ShortBodyError", "is_conditional", "patiently", "read_range", "with_patience"]
+__all__ = [
+    "PATIENCE_SECS",
+    "Contact",
+    "InThreads",
+    "LastingThreads",
+    "ShortBodyError",
+    "contact_with",
+    "is_conditional",
+    "patiently",
+    "read_range",
+    "with_patience",
+]
 
 PATIENCE_SECS = 30.0
 """For so long a failing request is repeated; many stores' libraries repeat it a few times themselves, too."""
@@ -37,11 +50,14 @@ _LONGEST_PAUSE_SECS = 5.0
 # called wrongly. Libraries for stores raise these before they send anything, or translate an answer to them.
 _FINAL = (
     FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError, NotImplementedError,
-    ValueError, TypeError, LookupError, ImportError, ReplacedError,
+    ValueError, TypeError, AttributeError, LookupError, ImportError, ReplacedError,
 )  # fmt: skip
 _FINAL_NUMBERS = {errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.EACCES, errno.ENOENT}
 _DENIED = re.compile(r"Credential|Auth|Token|Profile|ParamValidation|Forbidden")  # in names of libraries' own errors
 _NOT_AS_LISTED = 412  # HTTP's "precondition failed"
+
+_LOST_SECS = 10.0  # for so long after that, no request is made to a store that could not be reached
+_UNCONNECTED = re.compile(r"EndpointConnection|ConnectTimeout|ConnectorError|NewConnection|NameResolution")  # likewise
 
 Result = TypeVar("Result")
 
@@ -50,18 +66,45 @@ class ShortBodyError(OSError):
     """A store returned fewer bytes than it was asked for."""
 
 
-def with_patience(request: Callable[[], Result], path: str, mask: Mask) -> Result:
+class Contact:
+    """Whether a store can be reached: what one request finds out, the others need not wait for."""
+
+    def __init__(self) -> None:
+        self._lost_until = 0.0
+        self._reason = ""
+
+    def lose(self, reason: str) -> None:
+        """Remember, for ten seconds, that the store cannot be reached."""
+        self._reason, self._lost_until = reason, time.monotonic() + _LOST_SECS
+
+    def check(self, path: str) -> None:
+        """Raise UnreachableError if the store could not be reached a moment ago."""
+        if time.monotonic() < self._lost_until:
+            raise UnreachableError(errno.EHOSTUNREACH, f"the store cannot be reached ({self._reason})", path)
+
+
+_contacts: WeakKeyDictionary[Any, Contact] = WeakKeyDictionary()
+
+
+def contact_with(system: Any) -> Contact:
+    """What this process knows of a file system's store; fsspec makes one file system for the same options."""
+    return _contacts.setdefault(system, Contact())
+
+
+def with_patience(request: Callable[[], Result], path: str, mask: Mask, contact: Contact | None = None) -> Result:
     """Make a request, and repeat it with growing pauses while that may help.
 
     Args:
         request: what makes the request.
         path: the address, for errors.
         mask: hides credentials in errors.
+        contact: with the store; None knows nothing of it.
 
     Raises:
+        UnreachableError: the store cannot be reached, or could not a moment ago.
         OSError: the request failed; `filename` is the address. The kinds for missing files and permissions are kept.
     """
-    patience = _Patience(path, mask)
+    patience = _Patience(path, mask, contact or Contact())
     while True:
         try:
             return request()
@@ -70,9 +113,11 @@ def with_patience(request: Callable[[], Result], path: str, mask: Mask) -> Resul
         time.sleep(pause)
 
 
-async def patiently(request: Callable[[], Awaitable[Result]], path: str, mask: Mask) -> Result:
+async def patiently(
+    request: Callable[[], Awaitable[Result]], path: str, mask: Mask, contact: Contact | None = None
+) -> Result:
     """`with_patience` for a request that is a coroutine."""
-    patience = _Patience(path, mask)
+    patience = _Patience(path, mask, contact or Contact())
     while True:
         try:
             return await request()
@@ -87,11 +132,17 @@ class _Patience:
     Args:
         path: the address, for errors.
         mask: hides credentials in errors.
+        contact: with the store.
+
+    Raises:
+        UnreachableError: the store could not be reached a moment ago.
     """
 
-    def __init__(self, path: str, mask: Mask) -> None:
-        self._path, self._mask = path, mask
-        self._until = time.monotonic() + PATIENCE_SECS
+    def __init__(self, path: str, mask: Mask, contact: Contact) -> None:
+        contact.check(path)
+        self._path, self._mask, self._contact = path, mask, contact
+        self._begun = time.monotonic()  # the latest attempt
+        self._until = self._begun + PATIENCE_SECS
         self._pause = _FIRST_PAUSE_SECS
 
     def pause_after(self, error: Exception) -> float:
@@ -101,7 +152,14 @@ class _Patience:
             OSError: another attempt would not help.
         """
         pause = self._pause * random.uniform(0.5, 1.0)  # noqa: S311 - so that requests do not return together
-        if _is_final(error) or time.monotonic() + pause > self._until:
+        now = time.monotonic()
+        ends = now + pause + (now - self._begun) > self._until  # another attempt takes as long as this one
+        self._begun = now + pause
+        if _is_unconnected(error):
+            if ends:
+                self._contact.lose(self._mask(str(error)))
+            self._contact.check(self._path)
+        if ends or _is_final(error):
             raise _translated(error, self._path, self._mask) from None  # its text may contain credentials
         self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECS)
         return pause
@@ -113,12 +171,21 @@ def _is_final(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in _FINAL_NUMBERS
 
 
+def _is_unconnected(error: Exception) -> bool:
+    """Whether there was no connection to the store, which is no matter of a single file."""
+    if isinstance(error, (ConnectionRefusedError, gaierror)):
+        return True
+    return any(_UNCONNECTED.search(kind.__name__) for kind in type(error).__mro__)
+
+
 def _translated(error: Exception, path: str, mask: Mask) -> OSError:
     if isinstance(error, ReplacedError):
         return error
     if isinstance(error, FileNotFoundError):
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     text = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    if isinstance(error, (TypeError, AttributeError)):  # from passing on the options: nothing else depends on the user
+        return OSError(errno.EINVAL, f"the file system does not take these storage options: {mask(text)}", path)
     if isinstance(error, PermissionError):
         return PermissionError(error.errno or errno.EACCES, mask(text), path)
     if isinstance(error, TimeoutError):
@@ -154,6 +221,26 @@ class InThreads:
     async def _cat_file(self, inside: str, **wanted: object) -> Any:
         read = partial(self._system.cat_file, inside, **self._seekable, **wanted)
         return await asyncio.get_running_loop().run_in_executor(self._pool, read)
+
+
+class LastingThreads(ThreadPoolExecutor):
+    """Threads for an event loop that is used until the process ends.
+
+    Python ends all executors when the main thread has ended, before it calls what is registered with atexit. From then
+    on, a call is made at once, in the thread that submits it: otherwise the loop could not even look up a host's name.
+    """
+
+    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Call a function in a thread, or at once if there are no threads any more."""
+        try:
+            return super().submit(function, *args, **kwargs)
+        except RuntimeError:
+            future: Future[Result] = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - for whoever waits for the result
+            future.set_exception(error)
+        return future
 
 
 async def read_range(system: Any, inside: str, start: int, stop: int, identity: Any) -> bytes:

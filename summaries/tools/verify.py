@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from summaries.errors import FaultKind
-from summaries.reading.event_iterator import events_of, read_events
+from summaries.reading.event_iterator import events_at, events_of
 from summaries.storage.credentials import without_credentials
 
 if TYPE_CHECKING:
@@ -39,12 +39,18 @@ class Verdict:
         return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
 
 
-def verify(path: str | os.PathLike[str], *, storage_options: Mapping[str, object] | None = None) -> Verdict:
+def verify(
+    path: str | os.PathLike[str],
+    *,
+    storage_options: Mapping[str, object] | None = None,
+    cache: bool | str | os.PathLike[str] = False,
+) -> Verdict:
     """Read a whole event file, and check every checksum and every message.
 
     Args:
         path: the file; a local path, or an address that fsspec knows, such as `s3://…`.
         storage_options: for an address, the options of its file system, as fsspec takes them.
+        cache: for an address, as in `read_run`.
 
     Returns:
         The number of events, and the faults. Damage is not raised.
@@ -61,7 +67,7 @@ def verify(path: str | os.PathLike[str], *, storage_options: Mapping[str, object
     (2, False)
     """
     faults: list[Fault] = []
-    events = sum(1 for _ in read_events(path, on_fault=faults.append, storage_options=storage_options))
+    events = sum(1 for _ in events_at(path, faults.append, storage_options=storage_options, cache=cache))
     return Verdict(without_credentials(os.fspath(path)), events, tuple(faults))
 
 

@@ -25,7 +25,7 @@ from summaries.storage.nowhere import NowhereEventFile
 from summaries.values import as_count, as_step
 from summaries.writing.beginning import begun_file
 from summaries.writing.flusher import Flusher
-from summaries.writing.lifetime import close_at_last, look_after
+from summaries.writing.lifetime import close_at_last, close_before_store, look_after
 from summaries.writing.nonfinite import NonFiniteWarnings
 from summaries.writing.pending import ROW_BYTES, Pending, held_by_this_thread
 from summaries.writing.shadowed import computed
@@ -119,7 +119,11 @@ class Lifecycle:
 
     @computed
     def path(self) -> str:
-        """The file being written."""
+        """The file being written.
+
+        In a store, each flush creates an object, whose name has a number more: `paths` are the objects. Whatever reads
+        a file takes this name, too, and reads all of its objects in order.
+        """
         return self._event_file.path
 
     @computed
@@ -245,6 +249,8 @@ class Lifecycle:
         self._nothing_logged = True
         self._event_flusher.add(self)
         look_after(self)
+        if directory is not None and is_remote(directory):
+            close_before_store(directory.partition("://")[0])
         self._rows_limit = NEVER  # the first call notices that it is the first
 
     def __getstate__(self) -> dict[str, Any]:

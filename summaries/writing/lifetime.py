@@ -9,9 +9,10 @@ import os
 import sys
 import warnings
 import weakref
+from functools import cache
 from typing import Protocol
 
-__all__ = ["close_at_last", "look_after"]
+__all__ = ["close_at_last", "close_before_store", "look_after"]
 
 
 _logger = logging.getLogger("summaries")
@@ -63,6 +64,16 @@ def close_at_last(writer: _Writer) -> None:
 def _close_all() -> None:
     for writer in list(_live.values()):
         close_at_last(writer)
+
+
+@cache
+def close_before_store(scheme: str) -> None:
+    """Close all writers before a store's library closes its connections; call it when the library has opened one.
+
+    Args:
+        scheme: of the store's addresses.
+    """
+    atexit.register(_close_all)  # once more: what is registered last is called first
 
 
 def _close_referenced(reference: weakref.ref[_Writer]) -> None:

@@ -1,5 +1,7 @@
 """Reading from a real S3 server: the same as from the disk, with as few requests as there can be."""
 
+import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -139,6 +141,11 @@ def test_every_command(runs, s3, capsys, tmp_path):
     assert main(["export", remote, f"{s3.address}/x.csv", *options]) == 1
     assert f"{s3.address}/x.csv: " in capsys.readouterr().out
     assert clip_advice(f"{remote}/healthy", storage_options=s3.options).steps == 300
+    for command in ("audit", "compare"):
+        main([command, remote, "--format", "json", *options])
+        shown = capsys.readouterr().out
+        main([command, remote, "--format", "json", "--output", f"{s3.address}/{command}.json", *options])
+        assert s3.get(f"{command}.json").decode() == shown
 
 
 def test_writing(s3):
@@ -264,3 +271,56 @@ def test_one_file_takes_a_query_of_its_size(runs, s3):
         s3.proxy.requests.clear()
         read(path, **access)
         assert s3.proxy.counts() == (0, 1, 1)
+
+
+AT_EXIT = """
+import json, multiprocessing, sys, threading, time
+from summaries import SummaryWriter
+
+address, how = sys.argv[1:3]
+options = json.loads(sys.argv[3])
+options["config_kwargs"]["connector_args"] = {"keepalive_timeout": 0.01}  # the last flush takes a new connection
+
+def log(first=0):
+    for step in range(first, first + 100):
+        writer.add_scalar("loss", step, step)
+
+def later():
+    time.sleep(1)
+    log(100)
+
+def begin():
+    global writer
+    writer = SummaryWriter(address, storage_options=options)
+    log()
+    time.sleep(0.2)
+
+if __name__ == "__main__":
+    if how == "spawn":
+        process = multiprocessing.get_context("spawn").Process(target=begin)
+        process.start()
+        process.join()
+        sys.exit()
+    begin()
+    if how == "thread":
+        threading.Thread(target=later).start()
+    if how == "status":
+        sys.exit(3)
+    if how == "interrupt":
+        raise KeyboardInterrupt
+"""
+
+
+@pytest.mark.parametrize(("how", "count"), [("end", 100), ("status", 100), ("interrupt", 100), ("spawn", 100),
+                                            ("thread", 200)])  # fmt: skip
+def test_a_process_that_ends_loses_nothing(s3, tmp_path, how, count):
+    """Though its writer was not closed; even what a thread logs after the main thread has ended."""
+    import json
+
+    script = tmp_path / "script.py"
+    script.write_text(AT_EXIT)
+    options = json.loads(json.dumps(s3.options).replace("127.0.0.1", "localhost"))
+    command = [sys.executable, str(script), f"{s3.address}/exit", how, json.dumps(options)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert "lost" not in done.stderr
+    assert len(read_run(f"{s3.address}/exit", storage_options=s3.options).scalars["loss"]) == count

@@ -1,11 +1,15 @@
 """What goes wrong in stores, made to happen: it passes unnoticed if it can, else it is a failure of that file."""
 
+import errno
+
 import pytest
 from stores.proxy import cut, drop, expired, hang, shorten, slow_down
 
 from summaries import Failure, SummaryWriter, audit, read_events, read_logdir, read_run, verify
 from summaries.cli import main
 from summaries.storage import prefetch, requests
+from summaries.storage.object_store import ObjectStore
+from summaries.storage.protocols import UnreachableError
 
 ENDS = {
     slow_down: "Please reduce your request rate.",
@@ -161,3 +165,59 @@ def test_no_credential_is_in_a_message(s3):
     with pytest.raises(PermissionError) as raised:
         read_run(f"{s3.address}/runs", storage_options=s3.options)
     assert raised.value.strerror == "*** is not ours."
+
+
+@pytest.fixture
+def gone(monkeypatch):
+    """The server is there for one listing, and then gone; the requests after that."""
+    from botocore.exceptions import EndpointConnectionError
+
+    monkeypatch.setattr(requests, "PATIENCE_SECS", 3.0)
+    tries = []
+    discover = ObjectStore.discover
+
+    async def refused(*_, **__):
+        tries.append(1)
+        raise EndpointConnectionError(endpoint_url="http://gone")
+
+    def last_answer(store, path, **how):
+        found = discover(store, path, **how)
+        monkeypatch.setattr(store._system, "_call_s3", refused)
+        return found
+
+    monkeypatch.setattr(ObjectStore, "discover", last_answer)
+    return tries
+
+
+REASON = 'the store cannot be reached (Could not connect to the endpoint URL: "http://gone")'
+
+
+def test_a_server_that_is_gone(runs, s3, gone, capsys):
+    """It is told once; and for some seconds, nothing else is asked for."""
+    import json
+
+    options = [
+        part for name, value in s3.options.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")
+    ]
+    assert main(["verify", runs, *options]) == 2
+    out, err = capsys.readouterr()
+    (line,) = err.splitlines()
+    assert out == ""
+    assert line.startswith(f"gradledger: [Errno {errno.EHOSTUNREACH}] {REASON}: '{runs}/")
+    assert line.endswith("; 3 more not read")
+    gone.clear()
+    with pytest.raises(UnreachableError) as raised:
+        audit(runs, storage_options=s3.options)
+    assert str(raised.value) == f"[Errno {errno.EHOSTUNREACH}] {REASON}: '{runs}'"
+    assert gone == []
+
+
+def test_an_audit_of_a_server_that_is_gone(runs, s3, gone):
+    report = audit(runs, storage_options=s3.options)
+    found = [(failure.run, failure.path, failure.reason) for failure in report.failures]
+    assert found == [
+        ("a", "", f"{REASON}; 1 file not read"),
+        ("b", "", f"{REASON}; 1 file not read"),
+        ("c", "", f"{REASON}; 2 files not read"),
+    ]
+    assert gone

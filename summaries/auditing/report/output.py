@@ -7,6 +7,9 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from summaries.storage.files import created, place_of
+from summaries.storage.names import is_remote
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
@@ -18,13 +21,16 @@ def check_output(options: argparse.Namespace) -> None:
     """Fail now, and not after the work, if the report cannot be written.
 
     Args:
-        options: `format` and `output`, the name of a file or None.
+        options: `format`, `storage_option`, and `output`: the name of a file, an address or None.
 
     Raises:
         ValueError: a page for a browser would go to a terminal.
         OSError: the file cannot be written.
+        ImportError: it is an address, and what writes there is not installed.
     """
-    if options.output is not None:
+    if options.output is not None and is_remote(options.output):
+        place_of(options.output, storage_options=dict(options.storage_option))  # it is not written before the end
+    elif options.output is not None:
         with open(options.output, "a", encoding="utf-8"):
             pass
     elif options.format == "html" and sys.stdout.isatty():
@@ -35,7 +41,10 @@ def check_output(options: argparse.Namespace) -> None:
 def output(options: argparse.Namespace) -> Iterator[TextIO]:
     """Open the file, or standard output, for the report; `options` as in `check_output`."""
     if options.output is not None:
-        with open(options.output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        with (
+            created(options.output, dict(options.storage_option)) as path,
+            open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
+        ):
             yield file
         return
     if options.format != "text" and isinstance(sys.stdout, io.TextIOWrapper):

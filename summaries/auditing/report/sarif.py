@@ -58,7 +58,9 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _place(path: str) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": {"uri": quote(path.replace("\\", "/"), errors="replace")}}}
+    scheme, separator, path = path.replace("\\", "/").rpartition("://")
+    uri = quote(scheme, safe="/:+", errors="replace") + separator + quote(path, errors="replace")
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}}}
 
 
 def _rule(code: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Ruleset
 from summaries.errors import Fault, FaultKind
+from summaries.storage.names import whole_name
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
 @RULES.add("GL106", "two-writers", Severity.WARNING)
 def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Two files of a run were written at the same time."""
-    files = run.run.files
+    files = run.files
     for i, j in run.concurrent_files:
         shared = [
             signal
@@ -108,7 +109,8 @@ def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
         yield Hit(f"{path} is no event file: by content, it is {what}", evidence={"file": path, "content": what})
     damaged = {fault.path for fault in run.run.faults if fault.kind.is_data_loss}
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
-    empty = [path for path, version, records in files if records == bool(version) and path not in damaged]
+    logged = {whole_name(path) for path, version, records in files if records > bool(version) or path in damaged}
+    empty = [path for path in run.files if whole_name(path) not in logged]
     if empty:
         several = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
         yield Hit(f"nothing was logged to {empty[0]}{several}", evidence={"file": empty[0]}, count=len(empty))

@@ -22,6 +22,7 @@ from summaries.auditing.signals.objectives import (
 from summaries.auditing.signals.tags import Meaning
 from summaries.reading.restarts import Standing, standing
 from summaries.reading.series import Series
+from summaries.storage.names import whole_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +52,7 @@ class Signal:
         tag: the tag.
         meaning: its role, variable and slot.
         series: all points, in the order they were written.
-        file_starts: int64[files]: for each file of the run, how many of the points are in earlier files.
+        file_starts: int64[files]: for each of `Signals.files`, how many of the points are in earlier files.
         tags: the tags that it is made of: its own, or those of the parts of a sum.
     """
 
@@ -108,6 +109,7 @@ class Signals:
     Attributes:
         name: the run's name.
         run: its columns and faults.
+        files: its files; what a writer wrote to a store as several objects is one, by the name of the first of them.
         all: the signal of each tag, by tag.
         baseline: the runs to compare it with.
         training: if this run holds the validation of another one, that other run.
@@ -124,11 +126,15 @@ class Signals:
         self.ranks: Sequence[Signals] = ()
         self.logger = table.logger
         self.other_files: Mapping[str, str] = {}
+        wholes = list(map(whole_name, run.files))
+        begins = [i for i, whole in enumerate(wholes) if whole not in wholes[i - 1 : i]]  # of no file before the first
+        self.files = tuple(run.files[i] for i in begins)
         self.all: dict[str, Signal] = {}
         self._by_role: dict[str, list[Signal]] = defaultdict(list)
         for tag, series in run.scalars.items():
             meaning = table.meaning(tag, name)
-            signal = self.all[tag] = Signal(series, meaning, run.file_starts(tag))
+            starts = run.file_starts(tag)
+            signal = self.all[tag] = Signal(series, meaning, [starts[i] for i in begins])
             self._by_role[meaning.role].append(signal)
         self._settle_likely_losses()
 
@@ -215,8 +221,8 @@ class Signals:
     @cached_property
     def file_spans(self) -> list[tuple[float, float] | None]:
         """For each file, the earliest and latest wall time of its scalars in seconds; None if it has none."""
-        lows = np.full(len(self.run.files), np.inf)
-        highs = np.full(len(self.run.files), -np.inf)
+        lows = np.full(len(self.files), np.inf)
+        highs = np.full(len(self.files), -np.inf)
         for signal in self.all.values():
             for i, (start, stop) in enumerate(self.file_ranges(signal)):
                 times = signal.series.wall_time[start:stop]
@@ -233,11 +239,9 @@ class Signals:
     @cached_property
     def concurrent_files(self) -> list[tuple[int, int]]:
         """Pairs of files that were written at the same time, by index."""
-        if len(self.run.files) < 2:  # noqa: PLR2004 - a pair
+        if len(self.files) < 2:  # noqa: PLR2004 - a pair
             return []
-        return [
-            (i, j) for i in range(len(self.run.files)) for j in range(i + 1, len(self.run.files)) if self._overlap(i, j)
-        ]
+        return [(i, j) for i in range(len(self.files)) for j in range(i + 1, len(self.files)) if self._overlap(i, j)]
 
     def _overlap(self, i: int, j: int) -> bool:
         first, second = self.file_spans[i], self.file_spans[j]

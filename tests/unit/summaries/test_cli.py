@@ -1,6 +1,8 @@
 """The command line: what it prints, and its exit status."""
 
 import os
+import subprocess
+import sys
 from importlib.metadata import version
 
 import pytest
@@ -105,3 +107,18 @@ def test_advice_finds_the_norms_of_others(tmp_path, capsys):
             writer.add_scalar("train/grad_norm", 1.0 + step, step)  # Hugging Face's
     assert main(["clip-advice", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("train/grad_norm: 20 steps, mean 10.5\n")
+
+
+def test_json_that_is_not_whole_is_refused(capsys):
+    """And not taken as text; the message leaves the value out."""
+    with pytest.raises(SystemExit):
+        main(["verify", "memory://runs", "--storage-option", 'client_kwargs={"secret": "hidden"'])
+    error = capsys.readouterr().err
+    assert "the value of client_kwargs begins like JSON, but is not JSON: Expecting ',' delimiter" in error
+    assert "hidden" not in error
+
+
+def test_the_module_is_the_command():
+    command = [sys.executable, "-m", "summaries.cli", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("gradledger ")

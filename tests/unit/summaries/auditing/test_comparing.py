@@ -2,6 +2,7 @@
 
 import json
 
+import fsspec
 import labelled_populations as populations
 import pytest
 
@@ -65,3 +66,15 @@ def test_in_processes_as_in_one(capsys):
     alone = capsys.readouterr().out
     assert main(["compare", "runs", "--format", "json", "--jobs", "2"]) == 0
     assert capsys.readouterr().out == alone
+
+
+@pytest.mark.usefixtures("sweep")
+def test_a_report_goes_to_an_address(capsys):
+    for command, end in (("compare", "page.html"), ("audit", "report.json")):
+        form = end.partition(".")[2]
+        assert main([command, "runs", "--format", form]) in {0, 1}
+        shown = capsys.readouterr().out
+        assert main([command, "runs", "--format", form, "--output", f"memory://out/{end}"]) in {0, 1}
+        assert fsspec.filesystem("memory").cat_file(f"/out/{end}").decode() == shown
+    assert main(["audit", "runs", "--output", "nowhere://out/x"]) == 2
+    assert "Protocol not known: nowhere" in capsys.readouterr().err

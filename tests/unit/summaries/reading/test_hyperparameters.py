@@ -3,7 +3,7 @@
 import pytest
 from google.protobuf.struct_pb2 import Value
 
-from summaries import hparams
+from summaries import SummaryWriter, hparams, read_run
 from summaries.reading.hyperparameters import hyperparameters
 from summaries.wire.pb import HParamsPluginData, SessionStartInfo, SummaryMetadata
 
@@ -30,3 +30,11 @@ def test_none(values):
 def test_a_value_without_a_kind_is_left_out():
     info = SessionStartInfo(hparams={"empty": Value(), "list": Value(list_value={}), "lr": Value(number_value=1.0)})
     assert hyperparameters(metadata(HParamsPluginData(session_start_info=info).SerializeToString())) == {"lr": 1.0}
+
+
+def test_names_are_sorted(logdir):
+    """A map of protobuf has another order in each process, which decides in which order they are compared."""
+    with SummaryWriter(logdir) as writer:
+        writer.add_hparams(dict.fromkeys("hbgeacdf", 1), {})
+    found = hyperparameters(read_run(writer.path).metadata)
+    assert list(found) == list("abcdefgh")

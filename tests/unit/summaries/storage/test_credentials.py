@@ -14,6 +14,11 @@ from summaries.storage.credentials import Mask, without_credentials
         ("filecache::ftp://me:pass@host/runs", "filecache::ftp://***@host/runs"),
         ("https://host/x.tfevents?X-Amz-Signature=abc", "https://host/x.tfevents?***"),
         ("s3://bucket/what?now", "s3://bucket/what?now"),
+        ("s3://KEY:SEC/RET@bucket/runs", "s3://***@bucket/runs"),
+        ("s3://KEY:SEC@RET/@bucket/runs", "s3://***@bucket/runs"),
+        ("ftp://user:pw/x@host/runs", "ftp://***@host/runs"),
+        ("s3://bucket/x?X-Amz-Signature=SE/CRET&versionId=3", "s3://bucket/x?X-Amz-Signature=***&versionId=3"),
+        ("s3://bucket/token=3/x", "s3://bucket/token=3/x"),
     ],
 )
 def test_an_address(address, shown):
@@ -30,6 +35,7 @@ def test_an_address(address, shown):
         ("s3://b", {"profile": "default", "key": "abc"}, "default abc", "default abc"),
         ("ftp://me:pass word@h", {}, "pass word", "pass word"),
         ("ftp://user:password@h", {}, "login of user with password failed", "login of *** with *** failed"),
+        ("s3://KEYS:SEC/RET@b", {}, "KEYS and SEC/RET in s3://KEYS:SEC/RET@b/x", "*** and *** in s3://***@b/x"),
         ("az://b", {}, "GET https://x.net/b?sig=abc&se=1: 403", "GET https://x.net/b?*** 403"),
         ("az://b", {}, "bad Signature=abc&x=1", "bad Signature=***&x=1"),
     ],

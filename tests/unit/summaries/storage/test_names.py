@@ -15,7 +15,9 @@ from summaries.storage.names import (
     is_event_file,
     is_remote,
     join,
+    part_name,
     relative,
+    whole_name,
 )
 
 
@@ -96,3 +98,25 @@ def test_relative_undoes_join(root, names):
 def test_relative_to_an_address_that_ends_with_a_slash():
     assert relative("s3://bucket/runs/a", "s3://bucket/runs/") == "a"
     assert relative("s3://bucket/runs", "s3://bucket/runs/") == "."
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        event_file_name(1.7e9),
+        event_file_name(1.7e9, ".v2"),
+        "runs/events.out.tfevents.1700000000.vm.77.0",
+        "runs/events.out.tfevents.1700000000.vm.77.0.v2",
+        "s3://bucket/runs",
+    ],
+)
+def test_only_parts_have_another_whole_name(path):
+    assert whole_name(path) == path
+
+
+@pytest.mark.parametrize("suffix", ["", ".end"])
+def test_parts_of_a_file(suffix):
+    name = "s3://bucket/" + event_file_name(1.7e9)
+    parts = [part_name(name, number, suffix) for number in range(12)]
+    assert parts == sorted(set(parts))
+    assert {whole_name(part) for part in parts} == {name + suffix}

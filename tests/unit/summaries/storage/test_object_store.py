@@ -357,3 +357,11 @@ def test_credentials_in_an_address(system, monkeypatch):
     with pytest.raises(FileNotFoundError) as raised:
         read_run("private://user:password@host/b")
     assert str(raised.value) == "no such file or directory: private://***@host/b"
+
+
+def test_a_version_of_an_object_is_refused():
+    message = (
+        r"reads what is there now, not an earlier version: leave out '\?versionId=3', got memory://runs/a\?versionId=3"
+    )
+    with pytest.raises(ValueError, match=message):
+        read_run("memory://runs/a?versionId=3")

@@ -9,8 +9,13 @@ import pytest
 
 from summaries import (
     SummaryWriter,
+    audit,
+    clip_advice,
+    read_events,
     read_graph,
     read_run,
+    summary_iterator,
+    verify,
     write_graph,
 )
 from summaries.wire.pb import Event, GraphDef, NodeDef
@@ -148,3 +153,47 @@ def test_a_directory_of_a_local_address_is_made(tmp_path):
     with SummaryWriter((tmp_path / "new" / "run").as_uri()) as writer:
         writer.add_scalar("loss", 1.0, 3)
     assert read_run(tmp_path / "new" / "run").scalars["loss"].step.tolist() == [3]
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_the_path_of_a_writer_stands_for_all_its_objects(store, tmp_path, cached):
+    access = {"cache": str(tmp_path)} if cached else {}
+    with SummaryWriter("memory://runs/parts", filename_suffix=".end") as writer:
+        for step in range(3):
+            writer.add_scalar("gradients/global_norm", step + 1.0, step)
+            writer.flush()
+    with SummaryWriter("memory://runs/parts") as other:
+        other.add_scalar("gradients/global_norm", 9.0, 9)
+    assert len(writer.paths) == 4
+    run = read_run(writer.path, **access)
+    assert (list(run.files), run.scalars["gradients/global_norm"].step.tolist()) == (writer.paths, [0, 1, 2])
+    assert verify(writer.path, **access).events == 4 + 3
+    assert verify(writer.paths[1], **access).events == 2
+    assert [event.step for event in summary_iterator(writer.path) if event.HasField("summary")] == [0, 1, 2]
+    followed = read_events(writer.path, follow=True, timeout_secs=0)
+    assert [event.step for event in followed if event.HasField("summary")] == [0, 1, 2]
+    assert clip_advice(writer.path, **access).steps == 3
+    assert audit(writer.path, **access).runs[0].points == 3
+    with pytest.raises(FileNotFoundError, match=r"no such file or directory: memory://runs/parts/1\.tfevents"):
+        verify("memory://runs/parts/1.tfevents", **access)
+
+
+def test_the_objects_of_a_writer_are_one_file_for_the_audit(store):
+    """Each flush is no restart, and no file without events; another writer is one."""
+
+    def log(first):
+        with SummaryWriter("memory://runs/one") as writer:
+            for step in range(first, first + 40):
+                writer.add_scalar("train/loss", 1.0 / (1 + step), step, walltime=1.7e9 + step)
+                if step % 10 == 9:
+                    writer.flush()
+
+    log(0)
+    assert audit("memory://runs/one").findings == ()
+    log(40)
+    (finding,) = audit("memory://runs/one").findings
+    message = "restarted at step 40; no points of train/loss were superseded"
+    assert (finding.code, finding.message) == ("GL206", message)
+    SummaryWriter("memory://runs/one").close()
+    codes = [finding.code for finding in audit("memory://runs/one").findings]
+    assert codes == ["GL107", "GL206"]

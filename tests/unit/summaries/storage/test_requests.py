@@ -2,14 +2,23 @@
 
 import asyncio
 import errno
+import threading
 from types import SimpleNamespace
 
 import pytest
 
 from summaries.storage import requests
 from summaries.storage.credentials import Mask
-from summaries.storage.protocols import ReplacedError
-from summaries.storage.requests import InThreads, ShortBodyError, patiently, read_range, with_patience
+from summaries.storage.protocols import ReplacedError, UnreachableError
+from summaries.storage.requests import (
+    Contact,
+    InThreads,
+    LastingThreads,
+    ShortBodyError,
+    patiently,
+    read_range,
+    with_patience,
+)
 
 MASK = Mask("s3://bucket", {"secret": "hidden"})
 
@@ -156,3 +165,67 @@ def test_a_short_body():
     with pytest.raises(ShortBodyError) as raised:
         read(System(), 4, 9, None)
     assert raised.value.strerror == "the store returned 2 of 5 bytes"
+
+
+def test_threads_that_have_ended_leave_the_work_to_the_caller():
+    threads = LastingThreads()
+    assert threads.submit(threading.get_ident).result() != threading.get_ident()
+    threads.shutdown()
+    assert threads.submit(threading.get_ident).result() == threading.get_ident()
+    with pytest.raises(ValueError, match="invalid literal"):
+        threads.submit(int, "one").result()
+
+
+class EndpointConnectionError(Exception):
+    """As botocore's, which is no OSError."""
+
+
+def test_what_cannot_be_reached_is_not_tried_again_for_ten_seconds(monkeypatch):
+    """Then it is: a follower goes on when the store is back."""
+    now = iter(range(10_000))
+    monkeypatch.setattr(requests.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(requests.time, "sleep", lambda _: None)
+    contact, tries = Contact(), []
+
+    def fails():
+        tries.append(1)
+        raise EndpointConnectionError("no server")
+
+    text = r"the store cannot be reached \(no server\): 's3://b/x'"
+    with pytest.raises(UnreachableError, match=text):
+        with_patience(fails, "s3://b/x", Mask("", {}), contact)
+    assert len(tries) > 5
+    tries.clear()
+    with pytest.raises(UnreachableError, match=r"the store cannot be reached \(no server\): 's3://b/y'"):
+        with_patience(fails, "s3://b/y", Mask("", {}), contact)
+    with pytest.raises(UnreachableError):
+        asyncio.run(patiently(lambda: asyncio.sleep(0), "s3://b/z", Mask("", {}), contact))
+    assert tries == []
+    for _ in range(10):
+        next(now)
+    assert with_patience(lambda: 7, "s3://b/x", Mask("", {}), contact) == 7
+
+
+def test_one_file_that_does_not_answer_is_no_lost_store(monkeypatch):
+    monkeypatch.setattr(requests, "PATIENCE_SECS", 0.0)
+    contact = Contact()
+
+    def fails():
+        raise TimeoutError("Read timeout")
+
+    with pytest.raises(TimeoutError):
+        with_patience(fails, "s3://b/x", Mask("", {}), contact)
+    assert with_patience(lambda: 7, "s3://b/y", Mask("", {}), contact) == 7
+
+
+@pytest.mark.parametrize("error", [TypeError("unexpected keyword argument 'keyy'"), AttributeError("no 'copy'")])
+def test_wrong_options_are_told_at_once(error):
+    tries = []
+
+    def fails():
+        tries.append(1)
+        raise error
+
+    with pytest.raises(OSError, match=f"the file system does not take these storage options: {error}"):
+        with_patience(fails, "s3://b/x", Mask("", {}))
+    assert tries == [1]

@@ -7,7 +7,7 @@ import pytest
 from helpers import ROOT
 from reports import HOSTILE, small
 
-from summaries import Report
+from summaries import Failure, Report, RunReport
 from summaries.auditing.report.sarif import sarif
 
 SCHEMAS = ROOT / "tests/golden/schemas"
@@ -29,3 +29,13 @@ def test_sarif_is_what_its_schema_says(name):
 def test_sarif_of_nothing():
     schema = json.loads((SCHEMAS / "sarif-2.1.0-rtm.5.json").read_text())
     jsonschema.validate(json.loads(sarif(Report(()))), schema, jsonschema.Draft4Validator)
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [("s3://bucket/a b:c", "s3://bucket/a%20b%3Ac"), ("filecache::s3://b/x", "filecache::s3://b/x"), ("a:b", "a%3Ab")],
+)
+def test_the_uri_of_an_address_keeps_its_scheme(path, uri):
+    report = Report((RunReport("run", (path,), (), failures=(Failure("run", path, "gone"),)),))
+    (note,) = json.loads(sarif(report))["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert note["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
