@@ -7,7 +7,6 @@ import os
 import stat
 from contextlib import contextmanager, nullcontext, suppress
 from io import FileIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from summaries.storage.names import event_file_name, is_event_file
@@ -194,7 +193,7 @@ def _event_files(top: str, recursive: bool, on_error: Callable[[OSError], object
     links: list[str] = []
     yield from _walk(top, recursive, on_error, walked, links)
     if links:
-        seen = {_identity(path) for path in [*walked, *map(str, Path(os.path.realpath(top)).parents)]}
+        seen = set(map(_identity, [*walked, *_above(os.path.realpath(top))]))
         for link in links:  # to which the walk adds
             yield from _walk(link, True, on_error, walked, links, seen)
 
@@ -235,6 +234,13 @@ def _walk(
         if not recursive:
             return
         links += sorted(linked)
+
+
+def _above(path: str) -> Iterator[str]:
+    """Yield the directories that contain an absolute path."""
+    while (parent := os.path.dirname(path)) != path:
+        yield parent
+        path = parent
 
 
 def _identity(directory: str) -> tuple[int, int] | str:

@@ -109,6 +109,7 @@ def test_relative_to_an_address_that_ends_with_a_slash():
         "runs/events.out.tfevents.1700000000.vm.77.0.v2",
         "s3://bucket/runs",
     ],
+    ids=["ours", "ours with a suffix", "torch's", "torch's with a suffix", "a directory"],
 )
 def test_only_parts_have_another_whole_name(path):
     assert whole_name(path) == path
