@@ -14,9 +14,9 @@ Imports point down only: cli, tools and auditing, writing and reading, kinds, st
 `values` converts users' values to numbers; `errors` defines the faults of files.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from summaries.auditing import Curve, Failure, Finding, Report, RunReport, Severity, audit, compare
 from summaries.errors import (
     DamagedLengthError,
     DamagedPayloadError,
@@ -65,6 +65,7 @@ from summaries.writing.graphs import write_graph
 from summaries.writing.summary_writer import SummaryWriter
 
 if TYPE_CHECKING:
+    from summaries.auditing import Curve, Failure, Finding, Report, RunReport, Severity, audit, compare
     from summaries.auditing.config import Config, ConfigError
 
 __all__ = [
@@ -136,10 +137,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Import the configuration of the audit on first use: it loads all rules, which writers and readers do not need."""
-    if name not in {"Config", "ConfigError"}:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from summaries.auditing import config  # noqa: PLC0415 - see above
+_OF_THE_AUDIT = dict.fromkeys(("Config", "ConfigError"), "summaries.auditing.config") | dict.fromkeys(
+    ("Curve", "Failure", "Finding", "Report", "RunReport", "Severity", "audit", "compare"), "summaries.auditing"
+)
 
-    return getattr(config, name)
+
+def __getattr__(name: str) -> object:
+    """Import the audit on first use, and its configuration, which loads all rules: writers and readers need neither."""
+    module = _OF_THE_AUDIT.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
