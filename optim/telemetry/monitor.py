@@ -264,9 +264,11 @@ class GradientMonitor:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
-            if error is not None and self._recorder is not None:
-                self._recorder.dump(words_of(error))
-            self.close()
+            try:
+                if error is not None and self._recorder is not None:
+                    self._recorder.dump(words_of(error))
+            finally:
+                self.close()
         except OSError as failure:
             if error is None:
                 raise

@@ -14,8 +14,10 @@ VIEWPORT = {"width": 1720, "height": 1200}
 
 
 def pytest_collection_modifyitems(items):
-    """These tests come last: an open page of TensorBoard draws all the time, and keeps a processor from the others."""
-    items.sort(key=lambda item: item.path.is_relative_to(Path(__file__).parent))
+    """These tests come last, and those on pages that stay open last of all: such a page draws all the time."""
+    items.sort(
+        key=lambda item: (item.path.is_relative_to(Path(__file__).parent), "pages" in getattr(item, "fixturenames", ()))
+    )
 
 
 @pytest.fixture(scope="session")

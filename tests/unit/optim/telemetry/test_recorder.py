@@ -165,9 +165,11 @@ def test_a_disk_that_is_full_hides_no_exception(writer, logdir):
     def full():
         raise OSError(28, "No space left on device")
 
+    before = sys.excepthook, signal.getsignal(signal.SIGTERM)
     with pytest.warns(UserWarning, match="^the last") as warned, pytest.raises(RuntimeError, match=r"^no more data$"):
         fails()
     del writer.flush
+    assert (sys.excepthook, signal.getsignal(signal.SIGTERM)) == before
     assert [str(one.message) for one in warned] == [
         "the last steps could not be written: [Errno 28] No space left on device"
     ]
