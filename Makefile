@@ -6,17 +6,18 @@ PYTHON ?= python3
 STORES := .venv-stores
 READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/test_cli.py \
 	tests/properties/test_reader_runs.py
+ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 
 .PHONY: demo test conformance stores frameworks bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
 
-# What starts servers and browsers, and kills processes, has the machine for itself.
+# What kills processes, and what draws in a browser, has the machine for itself.
 test: lint types layers $(VENV)/.ready
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/interop --ignore tests/browser
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(ALONE))
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --place memory://mirror $(READERS) tests/properties/test_hostile.py
-	$(BIN)/python -m pytest tests/interop tests/browser
+	$(BIN)/python -m pytest $(ALONE)
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
 # fails if that was another. The libraries take some gigabytes, in an environment of their own.

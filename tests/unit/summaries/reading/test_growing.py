@@ -52,7 +52,7 @@ def test_every_look_is_the_whole_run(tmp_path, fast):
 def test_every_cut_of_a_file(tmp_path, fast):
     """A file may end anywhere when it is looked at; what is cut off there is read the next time."""
     with SummaryWriter(tmp_path / "whole") as writer:
-        log(writer, 0, 6)
+        log(writer, 0, 3)
     with open(writer.path, "rb") as file:
         data = file.read()
     os.mkdir(tmp_path / "grows")
