@@ -58,7 +58,7 @@ def compare(options: argparse.Namespace) -> int:
     from summaries.auditing.report import comparison_page  # noqa: PLC0415
 
     check_output(options)
-    with progress_bar(1) as on_run:
+    with progress_bar(None) as on_run:
         found = compare_runs(
             options.logdir,
             configuration.load(options.config),

@@ -1,16 +1,13 @@
 """TensorBoard with the runs of `log_run` in it, and pages of headless Chromium that look at them."""
 
 import os
-import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from browser.audit_page import Page
-from browser.dashboard import ARGUMENTS, Dashboard, serve
+from browser.dashboard import ARGUMENTS, VIEWPORT, Dashboard, chromium_path, serve, without_errors
 from browser.log_run import log_all
-
-VIEWPORT = {"width": 1720, "height": 1200}
 
 
 def pytest_collection_modifyitems(items):
@@ -40,11 +37,6 @@ def server(logged):
             return addresses[loader]
 
         yield address
-
-
-def chromium_path():
-    """Where the system's Chromium is; None where it has none."""
-    return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="session")
@@ -91,11 +83,9 @@ def loader(request):
 @pytest.fixture
 def dashboard(pages, loader, screenshots, request):
     """A page that opens a dashboard, and fails the test for any error on it; its screenshot is kept at the end."""
-    opened = pages(loader)
-    yield opened
-    opened.page.screenshot(path=screenshots / f"{request.node.originalname.removeprefix('test_')}-{loader}.png")
-    errors, opened.errors[:] = list(opened.errors), []
-    assert errors == []
+    name = request.node.originalname.removeprefix("test_")
+    with without_errors(pages(loader), screenshots / f"{name}-{loader}.png") as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -29,6 +30,12 @@ ARGUMENTS = [
 ]
 LOADERS = {"python": "--load_fast=false", "rust": "--load_fast=true"}
 TIMEOUT = 60  # seconds; on a busy machine a page may take ten
+VIEWPORT = {"width": 1720, "height": 1200}
+
+
+def chromium_path():
+    """Where the system's Chromium is; None where it has none."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @contextmanager
@@ -52,6 +59,24 @@ def serve(logdir, loader, last_tags):
         finally:
             process.terminate()
             process.wait(TIMEOUT)
+
+
+@contextmanager
+def dashboard_apart(browser, logdir, last_tags):
+    """A page of TensorBoard, in a browser of its own: one draws in sixteen WebGL contexts at most."""
+    with serve(logdir, "python", last_tags) as address:
+        own = browser.browser_type.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        yield Dashboard(own.new_page(viewport=VIEWPORT), address)
+        own.close()
+
+
+@contextmanager
+def without_errors(dashboard, picture):
+    """Keep a screenshot when a test is done with a dashboard, and fail it for any error on the page."""
+    yield dashboard
+    dashboard.page.screenshot(path=picture)
+    errors, dashboard.errors[:] = list(dashboard.errors), []
+    assert errors == []
 
 
 def until(condition, pause=time.sleep, timeout=TIMEOUT):

@@ -3,8 +3,7 @@
 import os
 
 import pytest
-from browser.conftest import VIEWPORT, chromium_path
-from browser.dashboard import ARGUMENTS, Dashboard, serve
+from browser.dashboard import dashboard_apart, without_errors
 from helpers import ROOT, run
 
 RUNS = ("clipped", "unclipped")
@@ -19,19 +18,15 @@ def page(browser, tmp_path_factory):
     logdir = tmp_path_factory.mktemp("demo") / "runs"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     run(ROOT / "examples/sequential_digits.py", "--quick", "--logdir", logdir, env=environment)
-    with serve(logdir, "python", dict.fromkeys(RUNS, "test/accuracy")) as address:
-        # A browser of its own: one draws in sixteen WebGL contexts at most, and the pages of other tests have theirs.
-        own = browser.browser_type.launch(executable_path=chromium_path(), args=ARGUMENTS)
-        yield Dashboard(own.new_page(viewport=VIEWPORT), address)
-        own.close()
+    with dashboard_apart(browser, logdir, dict.fromkeys(RUNS, "test/accuracy")) as own:
+        yield own
 
 
 @pytest.fixture
 def demo(page, screenshots, request):
-    yield page
-    page.page.screenshot(path=screenshots / f"demo-{request.node.originalname.removeprefix('test_')}.png")
-    errors, page.errors[:] = list(page.errors), []
-    assert errors == []
+    name = request.node.originalname.removeprefix("test_")
+    with without_errors(page, screenshots / f"demo-{name}.png"):
+        yield page
 
 
 def test_custom_scalars(demo):

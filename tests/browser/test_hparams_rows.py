@@ -1,8 +1,7 @@
 """Five trials through one writer, as the example in torch's documentation of add_hparams logs them, are five rows."""
 
 import pytest
-from browser.conftest import VIEWPORT
-from browser.dashboard import Dashboard, serve
+from browser.dashboard import VIEWPORT, Dashboard, serve
 
 from summaries import SummaryWriter
 

@@ -3,8 +3,7 @@
 import signal
 
 import pytest
-from browser.conftest import VIEWPORT, chromium_path
-from browser.dashboard import ARGUMENTS, Dashboard, serve
+from browser.dashboard import dashboard_apart, without_errors
 from browser.incident_run import AT, EVERY, KEPT, LAYERS, STEPS
 from helpers import ROOT, run
 
@@ -29,18 +28,17 @@ def logdir(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(browser, logdir):
     """TensorBoard with them, in a browser of its own."""
-    with serve(logdir, "python", dict.fromkeys([*ENDINGS, *INCIDENTS.values()], "gradients/norm/output")) as address:
-        own = browser.browser_type.launch(executable_path=chromium_path(), args=ARGUMENTS)
-        yield Dashboard(own.new_page(viewport=VIEWPORT), address)
-        own.close()
+    with dashboard_apart(
+        browser, logdir, dict.fromkeys([*ENDINGS, *INCIDENTS.values()], "gradients/norm/output")
+    ) as own:
+        yield own
 
 
 @pytest.fixture
 def incidents(page, screenshots, request):
-    yield page
-    page.page.screenshot(path=screenshots / f"{request.node.originalname.removeprefix('test_')}.png")
-    errors, page.errors[:] = list(page.errors), []
-    assert errors == []
+    name = request.node.originalname.removeprefix("test_")
+    with without_errors(page, screenshots / f"{name}.png"):
+        yield page
 
 
 def test_incidents_scalars(incidents):

@@ -14,11 +14,11 @@ __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(total: int) -> Iterator[Callable[[str, object], object]]:
+def progress_bar(total: int | None) -> Iterator[Callable[[str, object], object]]:
     """Show a progress bar on standard error, if that is a terminal and rich is installed.
 
     Args:
-        total: number of runs.
+        total: number of runs; None if it is not known yet.
 
     Yields:
         The callback `on_run(name, result)`: call it after each run. It shows the name and ignores the result.
