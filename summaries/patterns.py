@@ -1,0 +1,33 @@
+"""Patterns of names, as a shell knows them: which tags and which runs are meant."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["matcher"]
+
+
+def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
+    """A predicate: whether a name matches one of some patterns.
+
+    `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters.
+
+    Args:
+        patterns: one pattern or several; None matches every name, an empty sequence none.
+
+    >>> wanted = matcher(["loss*", "*/norm"])
+    >>> [name for name in ("loss", "loss/train", "val/loss", "gradients/norm") if wanted(name)]
+    ['loss', 'loss/train', 'gradients/norm']
+    """
+    if patterns is None:
+        return lambda _: True
+    given = [patterns] if isinstance(patterns, str) else list(patterns)
+    if not given:
+        return lambda _: False
+    compiled = re.compile("|".join(map(translate, given)))
+    return lambda name: compiled.match(name) is not None
