@@ -7,7 +7,7 @@ compiled scanner, `ScannedRows` takes the rows and places that it recognizes, an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from google.protobuf.message import DecodeError
@@ -32,9 +32,15 @@ from summaries.wire.records import HEADER_BYTES
 from summaries.wire.tensors import scalar_value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from summaries.reading.ranges import Part
     from summaries.reading.rows import Workspace
     from summaries.storage.protocols import StoredFile
     from summaries.wire.batches import Batch
+
+    Read = Callable[["Collector", StoredFile, int], int]
+    """Reads a file with `Collector.read_part` from an offset to its end, which it returns."""
 
 __all__ = ["Collector", "NonSummaryEvent", "Tag"]
 
@@ -76,6 +82,7 @@ class Collector:
     Args:
         workspace: scratch memory, not shared while the collector reads.
         fast: whether to use the compiled scanner.
+        read: reads a file, as whole or in parts; None reads it as a whole.
 
     Attributes:
         rows: the scalars and places.
@@ -92,8 +99,10 @@ class Collector:
         settled: how much of the last file was read, in bytes, without a record that has only begun.
     """
 
-    def __init__(self, workspace: Workspace, *, fast: bool) -> None:
+    def __init__(self, workspace: Workspace, *, fast: bool, read: Read | None = None) -> None:
         self.rows = _rows(workspace, fast)
+        self.fast = fast
+        self._read = read or Collector.read_part
         self._add_row = self.rows.rows.append
         self.files: list[StoredFile] = []
         self.tags: dict[str, Tag] = {}
@@ -112,11 +121,15 @@ class Collector:
         Raises:
             OSError: the file cannot be read.
         """
-        self.files.append(file)
+        self.begin(file)
         self.file_marks.append(self.rows.points.mark())
+        self._read_from(file, 0)
+
+    def begin(self, file: StoredFile) -> None:
+        """Take what is read next for the contents of this file."""
+        self.files.append(file)
         self.versions.append("")
         self.records.append(0)
-        self._read_from(file, 0)
 
     def read_more(self, file: StoredFile, start: int) -> None:
         """Read what was added to the last file since it was read.
@@ -135,16 +148,56 @@ class Collector:
 
     def _read_from(self, file: StoredFile, start: int) -> None:
         before = len(self.faults)
-        with file.open(start) as opened:
-            end, records = self.rows.read(opened, len(self.files) - 1, self._take, start, self.records[-1])
-        self.rows.flush()
-        self.records[-1] = records
+        end = self._read(self, file, start)
         found = self.faults[before:] if end else [empty_file()]
         tails = [fault.offset for fault in found if fault.kind is FaultKind.UNFINISHED_TAIL]
         self.settled = min([end, *tails])
-        if not records:
+        if not self.records[-1]:
             found = [no_event_file(fault, end) for fault in found]
         self.faults[before:] = [fault.located(file.path) for fault in found]
+
+    def read_part(self, file: StoredFile, start: int, stop: int | None = None) -> int:
+        """Read the records and faults that begin in a part of the last file.
+
+        Args:
+            file: the file.
+            start: where a record or a fault begins, in bytes.
+            stop: where the part ends; None reads to the file's current end.
+
+        Returns:
+            Where the first record or fault behind the part begins, or the file's length in bytes.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        with file.open(start, stop) as opened:
+            number = len(self.files) - 1
+            end, self.records[-1] = self.rows.read(opened, number, self._take, start, self.records[-1], stop)
+        self.rows.flush()
+        return end
+
+    def know(self, tags: Iterable[tuple[str, SummaryMetadata | None]]) -> None:
+        """Begin with these tags, which came earlier in the run, each with its first metadata."""
+        for name, metadata in tags:
+            tag = self._new_tag(name)
+            if metadata is not None:
+                self._describe(tag, metadata)
+
+    def absorb(self, part: Part) -> None:
+        """Add what another collector read behind that which was read here; `part` loses its points."""
+        tags = [self.tags.get(tag.name) or self._new_tag(tag.name) for tag in part.tags]
+        for own, tag in zip(tags, part.tags, strict=True):
+            if own.metadata is None and tag.metadata is not None:
+                self._describe(own, tag.metadata)
+        file, marks, records = len(self.files) - 1, self.rows.points.marks, self.records[-1]
+        self.rows.absorb(part.points, part.places, [tag.number for tag in tags], file)
+        self.starts += [(mark + marks, step) for mark, step in part.starts]
+        self.session_logs += part.session_logs
+        self.non_summary_events += [event._replace(file=file) for event in part.non_summary_events]
+        self.faults += [replace(fault, record=fault.record + records) for fault in part.faults]
+        self.records[-1] += part.records
+        if not records:
+            self.versions[-1] = part.version
 
     def add(self, tag: str, step: int, wall_time: float, value: float) -> None:
         """Take a scalar that comes from no file."""
@@ -214,7 +267,7 @@ class Collector:
             tag = self.tags.get(name) or self._new_tag(name)
             what = value.WhichOneof("value")
             if tag.metadata is None and value.HasField("metadata"):
-                self._describe(tag, value.metadata)
+                self._describe(tag, SummaryMetadata.FromString(value.metadata.SerializeToString()))
             if what is None:
                 continue
             if what == "simple_value":
@@ -240,7 +293,7 @@ class Collector:
 
     def _describe(self, tag: Tag, metadata: SummaryMetadata) -> None:
         """Keep a tag's first metadata; later metadata is ignored."""
-        tag.metadata = SummaryMetadata.FromString(metadata.SerializeToString())
+        tag.metadata = metadata
         scalars = metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR
         tag.tag_class = CLASS_SCALAR if scalars else CLASS_OTHER
         self.rows.set_class(tag.number, tag.tag_class)

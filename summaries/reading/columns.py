@@ -6,7 +6,7 @@ import mmap
 import sys
 from array import array
 from bisect import bisect_right
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,6 +64,12 @@ class Epochs:
             self.firsts.append(self.length)
         self.length += count
 
+    def extend(self, later: Epochs, marks: int) -> None:
+        """Add the points of a later part of the run, whose epochs were numbered from 0; `marks` lie before it."""
+        firsts = [*later.firsts, later.length]
+        for epoch, (first, last) in zip(later.numbers, pairwise(firsts), strict=True):
+            self.add(epoch + marks, last - first)
+
     def before(self, mark: int) -> int:
         """The number of points before a mark."""
         i = bisect_right(self.numbers, mark)
@@ -112,6 +118,19 @@ class Points:
         """Add one point."""
         self._columns(tag).append(step, wall_time, value, self.marks)
 
+    def absorb(self, later: Points, numbers: Sequence[int]) -> None:
+        """Add the points and marks of a later part of the run, which loses them: column by column, to save memory.
+
+        Args:
+            later: the part.
+            numbers: for each of its tags, the number of the tag here.
+        """
+        for number, columns in zip(numbers, later._tags, strict=False):
+            if columns.epochs.length:
+                self._columns(number).absorb(columns, self.marks)
+        self.marks += later.marks
+        later._tags = []
+
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number.
 
@@ -154,6 +173,15 @@ class _Columns:
                 own[start:stop] = column[first:last]
         self.epochs.add(epoch, last - first)
 
+    def absorb(self, later: _Columns, marks: int) -> None:
+        start, stop = self.epochs.length, self.epochs.length + later.epochs.length
+        if stop > self._room:
+            self._grow(max(stop, 2 * self._room, _MIN_ROWS))
+        for i, own in enumerate(self._arrays):
+            own[start:stop] = later._arrays[i][: stop - start]
+            later._release(i)
+        self.epochs.extend(later.epochs, marks)
+
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
         at = self.epochs.length
         if at == self._room:
@@ -183,6 +211,19 @@ class _Columns:
         for new, column in zip(self._arrays, old, strict=False):
             new[:length] = column[:length]
         self._room = rows
+
+    def _release(self, i: int) -> None:
+        """Give a column's memory back."""
+        self._arrays[i] = _NO_ARRAYS[i]
+        if self._maps:
+            self._maps[i].close()
+
+    def __getstate__(self) -> tuple[Block, Epochs]:
+        return self.block(), self.epochs
+
+    def __setstate__(self, state: tuple[Block, Epochs]) -> None:
+        self._arrays, self.epochs = list(state[0]), state[1]
+        self._maps, self._room = (), self.epochs.length
 
     def _views(self) -> list[NDArray[Any]]:
         return [np.frombuffer(memory, dtype) for memory, dtype in zip(self._maps, _DTYPES, strict=True)]

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib.util import find_spec
 from itertools import chain, pairwise
-from threading import local
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +19,9 @@ from summaries.reading.collector import Collector
 from summaries.reading.columns import Epochs
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
+from summaries.reading.ranges import CUT_BYTES, InRanges
 from summaries.reading.restarts import SessionStarts
-from summaries.reading.rows import Workspace
+from summaries.reading.rows import workspace
 from summaries.reading.series import Items, Series
 from summaries.storage.logdir import run_directories, run_files
 from summaries.storage.protocols import ReplacedError, expecting
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "use_fast", "workspace"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "use_fast"]
 
 _FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
@@ -267,7 +267,7 @@ def read_run(
     array([1.        , 0.5       , 0.33333334])
     """
     files = run_files(path, storage_options=storage_options, cache=cache)
-    return read_files(files, sum(file.size for file in files), fast=fast)
+    return read_files(files, sum(file.size for file in files), fast=fast, threads=os.cpu_count() or 1)
 
 
 def read_logdir(
@@ -302,24 +302,36 @@ def read_logdir(
     runs = run_directories(path, storage_options=storage_options, cache=cache)
     total = sum(file.size for files in runs.values() for file in files)
     fast = use_fast(total, fast)
-    workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(runs) else 1), len(runs))
-    with expecting(list(chain.from_iterable(runs.values()))):
+    threads = jobs or os.cpu_count() or 1
+    # A run with a huge file occupies all threads, before the others.
+    found = {name: _read(files, fast, threads) for name, files in runs.items() if threads > 1 and _is_huge(files)}
+    others = {name: files for name, files in runs.items() if name not in found}
+    workers = min(threads if jobs or (fast and total >= _THREAD_BYTES * len(runs)) else 1, len(others))
+    with expecting(list(chain.from_iterable(others.values()))):
         if workers <= 1:
-            return Runs({name: _read(files, fast) for name, files in runs.items()})
-        with ThreadPoolExecutor(workers) as pool:
-            return Runs(zip(runs, pool.map(lambda files: _read(files, fast), runs.values()), strict=True))
+            found |= {name: _read(files, fast, 1) for name, files in others.items()}
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                found |= zip(others, pool.map(lambda files: _read(files, fast, 1), others.values()), strict=True)
+    return Runs({name: found[name] for name in runs})
 
 
-def read_files(files: Sequence[StoredFile], total_bytes: int, *, fast: bool | None = None) -> Run:
+def _is_huge(files: Sequence[StoredFile]) -> bool:
+    """Whether a file is read in ranges, if there are threads."""
+    return any(file.size >= CUT_BYTES for file in files)
+
+
+def read_files(files: Sequence[StoredFile], total_bytes: int, *, fast: bool | None = None, threads: int = 1) -> Run:
     """Read these files, in this order, as one run.
 
     Args:
         files: event files, as they were listed.
         total_bytes: the number of bytes to be read, in this run and others; decides whether to use the scanner.
         fast: as in `read_run`.
+        threads: how many ranges of a huge file to read at a time.
     """
     with expecting(files):
-        return _read(files, use_fast(total_bytes, fast))
+        return _read(files, use_fast(total_bytes, fast), threads)
 
 
 def use_fast(size: int, fast: bool | None) -> bool:
@@ -348,28 +360,17 @@ def _hint() -> None:
     _logger.warning("reading is many times faster with numba: pip install 'gradledger[fast]'")
 
 
-_threads = local()
-
-
-def _read(files: Sequence[StoredFile], fast: bool) -> Run:
+def _read(files: Sequence[StoredFile], fast: bool, threads: int) -> Run:
     for _ in range(_MOST_REPLACED):
         try:
-            return _read_once(files, fast)
+            return _read_once(files, fast, threads)
         except ReplacedError as error:
             files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
-    return _read_once(files, fast)
+    return _read_once(files, fast, threads)
 
 
-def _read_once(files: Sequence[StoredFile], fast: bool) -> Run:
-    collector = Collector(workspace(), fast=fast)
+def _read_once(files: Sequence[StoredFile], fast: bool, threads: int) -> Run:
+    collector = Collector(workspace(), fast=fast, read=InRanges(threads))
     for file in files:
         collector.read(file)
     return Run(collector)
-
-
-def workspace() -> Workspace:
-    """The scratch memory of this thread."""
-    if not hasattr(_threads, "workspace"):
-        _threads.workspace = Workspace()
-    space: Workspace = _threads.workspace
-    return space

@@ -1,0 +1,109 @@
+"""A file read in ranges is the file read at once: whatever it contains, wherever it is damaged and cut."""
+
+import pickle
+from importlib.util import find_spec
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_runs import EVENT, ODD_EVENT, SCALAR, field, same, written
+from strategies import sound_header
+
+from summaries import Event, read_run
+from summaries.reading import ranges
+from summaries.reading.collector import Collector
+from summaries.reading.ranges import InRanges
+from summaries.reading.rows import workspace
+from summaries.reading.run import Run
+from summaries.storage.logdir import run_files
+from summaries.wire.records import frame
+
+needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
+SPEEDS = [pytest.param(True, marks=needs_numba), False]
+
+
+class Elsewhere:
+    """An executor that sends everything to another process and back, which is this one."""
+
+    def map(self, task, items):
+        return (_sent(task(item)) for item in _sent(items))
+
+
+def _sent(what):
+    return pickle.loads(pickle.dumps(what))  # noqa: S301 - it was just pickled
+
+
+class Here:
+    """An executor that is called in this thread."""
+
+    def map(self, task, items):
+        return (task(item) for item in items)
+
+
+def in_ranges(directory, fast, cuts, head, lead, executor):
+    """Read a run whose files are cut at these offsets."""
+
+    def cut(start, end):
+        inside = [start, *sorted(at for at in set(cuts) if start < at < end)]
+        return zip(inside, [*inside[1:], None], strict=True) if start < end else iter(())
+
+    small = {"CUT_BYTES": 0, "_HEAD_BYTES": head, "_LEAD_BYTES": lead, "_cuts": cut, "_LEAST_FETCHED": 50}
+    with mock.patch.multiple(ranges, **small):
+        collector = Collector(workspace(), fast=fast, read=InRanges(executor=executor))
+        for file in run_files(directory):
+            collector.read(file)
+        return Run(collector)
+
+
+POINT = SCALAR.map(Event.SerializeToString)
+EMBEDDING = st.lists(POINT, min_size=1, max_size=8).map(
+    lambda events: field(
+        5, field(1, field(1, b"file") + field(8, b"\x08\x07" + field(8, b"".join(map(frame, events)))))
+    )
+)
+"""An event whose tensor is a string that is an event file."""
+
+RECORD = st.one_of(EVENT, EVENT, ODD_EVENT, EMBEDDING).map(frame)
+GARBAGE = st.one_of(
+    st.binary(max_size=40), st.integers(0, 60).map(bytes), st.integers(0, 300).map(sound_header), POINT.map(frame)
+)
+
+
+@st.composite
+def cut_files(draw):
+    """(The bytes of a file, offsets at which it is cut: many beside its records' ends and its damage.)"""
+    data, edges = b"", [0]
+    for record in draw(st.lists(RECORD, max_size=25)):
+        data += record
+        edges.append(len(data))
+    for _ in range(draw(st.integers(0, 3))):
+        at = min(max(0, draw(st.sampled_from(edges)) + draw(st.integers(-20, 20))), len(data))
+        gone = draw(st.sampled_from([0, 0, 1, 5, 30]))
+        data = data[:at] + draw(GARBAGE) + data[at + gone :]
+        edges.append(at)
+    data = data[: draw(st.one_of(st.none(), st.integers(0, len(data))))]
+    near = st.builds(int.__add__, st.sampled_from(edges), st.integers(-30, 30))
+    return data, draw(st.lists(st.one_of(near, st.integers(0, len(data))), max_size=8))
+
+
+HEADS = st.sampled_from([0, 1, 100, 500])
+LEADS = st.sampled_from([0, 1, 30, 300])
+
+
+@pytest.mark.parametrize("fast", SPEEDS, ids=["scanner", "plain"])
+@settings(deadline=None, max_examples=300)
+@given(cut_files(), HEADS, LEADS, st.sampled_from([Here(), Elsewhere()]))
+def test_any_cuts_give_the_same(tmp_path_factory, fast, file, head, lead, executor):
+    data, cuts = file
+    directory = written(tmp_path_factory.mktemp("run"), [data])
+    same(in_ranges(directory, fast, cuts, head, lead, executor), read_run(directory, fast=fast))
+
+
+@pytest.mark.parametrize("fast", SPEEDS, ids=["scanner", "plain"])
+@settings(deadline=None, max_examples=60)
+@given(st.lists(cut_files(), min_size=2, max_size=3), HEADS, LEADS)
+def test_any_cuts_of_several_files_give_the_same(tmp_path_factory, fast, files, head, lead):
+    directory = written(tmp_path_factory.mktemp("run"), [data for data, _ in files])
+    cuts = [at for _, cuts in files for at in cuts]
+    same(in_ranges(directory, fast, cuts, head, lead, Here()), read_run(directory, fast=fast))
