@@ -7,10 +7,10 @@ from unittest import mock
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_runs import EVENT, ODD_EVENT, SCALAR, field, same, written
+from random_runs import EVENT, ODD_EVENT, SCALAR, field, same, tensors, written
 from strategies import sound_header
 
-from summaries import Event, read_run
+from summaries import Event, SessionLog, Summary, read_run
 from summaries.reading import ranges
 from summaries.reading.collector import Collector
 from summaries.reading.ranges import InRanges
@@ -56,6 +56,13 @@ def in_ranges(directory, fast, cuts, head, lead, executor):
         return Run(collector)
 
 
+def _tagged(tag, tensor, plugin):
+    value = Summary.Value(tag=tag, tensor=tensor)
+    if plugin is not None:
+        value.metadata.plugin_data.plugin_name = plugin
+    return value
+
+
 POINT = SCALAR.map(Event.SerializeToString)
 EMBEDDING = st.lists(POINT, min_size=1, max_size=8).map(
     lambda events: field(
@@ -64,7 +71,19 @@ EMBEDDING = st.lists(POINT, min_size=1, max_size=8).map(
 )
 """An event whose tensor is a string that is an event file."""
 
-RECORD = st.one_of(EVENT, EVENT, ODD_EVENT, EMBEDDING).map(frame)
+
+MEANT = st.builds(
+    lambda tag, value, plugin: Event(wall_time=1.7e9, summary=Summary(value=[_tagged(tag, value, plugin)])),
+    st.sampled_from("ab"),
+    tensors(),
+    st.sampled_from([None, None, None, "scalars", "histograms"]),
+).map(Event.SerializeToString)
+"""An event whose tensor is a scalar or not, depending on what was said of its tag before."""
+
+VERSION = st.builds(Event, file_version=st.sampled_from(["brain.Event:1", "brain.Event:2"]))
+START = st.builds(Event, step=st.integers(0, 5), session_log=st.just(SessionLog(status=SessionLog.START)))
+RARE = st.one_of(VERSION, START).map(Event.SerializeToString)
+RECORD = st.one_of(EVENT, MEANT, ODD_EVENT, EMBEDDING, RARE).map(frame)
 GARBAGE = st.one_of(
     st.binary(max_size=40), st.integers(0, 60).map(bytes), st.integers(0, 300).map(sound_header), POINT.map(frame)
 )
@@ -73,8 +92,9 @@ GARBAGE = st.one_of(
 @st.composite
 def cut_files(draw):
     """(The bytes of a file, offsets at which it is cut: many beside its records' ends and its damage.)"""
+    kind = draw(st.sampled_from([RECORD, RECORD, MEANT.map(frame)]))
     data, edges = b"", [0]
-    for record in draw(st.lists(RECORD, max_size=25)):
+    for record in draw(st.lists(kind, min_size=draw(st.sampled_from([0, 5, 15])), max_size=25)):
         data += record
         edges.append(len(data))
     for _ in range(draw(st.integers(0, 3))):
@@ -84,7 +104,8 @@ def cut_files(draw):
         edges.append(at)
     data = data[: draw(st.one_of(st.none(), st.integers(0, len(data))))]
     near = st.builds(int.__add__, st.sampled_from(edges), st.integers(-30, 30))
-    return data, draw(st.lists(st.one_of(near, st.integers(0, len(data))), max_size=8))
+    few = draw(st.sampled_from([0, 2, 5]))
+    return data, draw(st.lists(st.one_of(near, st.integers(0, len(data))), min_size=few, max_size=8))
 
 
 HEADS = st.sampled_from([0, 1, 100, 500])
