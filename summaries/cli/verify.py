@@ -28,7 +28,7 @@ __all__ = ["command"]
     epilog=examples(
         "gradledger verify runs",
         "gradledger verify s3://bucket/runs",
-        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read.",
+        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read or is no event file.",
     ),
 )
 @click.argument("paths", nargs=-1, required=True)
@@ -50,7 +50,10 @@ def command(paths: tuple[str, ...], access: Access) -> int:
         try:
             for file in event_files([given], **access):
                 verdict = _verdict(file, fails)
-                damaged |= verdict is not None and verdict.damaged
+                if verdict is None:
+                    continue
+                damaged |= verdict.damaged
+                failed |= not verdict.is_event_file
         except BrokenPipeError:
             raise
         except OSError as error:  # go on with the other paths
