@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.tools.rewriting import Edit
 
-    EditOf = Callable[[str, Sequence[StoredFile]], Edit]
-    """The edit of a run, by its name and its files."""
+    EditOf = Callable[[Sequence[StoredFile], Indexer], Edit]
+    """Gives the edit of a run, and may read its files with the run's indexer before."""
 
 __all__ = ["Rewritten", "Tally", "chosen_runs", "copied", "copy_file", "indexer_for"]
 
@@ -133,8 +133,10 @@ def copied(
         for name, files in chosen.items():
             folder = os.path.normpath(os.path.join(directory, *name_of(name).split("/")))
             source = indexer_for(size)
-            rewriter = Rewriter(edit_of(name, files), source.tags)
-            for file in files:
+            edit = edit_of(files, source)
+            rewriter = Rewriter(edit, source.tags)
+            for number, file in enumerate(files):
+                edit.begin_file(number)
                 _write_file(file, source, rewriter, os.path.join(folder, os.path.basename(file.path)), tally)
             tally.add(name_of(name), rewriter)
             on_run(name)

@@ -62,4 +62,4 @@ def repair(
     >>> verify(os.path.join(place, "whole", os.path.basename(writer.path))).faults
     ()
     """
-    return copied(path, output, lambda _name, _files: Edit(), runs=runs, on_run=on_run, **access)
+    return copied(path, output, lambda _files, _source: Edit(), runs=runs, on_run=on_run, **access)

@@ -13,13 +13,13 @@ faults. Tags that are not UTF-8 are escaped, as our reader shows them, because t
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from summaries.wire.edits import metadata_of, moved, with_metadata, with_tag, with_values
 from summaries.wire.events import value_spans
-from summaries.wire.index import LOST, SCALAR, VERSION
+from summaries.wire.index import LOST, SCALAR
 from summaries.wire.records import frame
 from summaries.wire.scalars import ScalarEncoder
 
@@ -44,17 +44,22 @@ class Edit:
     """What to do to one run; this one leaves everything as it is.
 
     Attributes:
-        steps: added to the step of every event but the file's version.
         seconds: added to every wall time.
-        renamed: the new name of a tag; None if all keep theirs.
+        renamed: gives the new name of a tag; None if all keep theirs.
     """
 
-    steps = 0
     seconds = 0.0
     renamed: Callable[[str], str] | None = None
 
+    def begin_file(self, number: int) -> None:
+        """Called before the first stretch of each file; `number` counts the run's files."""
+
     def keeps(self, index: Index, tags: Tags) -> Mask | None:
         """Which values stay: bool[k]; None for all. Called with every stretch of the run, in order."""
+        return None
+
+    def moves(self, index: Index) -> NDArray[np.int64] | None:
+        """What is added to the step of each event: int64[n]; None for nothing. Called like `keeps`, after it."""
         return None
 
 
@@ -88,8 +93,9 @@ class Rewriter:
         edit, events = self._edit, index.events
         keep = edit.keeps(index, self._tags)
         fate = _fates(index, keep)
+        moves = edit.moves(index)
         given = self._given(index, keep)
-        touched = self._touched(index, keep) & (fate == _WHOLE)
+        touched = self._touched(index, keep, moves) & (fate == _WHOLE)
         if touched.any():
             fate[touched] = _CHANGED
             fate[touched & self._encodable(index)] = _ENCODED
@@ -98,7 +104,8 @@ class Rewriter:
         if fate.max(initial=0) <= _DROPPED:
             _copy(index, fate == _WHOLE, out)
         else:
-            self._write_each(index, fate, keep, given, out)
+            moves = np.zeros(len(events), np.int64) if moves is None else moves
+            self._write_each(index, fate, _Changes(keep, given, moves), out)
         self.events += written
         self.dropped += 0 if keep is None else int(np.count_nonzero(~keep))
         return written if len(events) else 0
@@ -115,14 +122,12 @@ class Rewriter:
         if renamed:
             self._has_new_name = np.array([new != old for new, old in zip(self._names, tags, strict=True)], bool)
 
-    def _touched(self, index: Index, keep: Mask | None) -> Mask:
+    def _touched(self, index: Index, keep: Mask | None, moves: NDArray[np.int64] | None) -> Mask:
         """bool[n]: the events whose step, time or tags change."""
-        edit, events = self._edit, index.events
-        touched = np.zeros(len(events), bool)
-        if edit.seconds:
-            touched[:] = True
-        if edit.steps:
-            touched |= events["what"] != VERSION
+        edit = self._edit
+        touched = np.full(len(index.events), bool(edit.seconds))
+        if moves is not None:
+            touched |= moves != 0
         if edit.renamed and self._has_new_name.any():
             own = self._has_new_name[index.values["tag"]]
             touched[index.values["event"][own if keep is None else own & keep]] = True
@@ -161,11 +166,9 @@ class Rewriter:
                 given[row] = metadata
         return given
 
-    def _write_each(
-        self, index: Index, fate: NDArray[np.uint8], keep: Mask | None, given: dict[int, bytes], out: BinaryIO
-    ) -> None:
+    def _write_each(self, index: Index, fate: NDArray[np.uint8], changes: _Changes, out: BinaryIO) -> None:
         """Write a stretch with changes: each row of equal fates at once."""
-        encoded, offsets = self._encode(index, np.flatnonzero(fate == _ENCODED))
+        encoded, offsets = self._encode(index, np.flatnonzero(fate == _ENCODED), changes.moves)
         starts, stops = index.events["start"].tolist(), index.events["stop"].tolist()
         bounds = [0, *(np.flatnonzero(np.diff(fate)) + 1).tolist(), len(fate)]
         at = 0
@@ -176,9 +179,9 @@ class Rewriter:
                 out.write(encoded[offsets[at] : offsets[at + last - first]])
                 at += last - first
             elif fate[first] == _CHANGED:
-                out.writelines(frame(self._changed(index, event, keep, given)) for event in range(first, last))
+                out.writelines(frame(self._changed(index, event, changes)) for event in range(first, last))
 
-    def _encode(self, index: Index, chosen: NDArray[np.intp]) -> tuple[memoryview, list[int]]:
+    def _encode(self, index: Index, chosen: NDArray[np.intp], moves: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
         """The new records of usual scalars, and where each starts and the last one ends."""
         if not len(chosen):
             return memoryview(b""), [0]
@@ -187,13 +190,14 @@ class Rewriter:
         tags = values["tag"]
         for tag in np.unique(tags[self._numbers[tags] < 0]).tolist():
             self._numbers[tag] = self._encoder.register(self._names[tag])
-        steps, seconds = events["step"] + self._edit.steps, events["wall_time"] + self._edit.seconds
+        steps, seconds = events["step"] + moves[chosen], events["wall_time"] + self._edit.seconds
         records, offsets = self._encoder.encode(self._numbers[tags], steps, seconds, values["value"])
         return records, offsets.tolist()
 
-    def _changed(self, index: Index, event: int, keep: Mask | None, given: dict[int, bytes]) -> bytes:
+    def _changed(self, index: Index, event: int, changes: _Changes) -> bytes:
         """The new data of one event."""
-        _, _, _, _, first, count, what = index.events[event].item()
+        first, count = index.events["first"][event].item(), index.events["count"][event].item()
+        keep, given = changes.keep, changes.given
         tags = index.values["tag"][first : first + count].tolist()
 
         def change(number: int, value: bytes) -> bytes | None:
@@ -209,7 +213,15 @@ class Rewriter:
         data = index.data(event)
         if count:
             data = with_values(data, count, change)
-        return moved(data, 0 if what == VERSION else self._edit.steps, self._edit.seconds)
+        return moved(data, int(changes.moves[event]), self._edit.seconds)
+
+
+class _Changes(NamedTuple):
+    """What changes in a stretch: values to keep, metadata to give by row, and what is added to steps."""
+
+    keep: Mask | None
+    given: dict[int, bytes]
+    moves: NDArray[np.int64]
 
 
 def _fates(index: Index, keep: Mask | None) -> NDArray[np.uint8]:

@@ -129,7 +129,13 @@ def drop(
         return not (unwanted.named(tag) if tag.startswith(HPARAMS) else matches)
 
     return copied(
-        path, output, lambda _name, _files: Selection(wanted), runs=runs, check=unwanted.check, on_run=on_run, **access
+        path,
+        output,
+        lambda _files, _source: Selection(wanted),
+        runs=runs,
+        check=unwanted.check,
+        on_run=on_run,
+        **access,
     )
 
 
@@ -178,5 +184,5 @@ def keep(
         return chosen(tag) or tag.startswith(HPARAMS)
 
     return copied(
-        path, output, lambda _name, _files: Selection(wanted), runs=runs, check=chosen.check, on_run=on_run, **access
+        path, output, lambda _files, _source: Selection(wanted), runs=runs, check=chosen.check, on_run=on_run, **access
     )
