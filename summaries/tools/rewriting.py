@@ -135,7 +135,7 @@ class Rewriter:
 
     def _encodable(self, index: Index) -> Mask:
         """bool[n]: scalars in the usual form. The payload of a NaN, which the encoder does not keep, may matter."""
-        encodable = index.events["what"] == SCALAR
+        encodable: Mask = index.events["what"] == SCALAR
         encodable[index.values["event"][np.isnan(index.values["value"])]] = False
         return encodable
 

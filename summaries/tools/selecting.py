@@ -79,7 +79,8 @@ class Selection(Edit):
         new = [self._wanted(name) for name in tags.names[len(self._stays) :]]
         if new:
             self._stays = np.concatenate((self._stays, np.array(new, bool)))
-        return self._stays[index.values["tag"]]
+        stays: NDArray[np.bool_] = self._stays[index.values["tag"]]
+        return stays
 
 
 def drop(

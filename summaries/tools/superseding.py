@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from summaries.wire.index import Index, Tags
 
+    Mask = NDArray[np.bool_]
+
 __all__ = ["Latest"]
 
 _LOWEST = np.iinfo(np.int64).min
@@ -71,13 +73,14 @@ class Latest(Edit):
         self._start_places = np.array([place for place, _ in self._starts], np.int64)
         self._start_steps = np.array([step for _, step in self._starts], np.int64)
 
-    def keeps(self, index: Index, tags: Tags) -> NDArray[np.bool_]:
+    def keeps(self, index: Index, tags: Tags) -> Mask:
         """Which values stand."""
         places, steps = self._columns(index)
         own = index.values["tag"].astype(np.int64) << _TAG_BITS
         superseded = _at_or_above(steps, self._keys, self._steps, own | places, own)
         superseded |= _at_or_above(steps, self._start_places, self._start_steps, places, np.zeros_like(own))
-        return ~superseded | (index.values["kind"] == KIND_NOTHING)
+        stands: Mask = ~superseded | (index.values["kind"] == KIND_NOTHING)
+        return stands
 
     def _columns(self, index: Index) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The place and the step of each value."""
@@ -106,11 +109,12 @@ def _at_or_above(
     lowest: NDArray[np.int64],
     places: NDArray[np.int64],
     own: NDArray[np.int64],
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Whether the next key after each place is of the same tag (`own`), and its step is no higher."""
     if not len(keys):
         return np.zeros(len(steps), bool)
     following = np.searchsorted(keys, places, side="right")
     exists = following < len(keys)
     following[~exists] = 0
-    return exists & (keys[following] >> _TAG_BITS == own >> _TAG_BITS) & (lowest[following] <= steps)
+    found: Mask = exists & (keys[following] >> _TAG_BITS == own >> _TAG_BITS) & (lowest[following] <= steps)
+    return found
