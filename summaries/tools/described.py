@@ -15,7 +15,7 @@ from summaries.wire.tensors import scalar_value
 if TYPE_CHECKING:
     from summaries.wire.pb import Summary
 
-__all__ = ["described", "plain_number", "tensor_kind"]
+__all__ = ["described", "plain", "plain_number", "tensor_kind"]
 
 _MOST = 6  # elements of an array that are told, unless all are wanted
 _MOST_TEXT = 200  # characters of a text, likewise
@@ -75,6 +75,25 @@ def plain_number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: numbers that are not finite and other objects become texts, also in containers.
+
+    >>> plain({"a": (1, math.nan), 0.5: b"x"})
+    {'a': [1, 'nan'], '0.5': 'x'}
+    """
+    if isinstance(value, dict):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    if isinstance(value, complex):
+        return [plain_number(value.real), plain_number(value.imag)]
+    if isinstance(value, float):
+        return plain_number(value)
+    return value if value is None or isinstance(value, (int, str)) else str(value)
+
+
 def _details(kind: str, decoded: Any, *, full: bool) -> dict[str, Any]:
     if isinstance(decoded, Images):
         return {"width": decoded.width, "height": decoded.height, **_encoded(decoded.encoded, full=full)}
@@ -101,29 +120,14 @@ def _histogram(buckets: np.ndarray[Any, np.dtype[np.float64]], *, full: bool) ->
     if len(buckets):
         found |= {"min": plain_number(float(buckets[0, 0])), "max": plain_number(float(buckets[-1, 1]))}
     if full:
-        found["value"] = [[plain_number(edge) for edge in bucket] for bucket in buckets.tolist()]
+        found["value"] = plain(buckets.tolist())
     return found
 
 
 def _array(array: np.ndarray[Any, Any], *, full: bool) -> dict[str, Any]:
     shape = {"dtype": "string" if array.dtype == object else str(array.dtype), "shape": list(array.shape)}
     if full:
-        return {**shape, "value": _elements(array)}
+        return {**shape, "value": plain(array.tolist())}
     flat = array.reshape(-1)
-    elements = _elements(flat[:_MOST])
+    elements = plain(flat[:_MOST].tolist())
     return {**shape, "value": elements} | ({"left_out": array.size - _MOST} if array.size > _MOST else {})
-
-
-def _elements(array: np.ndarray[Any, Any]) -> Any:
-    """The array's elements, in nested lists of its shape, as JSON can hold them."""
-    return _plain(array.tolist())
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    if isinstance(value, bytes):
-        return value.decode(errors="backslashreplace")
-    if isinstance(value, complex):
-        return [plain_number(value.real), plain_number(value.imag)]
-    return plain_number(value) if isinstance(value, float) else value if isinstance(value, (int, str)) else str(value)

@@ -14,9 +14,9 @@ from summaries.errors import FaultKind
 from summaries.patterns import matcher
 from summaries.reading.run import use_fast
 from summaries.storage.logdir import run_directories
-from summaries.storage.names import by_number, directory_of
+from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
-from summaries.tools.readable import read_readable, reason_of
+from summaries.tools.readable import path_of, read_readable, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -132,7 +132,7 @@ def _listings(
     total = sum(file.size for files in runs.values() for file in files)
 
     def listing(name: str) -> Listing:
-        return _listing(name, runs[name], None if quick else total, tags)
+        return _listing(place, name, runs[name], None if quick else total, tags)
 
     threads = not quick and total >= _THREAD_BYTES * len(runs) and use_fast(total, None)
     if quick or not threads or len(runs) < 2:  # noqa: PLR2004
@@ -147,8 +147,8 @@ def _listings(
         pool.shutdown(cancel_futures=True)  # after Ctrl-C, only the runs that have begun are read to their end
 
 
-def _listing(name: str, files: list[StoredFile], total: int | None, tags: list[str] | None) -> Listing:
-    path = files[0].path if len(files) == 1 and name == "." else directory_of(files[0].path)
+def _listing(place: str, name: str, files: list[StoredFile], total: int | None, tags: list[str] | None) -> Listing:
+    path = path_of(place, name, files)
     size = sum(file.size for file in files)
     if total is None:
         return Listing(name, path, len(files), size)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from heapq import nlargest
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from summaries.errors import FaultKind
@@ -15,8 +15,8 @@ from summaries.patterns import matcher
 from summaries.reading.growing import GrowingRun
 from summaries.storage.files import place_of, remembering
 from summaries.storage.logdir import run_directories
-from summaries.storage.names import directory_of
 from summaries.tools.ls import KINDS
+from summaries.tools.readable import path_of
 
 if TYPE_CHECKING:
     import threading
@@ -122,8 +122,16 @@ class Tailed:
                 if not (self._follow and fault.kind in _PASSING):
                     self._trouble(fault)
             found += self._new(path, run, most)
-        by_time = attrgetter("wall_time")
-        return sorted(found if most is None else nlargest(most, found, by_time), key=by_time)
+        return sorted(found if most is None else nlargest(most, found, _time), key=_time)
+
+    def scalars(self) -> list[tuple[str, Series]]:
+        """The path of the run, and the points, of each wanted tag, as they were at the last look."""
+        return [
+            (path, series)
+            for path, run in self.runs.items()
+            for tag, series in run.scalars.items()
+            if self._wanted(tag)
+        ]
 
     def _listed(self) -> Iterator[tuple[str, list[StoredFile]]]:
         """The path and the files of each wanted run, as they are now."""
@@ -136,8 +144,7 @@ class Tailed:
                 continue  # it was removed, or has no event file yet
             for name, files in listed.items():
                 if self._chosen(name):
-                    lone = name == "." and files[0].path == place
-                    yield files[0].path if lone else directory_of(files[0].path) or ".", files
+                    yield path_of(place, name, files), files
 
     def _new(self, path: str, run: Run, most: int | None) -> Iterator[Point]:
         """The points that were not there at the last look."""
@@ -208,7 +215,9 @@ def tail(
         yield from tailed.look(count)
         quiet_since = time.monotonic()
         while follow:
-            if stop.wait(tailed.pause_secs) if stop is not None else time.sleep(tailed.pause_secs):
+            if stop is None:
+                time.sleep(tailed.pause_secs)
+            elif stop.wait(tailed.pause_secs):
                 return
             points = tailed.look()
             yield from points
@@ -216,6 +225,11 @@ def tail(
                 quiet_since = time.monotonic()
             elif timeout_secs is not None and time.monotonic() - quiet_since >= timeout_secs:
                 return
+
+
+def _time(point: Point) -> float:
+    """The time of a point, to sort by; one without a time comes first."""
+    return -math.inf if math.isnan(point.wall_time) else point.wall_time
 
 
 def _points(path: str, kind: str, values: Series | Items, start: int) -> Iterator[Point]:
