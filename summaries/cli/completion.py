@@ -41,7 +41,7 @@ _ALL_BYTES = 2 << 20  # of all of them
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> int:
     """Print the script."""
-    from summaries.cli import bash_completion  # noqa: F401, PLC0415 - it takes the place of click's
+    from summaries.cli import shells  # noqa: F401, PLC0415 - it puts right what click does
 
     found = get_completion_class(shell)
     assert found is not None

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import Access
 
+    _Parts = tuple[tuple[str, str], ...]
+
 __all__ = ["command"]
 
 _OFFSET = 10  # the width of an offset
@@ -64,41 +66,38 @@ def command(files: tuple[str, ...], full: bool, tags: tuple[str, ...], as_json: 
                 continue
             if found.path != path:
                 path = found.path
-                _print_line(printing, coloured, Text(printable(path), "bold"))
+                _print_line(printing, coloured, ((printable(path), "bold"),))
             for line in _lines(found, full=full):
                 _print_line(printing, coloured, line)
     return int(damaged)
 
 
-def _print_line(printing: Console, coloured: bool, line: Text) -> None:
+def _print_line(printing: Console, coloured: bool, parts: _Parts) -> None:
     if coloured:
-        printing.print(line, soft_wrap=True)
+        printing.print(Text.assemble(*parts), soft_wrap=True)
     else:  # many times faster
-        print(line.plain)
+        print("".join(text for text, _ in parts))
 
 
-def _lines(found: DumpedEvent | Fault, *, full: bool) -> Iterator[Text]:
-    """The lines for an event, one for each of its values, or for a fault."""
-    offset = Text(f"{found.offset:>{_OFFSET}}", "dim")
+def _lines(found: DumpedEvent | Fault, *, full: bool) -> Iterator[_Parts]:
+    """The lines for an event, one for each of its values, or for a fault: texts with their styles."""
+    offset = f"{found.offset:>{_OFFSET}}  "
     if isinstance(found, Fault):
         told = f"{found.kind}: {found.reason}: got {found.got}, want {found.want} ({counted(found.length, 'byte')})"
-        yield offset + Text("  ") + Text(printable(told), "bold red" if found.kind.is_data_loss else "yellow")
+        yield (offset, "dim"), (printable(told), "bold red" if found.kind.is_data_loss else "yellow")
         return
     event = event_as_dict(found, full=full)
-    time = time_text(found.event.wall_time, millis=True)
-    head = offset + Text(f"  {time:{_TIME}}  ", "dim")
+    head = f"{offset}{time_text(found.event.wall_time, millis=True):{_TIME}}  ", "dim"
     values = event.get("summary")
     if values is None:
-        others = {name: value for name, value in event.items() if name not in _PLACE}
-        yield head + Text(
-            printable(", ".join(f"{name} {_short(value)}" for name, value in others.items()) or "nothing")
-        )
+        others = [f"{name} {_short(value)}" for name, value in event.items() if name not in _PLACE]
+        yield head, (printable(", ".join(others) or "nothing"), "")
         return
-    head += Text(f"step {event['step']}  ")
+    step = f"step {event['step']}  ", ""
     for value in values:
-        yield head + Text(printable(value["tag"]), "cyan") + Text(printable(f"  {_described(value)}"))
+        yield head, step, (printable(value["tag"]), "cyan"), (printable(f"  {_described(value)}"), "")
     if not values:
-        yield head + Text("no values")
+        yield head, step, ("no values", "")
 
 
 _PLACE = frozenset({"file", "offset", "length", "wall_time", "step"})

@@ -87,10 +87,10 @@ def time_text(secs: float, *, millis: bool = False) -> str:
         millis: whether to tell seconds and milliseconds.
     """
     try:
-        local = datetime.fromtimestamp(secs).astimezone()
+        local = datetime.fromtimestamp(secs)  # noqa: DTZ006 - in the zone of who reads it
     except (OverflowError, ValueError, OSError):
         return str(secs)
-    return local.isoformat(" ", "milliseconds")[:23] if millis else local.isoformat(" ", "minutes")[:16]
+    return local.isoformat(" ", "milliseconds" if millis else "minutes")
 
 
 def kind_text(kind: str, number: int = 1) -> str:

@@ -158,7 +158,9 @@ def _table(printing: Console, tailed: Tailed, changed: dict[tuple[str, str], flo
     lines = lines_of(printing, _columns(printing, rows, changed))
     if left_out > 0:
         lines.append(Text(f"{left_out} more tags: choose with --tags and --runs", "dim"))
-    return Text("\n").join(lines) if rows else Text("waiting for points", "dim")
+    table = Text("\n").join(lines) if rows else Text("waiting for points", "dim")
+    table.no_wrap, table.overflow = True, "crop"
+    return table
 
 
 def _columns(

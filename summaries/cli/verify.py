@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.completion import complete_runs
 from summaries.cli.options import access_options, examples
 from summaries.storage.logdir import event_files
 from summaries.storage.protocols import UnreachableError
@@ -31,7 +32,7 @@ __all__ = ["command"]
         status="0 if no file is damaged, 1 if one is, 2 if one cannot be read.",
     ),
 )
-@click.argument("paths", nargs=-1, required=True)
+@click.argument("paths", nargs=-1, required=True, shell_complete=complete_runs)
 @access_options
 def command(paths: tuple[str, ...], access: Access) -> int:
     """Verify each file, and print what was found."""

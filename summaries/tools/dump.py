@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault
 from summaries.patterns import matcher
@@ -12,7 +15,8 @@ from summaries.reading.event_iterator import records_of
 from summaries.storage.logdir import run_files
 from summaries.storage.protocols import expecting
 from summaries.tools.described import described, plain_number, tensor_kind
-from summaries.wire.events import decode_event
+from summaries.wire.events import WALL_TIME_KEY, decode_event
+from summaries.wire.pb import Event
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
-    from summaries.wire.pb import Event, Summary
+    from summaries.wire.pb import Summary
 
 __all__ = ["DumpedEvent", "dump", "event_as_dict", "fault_as_dict"]
 
@@ -102,10 +106,22 @@ def _events(file: StoredFile) -> Iterator[tuple[int, int, Event | Fault]]:
             continue
         for i, data in enumerate(batch.data):
             offset, length = batch.offsets[i], HEADER_BYTES + len(data) + FOOTER_BYTES
+            if data[:1] == WALL_TIME_KEY and (usual := _usual_event(data)) is not None:
+                yield offset, length, usual
+                continue
             event, faults = decode_event(data, offset, batch.number + i)
             yield from ((offset, length, fault.located(file.path)) for fault in faults)
             if event is not None:
                 yield offset, length, event
+
+
+def _usual_event(data: bytes) -> Event | None:
+    """An event without any fault; None if it needs a closer look."""
+    try:
+        event = Event.FromString(data)
+    except DecodeError:
+        return None
+    return event if event.step >= 0 and math.isfinite(event.wall_time) else None
 
 
 def _remember(event: Event, plugins: dict[str, str]) -> None:

@@ -1,8 +1,8 @@
-"""Completion in bash of words with spaces, colons and equals signs, which click's own script takes apart.
+"""Completion of words with spaces, colons and equals signs, which click's own scripts take apart.
 
 bash cuts words at colons and equals signs, also in the middle of `lr=0.1/seed=0`, and wants only what comes after the
 last cut; and it inserts what it gets as it is, so that special characters must be escaped. So the script hands over the
-line as it was typed, and this module finds the words in it.
+line as it was typed, and this module finds the words in it. zsh replaces the whole word, also `--tags=` before a tag.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from click.shell_completion import BashComplete, CompletionItem, add_completion_class
+from click.shell_completion import BashComplete, CompletionItem, ZshComplete, add_completion_class
 
 __all__ = ["words_of"]
 
@@ -62,8 +62,8 @@ def words_of(line: str) -> tuple[list[str], str]:
     return [*words, ""] if between else words, quote
 
 
-class _WholeWords(BashComplete):
-    """click's completion of bash, by the line as it was typed."""
+class _Bash(BashComplete):
+    """Completion in bash, by the line as it was typed."""
 
     name = "bash"
     source_template = _SCRIPT
@@ -88,4 +88,23 @@ class _WholeWords(BashComplete):
         return f"{item.type},{inserted}"
 
 
-add_completion_class(_WholeWords)
+class _Zsh(ZshComplete):
+    """Completion in zsh, which keeps the option before an equals sign."""
+
+    name = "zsh"
+    _option = ""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words before the one that is being typed, and that one."""
+        words, typed = super().get_completion_args()
+        option, separator, _ = typed.partition("=")
+        self._option = option + separator if separator and typed.startswith("-") else ""
+        return words, typed
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """What zsh inserts for the word."""
+        return super().format_completion(CompletionItem(self._option + item.value, item.type, item.help))
+
+
+add_completion_class(_Bash)
+add_completion_class(_Zsh)
