@@ -15,6 +15,7 @@ from summaries.auditing.findings import Failure, Finding
 from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.report.folded import folded
 from summaries.auditing.rules import handbook
+from summaries.cli.completion import complete_runs
 from summaries.cli.options import access_options, examples, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.storage.credentials import without_credentials
@@ -45,7 +46,7 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
         "names what could not.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.option(
     "--format",
     "format_",
@@ -68,7 +69,9 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
     type=click.Choice(("error", "warning", "info", "never")),
     help="The lowest severity that makes the exit status 1 (default: error).",
 )
-@click.option("--baseline", metavar="RUN", help="A run or a directory of runs to compare with.")
+@click.option(
+    "--baseline", metavar="RUN", shell_complete=complete_runs, help="A run or a directory of runs to compare with."
+)
 @jobs_option
 @click.option(
     "--watch",

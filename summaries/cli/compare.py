@@ -10,6 +10,7 @@ from summaries.auditing import config as configuration
 from summaries.auditing.comparison import compare_runs
 from summaries.auditing.report import comparison as report
 from summaries.auditing.report import comparison_page
+from summaries.cli.completion import complete_runs
 from summaries.cli.options import access_options, examples, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.terminal import console, progress_bar
@@ -28,7 +29,7 @@ __all__ = ["command"]
         status="0 if the runs were compared, 2 if not.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.option(
     "--by", metavar="NAMES", default="", help="Hyperparameters to group by, such as lr,bs (default: all that vary)."
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.completion import complete_runs
 from summaries.cli.options import access_options, examples
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import progress_bar
@@ -29,7 +30,7 @@ __all__ = ["command"]
         status="0 if all was exported, 1 if files are damaged and the rest of them was exported, 2 if it failed.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.argument("target")
 @click.option("--partitioned", is_flag=True, help="A Parquet dataset with a directory for each run.")
 @access_options

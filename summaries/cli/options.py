@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from summaries.cli.completion import complete_tags
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,6 +24,7 @@ tags_option = click.option(
     "--tags",
     metavar="PATTERN",
     multiple=True,
+    shell_complete=complete_tags,
     help="Only tags that match, such as 'loss*'; may be repeated.",
 )
 runs_option = click.option(

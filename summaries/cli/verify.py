@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.completion import complete_runs
 from summaries.cli.options import access_options, examples
 from summaries.storage.logdir import event_files
 from summaries.storage.protocols import UnreachableError
@@ -34,7 +35,7 @@ __all__ = ["command"]
         status="0 if no file is damaged, 1 if one is, 2 if one cannot be read or is no event file.",
     ),
 )
-@click.argument("paths", nargs=-1, required=True)
+@click.argument("paths", nargs=-1, required=True, shell_complete=complete_runs)
 @click.option("--json", "as_json", is_flag=True, help="Write a line of JSON for each file, for programs.")
 @access_options
 def command(paths: tuple[str, ...], as_json: bool, access: Access) -> int:
