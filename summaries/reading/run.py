@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.patterns import matcher
-from summaries.reading import decoders, tables
+from summaries.reading import decoders
 from summaries.reading.collector import Collector
 from summaries.reading.columns import Epochs
 from summaries.reading.graphs import graph_of, run_metadata_of
@@ -24,6 +24,7 @@ from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.restarts import SessionStarts
 from summaries.reading.rows import Workspace
 from summaries.reading.series import Items, Series
+from summaries.reading.tables import Tabular
 from summaries.storage.logdir import run_directories, run_files
 from summaries.storage.protocols import ReplacedError, expecting
 from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE
@@ -31,9 +32,6 @@ from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import pandas as pd
-    import pyarrow as pa
 
     from summaries.errors import Fault
     from summaries.patterns import Patterns
@@ -59,7 +57,7 @@ _PLUGINS = {
 _OLD_STYLE = {KIND_HISTOGRAM: "histograms", KIND_IMAGE: "images", KIND_AUDIO: "audio"}
 
 
-class Run:
+class Run(Tabular):
     """The contents of the event files of one run.
 
     Attributes:
@@ -203,41 +201,17 @@ class Run:
         """
         return run_metadata_of(self._non_summary_events, self._stored)
 
-    def to_arrow(self) -> pa.Table:
-        """Return one long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
-
-        Raises:
-            ImportError: pyarrow is missing; the message says how to install it.
-        """
-        return tables.arrow_table(self.scalars)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the same as a DataFrame, with a categorical tag and wall_time in seconds since the epoch.
-
-        Raises:
-            ImportError: pandas is missing; the message says how to install it.
-        """
-        return tables.pandas_frame(self.scalars)
+    def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
+        """The scalars of this run, without a name."""
+        return {None: self.scalars}
 
 
-class Runs(dict[str, Run]):
+class Runs(dict[str, Run], Tabular):
     """Runs by name, as returned by `read_logdir`."""
 
-    def to_arrow(self) -> pa.Table:
-        """Return one long table of all scalars: run and tag (dictionary-encoded), step, wall_time, value.
-
-        Raises:
-            ImportError: pyarrow is missing; the message says how to install it.
-        """
-        return tables.arrow_table_of_runs({name: run.scalars for name, run in self.items()})
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the same as a DataFrame, with categorical run and tag.
-
-        Raises:
-            ImportError: pandas is missing; the message says how to install it.
-        """
-        return tables.pandas_frame_of_runs({name: run.scalars for name, run in self.items()})
+    def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
+        """The scalars of each run, by its name."""
+        return {name: run.scalars for name, run in self.items()}
 
 
 def read_run(
