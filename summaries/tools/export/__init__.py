@@ -105,9 +105,10 @@ def export(
     )
     kind = format or _format_of(target)
     if kind == "dataset":
-        if wide or isinstance(path, Mapping) or not isinstance(target, (str, os.PathLike)):
-            given = "wide=True" if wide else "runs that were read" if isinstance(path, Mapping) else "an open file"
-            raise ValueError(f"a dataset is a long table of a directory of runs, got {given}")
+        if wide:
+            raise ValueError("a dataset is a long table, so wide does not go with it")
+        if isinstance(path, Mapping) or not isinstance(target, (str, os.PathLike)):
+            raise ValueError("a dataset is made from a directory, not from runs that were read, and is a directory")
         from summaries.tools.export.dataset import export_dataset  # noqa: PLC0415 - not what every writer needs
 
         choice: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}

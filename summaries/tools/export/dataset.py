@@ -12,20 +12,19 @@ file that they are in; their event files are not read.
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summaries.execution.tasks import Died, run_tasks
 from summaries.patterns import matcher
 from summaries.storage.logdir import run_directories
-from summaries.storage.names import is_remote
+from summaries.storage.outputs import remove_leftovers
 from summaries.tools.export.exported import Exported
-from summaries.tools.export.manifest import Entry, Manifest, fingerprint
+from summaries.tools.export.manifest import MANIFEST, Entry, Manifest, fingerprint
 from summaries.tools.export.part import Part, WritePart
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
     from concurrent.futures import Executor
     from typing import Unpack
@@ -60,7 +59,7 @@ def export_dataset(
     """Bring a dataset up to date; arguments, result and errors as in `export`."""
     found = run_directories(path, lone=".", names=runs, **access)
     manifest = Manifest.of(target, access.get("storage_options"))
-    _remove_leftovers(target)
+    remove_leftovers(target, [*manifest.files, MANIFEST])
     patterns = [tags] if isinstance(tags, str) else None if tags is None else list(tags)
     update = _Update(manifest, found, matcher(runs), delete=delete)
     if not incremental or (manifest.tags, manifest.latest) != (patterns, latest):
@@ -188,13 +187,3 @@ class _Update:
 
 def _name(number: int) -> str:
     return f"part-{number:05d}.parquet"
-
-
-def _remove_leftovers(target: str) -> None:
-    """Remove what an export that was killed had not finished. A store has nothing of the kind."""
-    if is_remote(target) or not os.path.isdir(target):
-        return
-    for name in os.listdir(target):
-        if name.endswith(".tmp") and name.lstrip(".").startswith(("part-", "_manifest.json.")):
-            with suppress(OSError):
-                os.unlink(os.path.join(target, name))

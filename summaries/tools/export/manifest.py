@@ -19,7 +19,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from summaries.storage.credentials import without_credentials
-from summaries.storage.files import place_of, read_file, write_file
+from summaries.storage.files import is_vacant, read_file, write_file
 from summaries.storage.local import LocalStorage
 from summaries.storage.names import join
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["Entry", "Manifest", "fingerprint"]
+__all__ = ["MANIFEST", "Entry", "Manifest", "fingerprint"]
 
-_NAME = "_manifest.json"
+MANIFEST = "_manifest.json"
 _VERSION = 1
 
 
@@ -75,16 +75,18 @@ class Manifest:
             ValueError: what is there is not a dataset of this version.
             OSError: it cannot be read.
         """
-        data = read_file(join(target, _NAME), storage_options)
+        data = read_file(join(target, MANIFEST), storage_options)
         if data is None:
-            storage, shown = place_of(target, storage_options=storage_options)
-            if storage.exists(shown) and not (os.path.isdir(shown) and not os.listdir(shown)):
-                raise ValueError(f"the target must be new, empty, or a dataset of gradledger with its {_NAME}: {shown}")
+            if not is_vacant(target, storage_options):
+                shown = without_credentials(target)
+                raise ValueError(
+                    f"the target must be new, empty, or a dataset of gradledger with its {MANIFEST}: {shown}"
+                )
             return cls(target, storage_options)
         try:
             return cls._parsed(target, storage_options, json.loads(data))
         except (ValueError, TypeError, KeyError, AttributeError):
-            path = without_credentials(join(target, _NAME))
+            path = without_credentials(join(target, MANIFEST))
             raise ValueError(f"not the manifest of a dataset of version {_VERSION}: {path}") from None
 
     @classmethod
@@ -102,7 +104,7 @@ class Manifest:
         """
         files = {file: {name: asdict(entry) for name, entry in runs.items()} for file, runs in self.files.items()}
         tree = {"gradledger_dataset": _VERSION, "tags": self.tags, "latest": self.latest, "files": files}
-        write_file(join(self.target, _NAME), (json.dumps(tree, indent=1) + "\n").encode(), self.storage_options)
+        write_file(join(self.target, MANIFEST), (json.dumps(tree, indent=1) + "\n").encode(), self.storage_options)
 
 
 def fingerprint(files: Sequence[StoredFile]) -> str | None:

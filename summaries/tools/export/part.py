@@ -126,7 +126,10 @@ class WritePart:
         data = read_file(path, self.storage_options)
         if data is None:
             if part.kept:
-                raise FileNotFoundError(f"a file of the dataset is missing: {without_credentials(path)}; export anew")
+                shown = without_credentials(path)
+                raise FileNotFoundError(
+                    f"a file of the dataset is missing: {shown}; export again, with incremental=False"
+                )
             return
         wanted = pa.array([unicode(name) for name in (*part.kept, *done.failed)], pa.string())
         with needs("pyarrow.parquet", "export").ParquetFile(pa.BufferReader(data)) as old:
