@@ -1,7 +1,7 @@
 """Curves drawn in a terminal: braille dots in colour, or plain characters where there are no colours or no braille.
 
-A library for this was weighed: plotext takes a quarter of a second to import, and version 6 broke its interface. What is
-needed is one kind of plot, of millions of points, with gaps where values are not finite.
+A library for this was weighed: plotext takes a quarter of a second to import, and version 6 broke its interface. What
+is needed is one kind of plot, of millions of points, with gaps where values are not finite.
 
 Each curve is reduced to what its columns of dots show (first, lowest, highest, last), then drawn as lines.
 """

@@ -1,8 +1,8 @@
 """Tools for event files and runs, with the names of the commands: `from summaries.tools import merge`.
 
-Look: `ls`, `show`, `dump`, `tail`, `diff`. Mend: `verify`, `repair`. Reshape: `merge`, `rename`, `drop`, `keep`, `thin`,
-`shift`; `label` and `note` add to a run. Further: export, and advice on clipping. What rewrites runs writes to a new
-place; originals are never changed. Each is imported when it is first used.
+Look: `ls`, `show`, `dump`, `tail`, `diff`. Mend: `verify`, `repair`. Reshape: `merge`, `rename`, `drop`, `keep`,
+`thin`, `shift`, `export`; `label` and `note` add to a run. What rewrites runs writes to a new place; originals are never
+changed. Each is imported when it is first used.
 """
 
 from importlib import import_module
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from summaries.tools.copying import Rewritten
     from summaries.tools.differing import Diff, Distance, RunDiff, TagDiff, diff
     from summaries.tools.dumping import DumpedEvent, dump
+    from summaries.tools.exporting import Exported, export
     from summaries.tools.listing import Listing, ls
     from summaries.tools.merging import merge
     from summaries.tools.renaming import rename
@@ -28,6 +29,7 @@ __all__ = [
     "Diff",
     "Distance",
     "DumpedEvent",
+    "Exported",
     "Listing",
     "Point",
     "Rewritten",
@@ -39,6 +41,7 @@ __all__ = [
     "diff",
     "drop",
     "dump",
+    "export",
     "keep",
     "label",
     "ls",
@@ -59,6 +62,7 @@ _NAMES = {
     "copying": ("Rewritten",),
     "differing": ("Diff", "Distance", "RunDiff", "TagDiff", "diff"),
     "dumping": ("DumpedEvent", "dump"),
+    "exporting": ("Exported", "export"),
     "listing": ("Listing", "ls"),
     "merging": ("merge",),
     "renaming": ("rename",),
