@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from summaries.reading.series import Series
 
-__all__ = ["arrow_table", "arrow_table_of_runs", "missing", "pandas_frame", "pandas_frame_of_runs", "pyarrow"]
+__all__ = [
+    "arrow_table",
+    "arrow_table_of_runs",
+    "missing",
+    "pandas_frame",
+    "pandas_frame_of_columns",
+    "pandas_frame_of_runs",
+    "pyarrow",
+]
 
 
 def missing(name: str) -> ImportError:
@@ -74,6 +83,20 @@ def pandas_frame_of_runs(runs: Mapping[str, Mapping[str, Series]]) -> pd.DataFra
     indices = np.repeat(np.array([number[series.tag] for series in every], np.int32), [len(s) for s in every])
     names = pd.Categorical.from_codes(_codes(sum(map(len, s.values())) for s in runs.values()), list(runs))
     return pd.DataFrame({"run": names, "tag": pd.Categorical.from_codes(indices, tags), **_columns(every)})
+
+
+def pandas_frame_of_columns(
+    tags: Sequence[str], lengths: Sequence[int], columns: Mapping[str, NDArray[np.generic]]
+) -> pd.DataFrame:
+    """Columns of several tags, one after another, as a frame with a categorical tag before them.
+
+    Args:
+        tags: the tags.
+        lengths: for each of them, its number of rows.
+        columns: name of a column → its values.
+    """
+    pd = _pandas()
+    return pd.DataFrame({"tag": pd.Categorical.from_codes(_codes(lengths), list(tags)), **columns})
 
 
 def _pandas() -> Any:

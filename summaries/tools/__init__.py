@@ -1,8 +1,27 @@
-"""Tools for event files and runs: verify, export, and advice on clipping.
+"""Tools for event files and runs: verify, export, reduce, convert, and advice on clipping.
 
-They read runs and files, and never change them.
+They read runs and files, and never change them. Each is imported when it is first used.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from summaries.tools.verify import Verdict, verify, verify_file
 
-__all__ = ["Verdict", "verify", "verify_file"]
+if TYPE_CHECKING:
+    from summaries.tools.reduction import Reduced, ReducedTag, reduce
+
+__all__ = ["Reduced", "ReducedTag", "Verdict", "reduce", "verify", "verify_file"]
+
+# No module has the name of its function: importing it would put it in the function's place.
+_MODULES = dict.fromkeys(("Reduced", "ReducedTag", "reduce"), "reduction")
+
+
+def __getattr__(name: str) -> object:
+    """Import a tool on first use: writers and readers need none."""
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
