@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -35,7 +36,7 @@ class Aligned(NamedTuple):
     present: NDArray[np.bool_]
 
 
-def aligned(series: Sequence[Series], how: Alignment) -> Aligned:
+def aligned(series: Sequence[Series], how: Alignment, *, bridge_nan: bool = False) -> Aligned:
     """Put series side by side.
 
     Args:
@@ -43,6 +44,7 @@ def aligned(series: Sequence[Series], how: Alignment) -> Aligned:
         how: at which steps. "exact": at those that all have. "union": at those that any has; the others have no value
             there. "interpolate": at the same, with the values of the others on the straight line between their
             neighbouring points; before its first and after its last point, a series has no value.
+        bridge_nan: for "interpolate", whether a point whose value is NaN counts as none.
 
     >>> from summaries.reading.series import Series
     >>> a = Series("loss", np.array([0, 10]), np.array([0.0, 10.0]), np.array([4.0, 2.0]))
@@ -57,7 +59,8 @@ def aligned(series: Sequence[Series], how: Alignment) -> Aligned:
     shape = len(every), len(series)
     value, wall_time = np.full(shape, np.nan), np.full(shape, np.nan)
     present = np.zeros(shape, np.bool_)
-    for column, one in enumerate(series):
+    for column, given in enumerate(series):
+        one = _numbers(given) if bridge_nan and how == "interpolate" else given
         at = np.searchsorted(one.step, every)
         has = at < len(one.step)
         has[has] = one.step[at[has]] == every[has]
@@ -71,12 +74,18 @@ def aligned(series: Sequence[Series], how: Alignment) -> Aligned:
     return Aligned(every, np.fmax.reduce(wall_time, axis=1), value, present)
 
 
+def _numbers(series: Series) -> Series:
+    """The points whose values are not NaN."""
+    kept = ~np.isnan(series.value)
+    return replace(series, step=series.step[kept], wall_time=series.wall_time[kept], value=series.value[kept])
+
+
 def _between(
     step: NDArray[np.int64], value: NDArray[np.float64], wanted: NDArray[np.int64], at: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """The values at wanted steps, on the line from the point before, whose index is `at - 1`, to the one at `at`."""
     before, after = step[at - 1], step[at]
-    # Differences are exact as integers, also of steps beyond 2**53; those of more than 2**63 are right as unsigned ones.
+    # Differences are exact as integers, also of steps beyond 2**53; those over 2**63 as unsigned ones.
     share = (wanted - before).astype(np.uint64) / (after - before).astype(np.uint64)
     low, high = value[at - 1], value[at]
     with np.errstate(invalid="ignore", over="ignore"):  # infinities

@@ -9,19 +9,19 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from summaries.patterns import matcher
-from summaries.reading.run import Run
 from summaries.reading.series import Series
 from summaries.reading.tables import pandas_frame_of_columns
 from summaries.storage.names import join
 from summaries.storage.outputs import new_directory, new_file
 from summaries.tools.alignment import ALIGNMENTS, aligned
-from summaries.tools.export import RunsBelow
+from summaries.tools.places import RunsAt
 from summaries.tools.reduced_tables import write_csv, write_parquet
 from summaries.tools.statistics import over_runs, statistic
 from summaries.writing.columns_writer import ColumnsWriter
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from summaries.reading.run import Run
     from summaries.storage.files import Access
     from summaries.tools.alignment import Alignment
 
@@ -51,7 +52,7 @@ class ReducedTag:
         tag: the tag.
         step: int64[k], increasing.
         wall_time: float64[k], when the last of the runs was there, in seconds since the epoch.
-        values: statistic → float64[k].
+        value: statistic → float64[k].
         runs: the runs that have the tag.
         steps_left_out: the number of steps that some of these runs have, and too few for a statistic.
         superseded: the number of points that do not count, because a later one has their step or a lower one, or the
@@ -62,7 +63,7 @@ class ReducedTag:
     tag: str
     step: NDArray[np.int64]
     wall_time: NDArray[np.float64]
-    values: Mapping[str, NDArray[np.float64]]
+    value: Mapping[str, NDArray[np.float64]]
     runs: tuple[str, ...]
     steps_left_out: int
     superseded: int
@@ -73,7 +74,7 @@ class ReducedTag:
 
     def __getitem__(self, name: str) -> Series:
         """A statistic as a Series."""
-        return Series(self.tag, self.step, self.wall_time, self.values[name])
+        return Series(self.tag, self.step, self.wall_time, self.value[name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +126,7 @@ class Reduced(Mapping[str, ReducedTag]):
         return {
             "step": np.concatenate([np.empty(0, np.int64), *(one.step for one in every)]),
             "wall_time": np.concatenate([np.empty(0), *(one.wall_time for one in every)]),
-            **{
-                name: np.concatenate([np.empty(0), *(one.values[name] for one in every)]) for name in self.statistics
-            },
+            **{name: np.concatenate([np.empty(0), *(one.value[name] for one in every)]) for name in self.statistics},
         }
 
     def write(self, target: Place, **access: Unpack[Access]) -> None:
@@ -155,7 +154,7 @@ class Reduced(Mapping[str, ReducedTag]):
                 with ColumnsWriter(join(directory, name)) as writer:
                     for one in self.values():
                         tags = np.full(len(one), writer.number_of(one.tag))
-                        writer.add_scalars(tags, one.step, one.wall_time, one.values[name])
+                        writer.add_scalars(tags, one.step, one.wall_time, one.value[name])
 
 
 def reduce(
@@ -217,8 +216,6 @@ def reduce(
     for name, run in _named(runs, access):
         if on_run is not None:
             on_run(name, run)
-        if name in every:
-            raise ValueError(f"each run must be given once, got {name} twice")
         every.append(name)
         for tag, series in run.scalars.items():
             if wanted(tag):
@@ -236,9 +233,7 @@ def reduce(
     return Reduced(tuple(every), names, {tag: lacking for tag, lacking in missing.items() if lacking}, kept)
 
 
-def _checked(
-    statistics: str | Iterable[str], align: str, min_runs: int | Literal["all"], ddof: int
-) -> tuple[str, ...]:
+def _checked(statistics: str | Iterable[str], align: str, min_runs: int | Literal["all"], ddof: int) -> tuple[str, ...]:
     names = (statistics,) if isinstance(statistics, str) else tuple(dict.fromkeys(statistics))
     if not names:
         raise ValueError("there must be at least one statistic, got none")
@@ -252,16 +247,12 @@ def _checked(
 
 
 def _named(runs: Mapping[str, Run] | Iterable[Place], access: Access) -> Iterator[tuple[str, Run]]:
-    if isinstance(runs, Mapping):
-        yield from runs.items()
-        return
     if isinstance(runs, (str, os.PathLike)):
         raise TypeError(f"runs must be runs by name or a sequence of paths, got one path: {os.fspath(runs)!r}")
-    for place in runs:
-        below = RunsBelow(place, **access)
-        with below.expecting():
-            for name, run in below.items():
-                yield os.fspath(place) if name == "." else join(os.fspath(place), name), run
+    if not isinstance(runs, Mapping):
+        runs = RunsAt(runs, **access)
+    with runs.expecting() if isinstance(runs, RunsAt) else nullcontext():
+        yield from runs.items()
 
 
 def _reduced(
@@ -274,8 +265,7 @@ def _reduced(
     skip_nan: bool,
 ) -> ReducedTag:
     series = [one for one, _ in own.values()]
-    bridged = skip_nan and align == "interpolate"  # over values that are NaN, as over steps without one
-    step, wall_time, value, present = aligned(list(map(_numbers, series)) if bridged else series, align)
+    step, wall_time, value, present = aligned(series, align, bridge_nan=skip_nan)
     counting = ~np.isnan(value) if skip_nan else present
     enough = np.count_nonzero(counting, axis=1) >= least
     step, wall_time, value, present = step[enough], wall_time[enough], value[enough], present[enough]
@@ -289,9 +279,3 @@ def _reduced(
     nans = sum(int(np.count_nonzero(np.isnan(one.value))) for one in series)
     superseded = sum(number for _, number in own.values())
     return ReducedTag(tag, step, wall_time, values, tuple(own), steps_before - len(step), superseded, nans)
-
-
-def _numbers(series: Series) -> Series:
-    """The points whose values are not NaN."""
-    kept = ~np.isnan(series.value)
-    return Series(series.tag, series.step[kept], series.wall_time[kept], series.value[kept])
