@@ -35,6 +35,7 @@ COMMANDS = {
     },
     "Reshape": {
         "export": "Export the scalars of runs to Parquet or CSV.",
+        "reduce": "Compute the mean and spread of runs, such as over seeds.",
     },
     "Other": {
         "clear-cache": "Remove what --cache keeps of remote runs.",

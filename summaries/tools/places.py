@@ -13,6 +13,7 @@ from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import join
 from summaries.storage.protocols import expecting
+from summaries.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,6 +36,7 @@ class RunsAt(Mapping[str, Run]):
 
     Raises:
         ValueError: a run is in two of the places.
+        LookupError: no run is meant.
         FileNotFoundError: a place does not exist, or there is no event file below it.
         OSError: a directory cannot be listed.
     """
@@ -46,15 +48,19 @@ class RunsAt(Mapping[str, Run]):
         **access: Unpack[Access],
     ) -> None:
         wanted = matcher(patterns)
+        others = []
         self._files: dict[str, list[StoredFile]] = {}
         for place in map(os.fspath, places):
             for name, files in run_directories(place, lone=".", **access).items():
                 path = without_credentials(place) if name == "." else join(without_credentials(place), name)
                 if not wanted(name):
+                    others.append(name)
                     continue
                 if path in self._files:
                     raise ValueError(f"each run must be given once, got {path} twice")
                 self._files[path] = files
+        if others and not self._files:
+            raise LookupError(f"no run has a name that matches; there are {listed(others)}")
         self._size = sum(file.size for files in self._files.values() for file in files)
 
     def __getitem__(self, name: str) -> Run:

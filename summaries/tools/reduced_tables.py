@@ -3,52 +3,52 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
 from summaries.reading.tables import pyarrow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    Piece = tuple[Sequence[str], Sequence[NDArray[np.generic]]]
 
 __all__ = ["write_csv", "write_parquet"]
 
 _CSV_ROWS = 1 << 14
 
 
-def write_csv(
-    path: str, tags: Sequence[str], lengths: Sequence[int], columns: Mapping[str, NDArray[np.generic]]
-) -> None:
+def write_csv(file: TextIO, labels: Sequence[str], numbers: Sequence[str], pieces: Iterable[Piece]) -> None:
     """Write a CSV file; reading the numbers back gives the same numbers.
 
     Args:
-        path: the file.
-        tags: the tags.
-        lengths: for each of them, its number of rows, which come one tag after another.
-        columns: name of a column → its values.
+        file: open for text, without translation of line ends.
+        labels: the names of the columns with labels.
+        numbers: the names of the columns with numbers, after these.
+        pieces: (the label in each of the former columns, the numbers in each of the latter) of some rows.
 
     Raises:
         OSError: the file cannot be written.
     """
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["tag", *columns])
-        end = 0
-        for tag, length in zip(tags, lengths, strict=True):
-            start, end = end, end + length
-            for first in range(start, end, _CSV_ROWS):
-                rows = slice(first, min(first + _CSV_ROWS, end))
-                piece = zip(*(column[rows].tolist() for column in columns.values()), strict=True)
-                writer.writerows((tag, *row) for row in piece)
+    writer = csv.writer(file)
+    writer.writerow([*labels, *numbers])
+    for own, columns in pieces:
+        for first in range(0, len(columns[0]), _CSV_ROWS):
+            rows = zip(*(column[first : first + _CSV_ROWS].tolist() for column in columns), strict=True)
+            writer.writerows((*own, *row) for row in rows)
 
 
-def write_parquet(
-    path: str, tags: Sequence[str], lengths: Sequence[int], columns: Mapping[str, NDArray[np.generic]]
-) -> None:
-    """Write a Parquet file, with a dictionary-encoded tag; arguments as in `write_csv`.
+def write_parquet(path: str, labels: Sequence[str], numbers: Sequence[str], pieces: Iterable[Piece]) -> None:
+    """Write a Parquet file, with dictionary-encoded labels.
+
+    Args:
+        path: the file.
+        labels: as in `write_csv`.
+        numbers: as in `write_csv`.
+        pieces: as in `write_csv`.
 
     Raises:
         ImportError: pyarrow is missing; the message says how to install it.
@@ -57,6 +57,15 @@ def write_parquet(
     pa = pyarrow()
     import pyarrow.parquet as pq  # noqa: PLC0415 - large and optional
 
-    codes = np.repeat(np.arange(len(tags), dtype=np.int32), lengths)
-    labels = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(tags), pa.string()))
-    pq.write_table(pa.table({"tag": labels, **columns}), path, compression="zstd")
+    every = list(pieces)
+    lengths = [len(columns[0]) for _, columns in every]
+    table = {}
+    for place, name in enumerate(labels):
+        texts = list(dict.fromkeys(own[place] for own, _ in every))
+        number = {text: i for i, text in enumerate(texts)}
+        codes = np.repeat(np.array([number[own[place]] for own, _ in every], np.int32), lengths)
+        table[name] = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(texts, pa.string()))
+    for place, name in enumerate(numbers):
+        kind = np.int64 if name == "step" else np.float64
+        table[name] = np.concatenate([np.empty(0, kind), *(columns[place] for _, columns in every)])
+    pq.write_table(pa.table(table), path, compression="zstd")

@@ -11,19 +11,21 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
 
 from summaries.patterns import matcher
 from summaries.reading.series import Series
-from summaries.reading.tables import pandas_frame_of_columns
-from summaries.storage.names import join
+from summaries.reading.tables import pandas_frame_of_columns, pyarrow
+from summaries.storage.names import as_path, join
 from summaries.storage.outputs import new_directory, new_file
 from summaries.tools.alignment import ALIGNMENTS, aligned
 from summaries.tools.places import RunsAt
 from summaries.tools.reduced_tables import write_csv, write_parquet
 from summaries.tools.statistics import over_runs, statistic
+from summaries.words import counted, listed
 from summaries.writing.columns_writer import ColumnsWriter
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
     Place = str | os.PathLike[str]
 
-__all__ = ["STATISTICS", "Reduced", "ReducedTag", "reduce"]
+__all__ = ["STATISTICS", "Reduced", "ReducedTag", "reduce", "write_groups", "write_groups_csv"]
 
 STATISTICS = ("mean", "std", "min", "max", "median")
 
@@ -112,30 +114,48 @@ class Reduced(Mapping[str, ReducedTag]):
         """The tags that too few runs have."""
         return tuple(tag for tag in self.missing if tag not in self._tags)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or is undefined, a sentence for each, with the tags that it is said of."""
+        said: defaultdict[str, list[str]] = defaultdict(list)
+        for tag, lacking in self.missing.items():
+            having = (
+                f"{len(self.runs) - len(lacking)} of {counted(len(self.runs), 'run')} had it, not {listed(lacking)}"
+            )
+            said[having + ("" if tag in self else ": left out")].append(tag)
+        for tag, one in self.items():
+            if one.steps_left_out:
+                said[f"{counted(one.steps_left_out, 'step')} left out that too few runs have"].append(tag)
+            if one.superseded:
+                said[f"{counted(one.superseded, 'point')} left out that a later one supersedes"].append(tag)
+            if one.nans:
+                said[f"{counted(one.nans, 'value')} NaN"].append(tag)
+        return tuple(f"{listed(tags)}: {text}" for text, tags in said.items())
+
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with the columns tag (categorical), step, wall_time, and one for each statistic.
 
         Raises:
             ImportError: pandas is missing; the message says how to install it.
         """
-        return pandas_frame_of_columns(list(self._tags), [len(one) for one in self.values()], self.columns())
+        columns = [np.concatenate(column) for column in zip(*(columns for _, columns in self.pieces()), strict=True)]
+        names = ("step", "wall_time", *self.statistics)
+        columns = columns or [np.empty(0, np.int64), *(np.empty(0) for _ in names[1:])]
+        lengths = [len(one) for one in self.values()]
+        return pandas_frame_of_columns(list(self), lengths, dict(zip(names, columns, strict=True)))
 
-    def columns(self) -> dict[str, NDArray[np.generic]]:
-        """The columns step, wall_time, and one for each statistic: all tags, one after another."""
-        every = list(self.values())
-        return {
-            "step": np.concatenate([np.empty(0, np.int64), *(one.step for one in every)]),
-            "wall_time": np.concatenate([np.empty(0), *(one.wall_time for one in every)]),
-            **{name: np.concatenate([np.empty(0), *(one.value[name] for one in every)]) for name in self.statistics},
-        }
+    def pieces(self) -> Iterator[tuple[str, list[NDArray[Any]]]]:
+        """Each tag with its columns: step, wall time, and one for each statistic."""
+        for tag, one in self.items():
+            yield tag, [one.step, one.wall_time, *(one.value[name] for name in self.statistics)]
 
     def write(self, target: Place, **access: Unpack[Access]) -> None:
-        """Write a table, or a run for each statistic, which TensorBoard draws over one another.
+        """Write a run for each statistic, which TensorBoard draws over one another; or a table.
 
         Args:
-            target: a new file that ends in .csv or .parquet, with the columns of `to_pandas`; else a new directory,
-                in which each statistic is a run of its own name: `mean`, `std`. Event files store float32. Nothing is
-                there until everything is written.
+            target: a new directory, in which each statistic is a run of its own name, such as `mean`; or a new file
+                that ends in .csv or .parquet, with the columns of `to_pandas`. Event files store float32, tables
+                float64. Nothing is there until everything is written.
             **access: how an address is accessed: `storage_options` as in `read_run`.
 
         Raises:
@@ -143,18 +163,75 @@ class Reduced(Mapping[str, ReducedTag]):
             OSError: it cannot be written.
             ImportError: pyarrow is missing, which writes Parquet; the message says how to install it.
         """
-        path = os.fspath(target)
-        write_table = {".csv": write_csv, ".parquet": write_parquet}.get(os.path.splitext(path)[1].lower())
-        if write_table is not None:
-            with new_file(path, **access) as file:
-                write_table(file, list(self._tags), [len(one) for one in self.values()], self.columns())
-            return
+        write_groups([("", self)], target, **access)
+
+
+def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place, **access: Unpack[Access]) -> None:
+    """Write the statistics of several groups of runs, as `Reduced.write` does.
+
+    Args:
+        groups: (name, statistics) of each, at least one, asked for when it is known that there can be a target. The
+            runs are below a directory of this name; tables have a column `group` with it. No name is "" unless it is
+            the only one, which then has neither.
+        target: as in `Reduced.write`.
+        **access: as in `Reduced.write`.
+
+    Raises:
+        FileExistsError: there is something already.
+        OSError: it cannot be written.
+        ImportError: pyarrow is missing, which writes Parquet; the message says how to install it.
+    """
+    path = os.fspath(target)
+    ending = os.path.splitext(path)[1].lower()
+    if ending == ".csv":
+        with (
+            new_file(path, **access) as local,
+            open(local, "w", newline="", encoding="utf-8", errors="backslashreplace") as file,
+        ):
+            write_groups_csv(groups, file)
+    elif ending == ".parquet":
+        pyarrow()
+        with new_file(path, **access) as local:
+            write_parquet(local, *_table(groups))
+    else:
         with new_directory(path, **access) as directory:
-            for name in self.statistics:
-                with ColumnsWriter(join(directory, name)) as writer:
-                    for one in self.values():
-                        tags = np.full(len(one), writer.number_of(one.tag))
-                        writer.add_scalars(tags, one.step, one.wall_time, one.value[name])
+            for group, reduced in groups:
+                _write_runs(reduced, join(directory, as_path(group)))
+
+
+def write_groups_csv(groups: Iterable[tuple[str, Reduced]], file: TextIO) -> None:
+    """Write the table of `write_groups` as CSV to an open file.
+
+    Args:
+        groups: as in `write_groups`.
+        file: the file, such as `sys.stdout`.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_csv(file, *_table(groups))
+
+
+def _table(
+    groups: Iterable[tuple[str, Reduced]],
+) -> tuple[list[str], list[str], Iterator[tuple[list[str], list[NDArray[Any]]]]]:
+    """The names of the columns with labels, of those with numbers, and the rows in pieces."""
+    every = iter(groups)
+    first = next(every)
+    pieces = (
+        ([group, tag] if group else [tag], columns)
+        for group, reduced in chain([first], every)
+        for tag, columns in reduced.pieces()
+    )
+    return ["group", "tag"] if first[0] else ["tag"], ["step", "wall_time", *first[1].statistics], pieces
+
+
+def _write_runs(reduced: Reduced, directory: str) -> None:
+    for name in reduced.statistics:
+        with ColumnsWriter(join(directory, name)) as writer:
+            for tag, one in reduced.items():
+                tags = np.full(len(one), writer.number_of(tag))
+                writer.add_scalars(tags, one.step, one.wall_time, one.value[name])
 
 
 def reduce(
