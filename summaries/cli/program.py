@@ -52,6 +52,7 @@ COMMANDS = {
         "label": "Say which runs are good or bad.",
         "note": "Write down something about a step of a run.",
         "export": "Export the scalars of runs to Parquet or CSV.",
+        "reduce": "Compute the mean and spread of runs, such as over seeds.",
     },
     "Other": {
         "completion": "Print the script with which a shell completes commands, runs and tags.",

@@ -1,8 +1,8 @@
 """Tools for event files and runs, with the names of the commands: `from summaries.tools import merge`.
 
 Look: `ls`, `show`, `dump`, `tail`, `diff`. Mend: `verify`, `repair`. Reshape: `merge`, `rename`, `drop`, `keep`,
-`thin`, `shift`, `export`; `label` and `note` add to a run. What rewrites runs writes to a new place; originals are never
-changed. Each is imported when it is first used.
+`thin`, `shift`, `reduce`, `export`; `label` and `note` add to a run. What rewrites runs writes to a new place; originals
+are never changed. Each is imported when it is first used, from a module that does not have its name.
 """
 
 from importlib import import_module
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from summaries.tools.exporting import Exported, export
     from summaries.tools.listing import Listing, ls
     from summaries.tools.merging import merge
+    from summaries.tools.reduction import Reduced, ReducedTag, reduce
     from summaries.tools.renaming import rename
     from summaries.tools.repairing import repair
     from summaries.tools.selecting import drop, keep
@@ -32,6 +33,8 @@ __all__ = [
     "Exported",
     "Listing",
     "Point",
+    "Reduced",
+    "ReducedTag",
     "Rewritten",
     "RunDiff",
     "TagDiff",
@@ -47,6 +50,7 @@ __all__ = [
     "ls",
     "merge",
     "note",
+    "reduce",
     "rename",
     "repair",
     "shift",
@@ -65,6 +69,7 @@ _NAMES = {
     "exporting": ("Exported", "export"),
     "listing": ("Listing", "ls"),
     "merging": ("merge",),
+    "reduction": ("Reduced", "ReducedTag", "reduce"),
     "renaming": ("rename",),
     "repairing": ("repair",),
     "selecting": ("drop", "keep"),
