@@ -170,7 +170,8 @@ def test_a_process_that_is_killed(runs, monkeypatch, capsys):
     assert [(failure["run"], failure["reason"]) for failure in value["failures"]] == [
         (
             "healthy",
-            "the process that audited it was killed by signal 9, as happens when the system runs out of memory",
+            "killed its worker three times: the last one was killed by signal 9, as happens when the system runs "
+            "out of memory",
         ),
         ("linked", NO_FILE),
     ]
