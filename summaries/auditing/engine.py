@@ -6,6 +6,7 @@ runs are still audited.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from summaries.auditing.discovery import (
     reason_of,
     runs_below,
 )
-from summaries.auditing.findings import Failure, Finding, Report, RunReport
+from summaries.auditing.findings import AuditInterrupted, Failure, Finding, Report, RunReport
 from summaries.auditing.incidents import judging
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.signals.ranks import jobs as jobs_among
@@ -232,22 +233,34 @@ def audit_runs(
 
     Raises:
         ValueError: `jobs` is less than 1.
+        AuditInterrupted: by Ctrl-C.
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
-    jobs = workers_of(executor, jobs) if executor else jobs_for(runs, jobs, processes=processes)
+    if executor is None:
+        jobs = jobs_for(runs, jobs, processes=processes)
+    alone = executor is None and not processes  # then this process reads all
     total = sum(run.size for run in runs)
-    read = partial(read_what_can_be, in_all=total // jobs if executor or processes else total)
+    read = partial(read_what_can_be, in_all=total if alone else total // workers_of(executor, jobs))
     task = Task(config, baseline, stretches, read)
     reports: dict[str, RunReport] | Spool = Spool() if len(runs) > _MOST_IN_MEMORY else {}
-    done = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
-    for run, outcome in done:
-        report = _failed(run, outcome.reason) if isinstance(outcome, Died) else outcome
-        reports[run.name] = report
-        if on_run is not None:
-            on_run(run.name, report)
-    _add_between_ranks(reports, runs, config, executor, jobs)
-    ordered = Ordered([run.name for run in runs], reports)
+    work = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
+    try:
+        with closing(work):
+            for run, outcome in work:
+                report = _failed(run, outcome.reason) if isinstance(outcome, Died) else outcome
+                reports[run.name] = report
+                if on_run is not None:
+                    on_run(run.name, report)
+        _add_between_ranks(reports, runs, config, executor, jobs)
+    except KeyboardInterrupt:
+        raise AuditInterrupted(_report(runs, reports)) from None
+    return _report(runs, reports)
+
+
+def _report(runs: Sequence[RunFiles], reports: dict[str, RunReport] | Spool) -> Report:
+    """The report of the runs that have one."""
+    ordered = Ordered([run.name for run in runs if run.name in reports], reports)
     return Report(ordered if isinstance(reports, Spool) else tuple(ordered))
 
 
@@ -256,14 +269,13 @@ def _add_between_ranks(
     runs: Sequence[RunFiles],
     config: Config,
     executor: Executor | None,
-    workers: int,
+    workers: int | None,
 ) -> None:
     """Add to the reports of the ranks of jobs what is found between them."""
     files = {run.name: run for run in runs}
     jobs = [tuple(files[rank] for rank in job) for job in jobs_among(files, config.ranks)]
     task = partial(audit_ranks, config=config)
-    workers = workers if executor else 1
-    for ranks, outcome in run_tasks(task, jobs, executor=executor, jobs=workers, size=_bytes_of):
+    for ranks, outcome in run_tasks(task, jobs, executor=executor, jobs=workers if executor else 1, size=_bytes_of):
         if isinstance(outcome, Died):
             first = reports[ranks[0].name]
             failure = Failure(first.name, "", f"what differs between the ranks of this job: {outcome.reason}")

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.cli.options import access_options, examples
-from summaries.storage.logdir import event_files
+from summaries.cli.options import access_options, examples, executor_option
+from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
-from summaries.tools import verify_file
+from summaries.tools.verify import verdicts
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from concurrent.futures import Executor
 
     from summaries.storage.files import Access
-    from summaries.storage.protocols import StoredFile
-    from summaries.tools import Verdict
+    from summaries.tools.verify import Verdict
 
 __all__ = ["command"]
 
@@ -28,12 +27,14 @@ __all__ = ["command"]
     epilog=examples(
         "gradledger verify runs",
         "gradledger verify s3://bucket/runs",
+        "gradledger verify s3://bucket/runs --dask tcp://scheduler:8786",
         status="0 if no file is damaged, 1 if one is, 2 if one cannot be read.",
     ),
 )
 @click.argument("paths", nargs=-1, required=True)
+@executor_option
 @access_options
-def command(paths: tuple[str, ...], access: Access) -> int:
+def command(paths: tuple[str, ...], executor: Executor | None, access: Access) -> int:
     """Verify each file, and print what was found."""
     damaged = failed = False
     unreached: list[UnreachableError] = []
@@ -48,9 +49,9 @@ def command(paths: tuple[str, ...], access: Access) -> int:
 
     for given in paths:
         try:
-            for file in event_files([given], **access):
-                verdict = _verdict(file, fails)
-                damaged |= verdict is not None and verdict.damaged
+            for verdict in verdicts(files_below(given, fails, **access), fails, executor):
+                _print(verdict)
+                damaged |= verdict.damaged
         except BrokenPipeError:
             raise
         except OSError as error:  # go on with the other paths
@@ -61,14 +62,7 @@ def command(paths: tuple[str, ...], access: Access) -> int:
     return 2 if failed else int(damaged)
 
 
-def _verdict(file: StoredFile, on_error: Callable[[OSError], object]) -> Verdict | None:
-    """Verify one file, and print what was found."""
-    try:
-        verdict = verify_file(file)
-    except OSError as error:  # go on with the other files
-        on_error(error)
-        return None
-    print(f"{file.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
+def _print(verdict: Verdict) -> None:
+    print(f"{verdict.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
     for fault in verdict.faults:
         print(f"  {fault}")
-    return verdict

@@ -15,13 +15,13 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import uuid4
 
 from summaries.execution.processes import Processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
 __all__ = ["Died", "batches", "run_tasks", "workers_of"]
@@ -57,7 +57,7 @@ def run_tasks(
     jobs: int | None = None,
     processes: bool = False,
     size: Callable[[Item], int] = lambda _: 0,
-) -> Iterator[tuple[Item, Result | Died]]:
+) -> Generator[tuple[Item, Result | Died]]:
     """Run a task on every item, on an executor or in threads of this process.
 
     Stopping early, also by Ctrl-C, cancels what has not begun.
@@ -84,8 +84,7 @@ def run_tasks(
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     if executor is not None:
-        jobs = workers_of(executor, jobs)
-        yield from _on_executor(task, batches(items, jobs, size), executor, 2 * jobs + 2)
+        yield from _on_executor(task, batches(items, workers_of(executor, jobs), size), executor, jobs)
     elif processes and (jobs or 1) > 1:
         with Processes(jobs or 1) as pool:
             yield from run_tasks(task, items, executor=pool, size=size)
@@ -93,9 +92,12 @@ def run_tasks(
         yield from _here(task, items, jobs or 1, size)
 
 
-def workers_of(executor: Executor, jobs: int | None = None) -> int:
+def workers_of(executor: Executor | None, jobs: int | None = None) -> int:
     """How many workers an executor has: `jobs` if that is given, or what it says itself, or 16."""
-    return jobs or getattr(executor, "_max_workers", None) or _WORKERS
+    said = jobs or getattr(executor, "_max_workers", 0)  # pools of threads and processes, loky's, mpi4py's
+    if not said and executor is not None and hasattr(executor, "_client"):  # Dask's, whose workers come and go
+        said = sum(executor._client.nthreads().values())  # noqa: SLF001 - it is given no public name
+    return said or _WORKERS
 
 
 def batches(items: Sequence[Item], jobs: int, size: Callable[[Item], int] = lambda _: 0) -> Iterator[list[Item]]:
@@ -141,13 +143,14 @@ class _Batch(Generic[Item]):
 
 
 def _on_executor(
-    task: Callable[[Item], Result], cut: Iterable[Sequence[Item]], executor: Executor, most: int
+    task: Callable[[Item], Result], cut: Iterable[Sequence[Item]], executor: Executor, jobs: int | None
 ) -> Iterator[tuple[Item, Result | Died]]:
     waiting = deque(map(_Batch, cut))
     running: dict[Future[list[_Outcome[Result]]], _Batch[Item]] = {}
     kept = _Kept(task)
     try:
         while waiting or running:
+            most = 2 * workers_of(executor, jobs) + 2 if waiting else 0
             while waiting and len(running) < most:
                 # An engine may remember a call by its arguments, so no two are equal.
                 running[executor.submit(_work, kept, waiting[0].items, uuid4().hex)] = waiting[0]
@@ -173,7 +176,7 @@ def _on_executor(
             future.cancel()
 
 
-def _failed(future: Future[object]) -> bool:
+def _failed(future: Future[Any]) -> bool:
     return future.cancelled() or future.exception() is not None
 
 

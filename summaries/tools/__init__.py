@@ -3,6 +3,6 @@
 They read runs and files, and never change them.
 """
 
-from summaries.tools.verify import Verdict, verify, verify_file
+from summaries.tools.verify import Verdict, verify, verify_file, verify_logdir
 
-__all__ = ["Verdict", "verify", "verify_file"]
+__all__ = ["Verdict", "verify", "verify_file", "verify_logdir"]

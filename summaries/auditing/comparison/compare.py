@@ -62,8 +62,9 @@ def compare_runs(
     ranks = {rank for job in ranked_jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
     read = _Read(known)
     compared = [run for name, run in found.items() if name not in ranks]
-    jobs = workers_of(executor, jobs) if executor else jobs_for(compared, jobs, processes=True)
-    task = _Task(config, metric, maximize, sum(run.size for run in compared) // jobs)
+    if executor is None:
+        jobs = jobs_for(compared, jobs, processes=True)
+    task = _Task(config, metric, maximize, sum(run.size for run in compared) // workers_of(executor, jobs))
     read.all(compared, _results(task, compared, jobs, executor), on_run)
     read.settle()
     labels = marked(read.outcomes, known.labels, good, bad)
@@ -117,7 +118,7 @@ class _Task:
 
 
 def _results(
-    task: _Task, runs: Sequence[RunFiles], jobs: int, executor: Executor | None
+    task: _Task, runs: Sequence[RunFiles], jobs: int | None, executor: Executor | None
 ) -> Iterator[tuple[RunFiles, _Reached]]:
     """Each run with what it reached, in the order in which they are done."""
     done = run_tasks(task, runs, executor=executor, jobs=jobs, processes=True, size=lambda run: run.size)
