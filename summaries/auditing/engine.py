@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.curves import STRETCHES, Curve, averages, means, thin
+from summaries.auditing.curves import Curve, averages, means
 from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
@@ -32,6 +32,7 @@ from summaries.auditing.signals.tags import TagTable
 from summaries.execution.processes import Died, in_processes
 from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
+from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
     import os
