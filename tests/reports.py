@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from summaries.auditing.curves import Curve, averages
-from summaries.auditing.findings import Finding, Report, RunReport, Severity
+from summaries.auditing.findings import Finding, RunReport, Severity
+from summaries.auditing.reports import Report
 from summaries.thinning import thin
 
 START = 1.79e9

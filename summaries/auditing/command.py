@@ -15,6 +15,7 @@ from summaries.auditing.report.folded import folded
 from summaries.auditing.report.output import check_output, output
 from summaries.auditing.report.progress import progress_bar
 from summaries.auditing.report.text import printable
+from summaries.auditing.reports import Report
 from summaries.auditing.rules import RULES, handbook
 from summaries.storage.credentials import without_credentials
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from summaries.auditing.config import Config
-    from summaries.auditing.findings import Report
     from summaries.storage.files import Access
 
 __all__ = ["access", "add_audit", "add_rule", "audit", "rule"]
@@ -112,9 +112,10 @@ def audit(options: argparse.Namespace) -> int:
     baseline = discovery.baseline_below(options.baseline, **access(options))
     with progress_bar(len(found)) as on_run:
         stretches = _STRETCHES.get(options.format)
-        report = engine.audit_runs(
+        runs = engine.audit_runs(
             found, config, baseline, jobs=options.jobs, processes=True, stretches=stretches, on_run=on_run
         )
+    report = Report(runs)
     with output(options) as file:
         _write_to(file, report, options)
     if options.format != "text" or options.output is not None:  # then the report is not on the terminal

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.words import counted, quoted
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -39,6 +41,10 @@ class Curve:
     value: NDArray[np.float64]
     points: int
     averages: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        role = f", role={self.role!r}" if self.role else ""
+        return f"Curve({quoted(self.tag)}{role}, {len(self.step)} of {counted(self.points, 'point')})"
 
 
 def averages(value: NDArray[np.float64], stretches: int = 16) -> NDArray[np.float64]:

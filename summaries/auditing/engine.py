@@ -1,4 +1,4 @@
-"""Runs → report: the files of one run to its findings, and many runs at once, in processes or threads.
+"""Runs → reports: the files of one run to its findings, and many runs at once, in processes or threads.
 
 A file that cannot be read, or a run whose audit fails, becomes a `Failure` in the report. The other files and the other
 runs are still audited.
@@ -23,7 +23,7 @@ from summaries.auditing.discovery import (
     reason_of,
     runs_below,
 )
-from summaries.auditing.findings import Failure, Finding, Report, RunReport
+from summaries.auditing.findings import Failure, Finding, RunReport
 from summaries.auditing.incidents import judging, without_repeats
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.signals.ranks import jobs as jobs_among
@@ -196,7 +196,7 @@ def audit_logdir(
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     **access: Unpack[Access],
-) -> Report:
+) -> tuple[RunReport, ...]:
     """Audit every run below a directory; arguments as in `summaries.audit`."""
     return audit_runs(runs_below(path, **access), config, baseline_below(baseline, **access), jobs=jobs)
 
@@ -210,7 +210,7 @@ def audit_runs(
     processes: bool = False,
     stretches: int | None = None,
     on_run: Callable[[str, RunReport], object] | None = None,
-) -> Report:
+) -> tuple[RunReport, ...]:
     """Audit many runs.
 
     Args:
@@ -242,7 +242,7 @@ def audit_runs(
         for finding in audit_ranks([files[rank] for rank in job], config):
             report = reports[finding.run]
             reports[finding.run] = replace(report, findings=_ordered((*report.findings, finding)))
-    return Report(tuple(without_repeats(reports[run.name], reports) for run in runs))
+    return tuple(without_repeats(reports[run.name], reports) for run in runs)
 
 
 def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_what_can_be) -> tuple[Finding, ...]:

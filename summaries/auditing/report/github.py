@@ -14,7 +14,8 @@ from summaries.auditing.report.folded import folded
 from summaries.auditing.report.text import failure_text, printable, steps_text
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report
+    from summaries.auditing.findings import Finding
+    from summaries.auditing.reports import Report
 
 __all__ = ["github"]
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.auditing.curves import Curve
-    from summaries.auditing.findings import Finding, Report, RunReport
+    from summaries.auditing.findings import Finding, RunReport
+    from summaries.auditing.reports import Report
 
 __all__ = ["blocks", "index"]
 

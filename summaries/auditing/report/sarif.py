@@ -17,7 +17,8 @@ from summaries.auditing.rules import RULES
 from summaries.auditing.rules.handbook import page
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report
+    from summaries.auditing.findings import Finding
+    from summaries.auditing.reports import Report
 
 __all__ = ["sarif"]
 
