@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 CONFORMANCE := .conformance
 PYTHON ?= python3
 STORES := .venv-stores
-READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/test_cli.py \
+READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/cli/test_program.py \
 	tests/properties/test_reader_runs.py
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from html import escape
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsFloat
 
 from summaries.sparklines import HEIGHT, WIDTH, svg_paths
 from summaries.terminal import printable
@@ -87,7 +87,7 @@ def colored(text: str, kind: str) -> Markup:
     return Markup(f'<span class="{escape(kind)}">{_html(text)}</span>')
 
 
-def number(value: float) -> str:
+def number(value: SupportsFloat) -> str:
     """A number as it is read: whole ones with separators of thousands, others with four digits.
 
     >>> number(1500), number(0.031234), number(1.0), number(float("nan"))

@@ -15,6 +15,8 @@ from summaries.words import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from numpy.typing import NDArray
+
     from summaries.markup import Markup
     from summaries.reading.run import Run
     from summaries.reading.series import Series
@@ -106,8 +108,9 @@ def _numbers(series: Series) -> tuple[float, float, float]:
     return float(series.value[-1]), least, largest
 
 
-def _standing(series: Series) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return series.value[series.standing == Standing.STANDS]
+def _standing(series: Series) -> NDArray[np.float64]:
+    stands: NDArray[np.float64] = series.value[series.standing == Standing.STANDS]
+    return stands
 
 
 def _oddities(series: Series) -> list[str]:

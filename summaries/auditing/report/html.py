@@ -78,10 +78,8 @@ def _rules(pages: Mapping[str, str]) -> Iterable[str]:
     """The page of each rule as a template element, which a script copies when the page is opened."""
     if not pages:
         return
-    try:
-        from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra, imported where it is used
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("the pages of rules need markdown-it-py: pip install 'gradledger[audit]'") from error
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - large, and most reports are no pages
+
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     for code, text in pages.items():
         yield f'<template id="rule-{escape(code)}">{markdown.render(text)}</template>'

@@ -1,10 +1,8 @@
 """The progress bar: a step for each run on a terminal, and nothing anywhere else."""
 
-import sys
-
 import pytest
 
-from summaries.auditing.report.progress import progress_bar
+from summaries.terminal import progress_bar
 
 
 @pytest.fixture
@@ -27,11 +25,4 @@ def test_a_step_for_each_run(drawn, capsys):
         on_run("a", None)
         on_run("b\x1b[31m", object())
     assert drawn == [("a", 1, 2), ("b\\x1b[31m", 2, 2)]
-    assert capsys.readouterr() == ("", "")
-
-
-def test_without_rich(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    with progress_bar(1) as on_run:
-        on_run("a", None)
     assert capsys.readouterr() == ("", "")

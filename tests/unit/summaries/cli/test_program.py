@@ -1,15 +1,18 @@
 """The command line: what it prints, and its exit status."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
+from itertools import chain
 
 import pytest
 from helpers import run
 
 from summaries import Event, EventFileWriter
 from summaries.cli import main
+from summaries.cli.program import COMMANDS
 from summaries.wire.records import frame
 
 GOOD = frame(Event(step=1).SerializeToString())
@@ -57,18 +60,40 @@ def test_verify(capsys, paths, status, out, err):
     assert capsys.readouterr() == (out, err)
 
 
-@pytest.mark.parametrize("arguments", [[], ["unheard-of"], ["verify"], ["verify", "--unheard-of", "a"]], ids=str)
-def test_wrong_usage(capsys, arguments):
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: gradledger")
+@pytest.mark.parametrize(
+    ("arguments", "usage", "error"),
+    [
+        (["unheard-of"], "gradledger [OPTIONS] COMMAND [ARGS]...", "No such command 'unheard-of'."),
+        (["veryfi"], "gradledger [OPTIONS] COMMAND [ARGS]...", "No such command 'veryfi'. Did you mean 'verify'?"),
+        (["verify"], "gradledger verify [OPTIONS] PATHS...", "Missing argument 'PATHS...'."),
+        (["verify", "--x", "a"], "gradledger verify [OPTIONS] PATHS...", "No such option: --x"),
+    ],
+    ids=str,
+)
+def test_wrong_usage(capsys, arguments, usage, error):
+    assert main(arguments) == 2
+    program = usage.partition(" [")[0]
+    assert capsys.readouterr() == ("", f"Usage: {usage}\nTry '{program} -h' for help.\n\nError: {error}\n")
+
+
+def test_help_names_every_command(capsys):
+    assert main([]) == main(["--help"]) + 2
+    captured = capsys.readouterr()
+    assert captured.out == captured.err
+    for name, text in chain.from_iterable(section.items() for section in COMMANDS.values()):
+        assert re.search(rf"^  {name} +{re.escape(text)}$", captured.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", list(chain.from_iterable(COMMANDS.values())))
+def test_every_command_explains_itself(name, capsys):
+    assert main([name, "--help"]) == 0
+    help_ = capsys.readouterr().out
+    assert help_.startswith(f"Usage: gradledger {name} ")
+    assert f"\n    gradledger {name}" in help_[help_.index("Examples:") :]
 
 
 def test_version(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["--version"])
-    assert ended.value.code == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"gradledger {version('gradledger')}\n"
 
 
@@ -111,8 +136,7 @@ def test_advice_finds_the_norms_of_others(tmp_path, capsys):
 
 def test_json_that_is_not_whole_is_refused(capsys):
     """And not taken as text; the message leaves the value out."""
-    with pytest.raises(SystemExit):
-        main(["verify", "memory://runs", "--storage-option", 'client_kwargs={"secret": "hidden"'])
+    assert main(["verify", "memory://runs", "--storage-option", 'client_kwargs={"secret": "hidden"']) == 2
     error = capsys.readouterr().err
     assert "the value of client_kwargs begins like JSON, but is not JSON: Expecting ',' delimiter" in error
     assert "hidden" not in error

@@ -1,0 +1,74 @@
+"""`gradledger verify`: check every byte of event files."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from summaries.cli.options import access_options, examples
+from summaries.storage.logdir import event_files
+from summaries.storage.protocols import UnreachableError
+from summaries.tools import verify_file
+from summaries.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+    from summaries.tools import Verdict
+
+__all__ = ["command"]
+
+
+@click.command(
+    help="Check every byte of event files: those that PATHS name, and all below directories.",
+    epilog=examples(
+        "gradledger verify runs",
+        "gradledger verify s3://bucket/runs",
+        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read.",
+    ),
+)
+@click.argument("paths", nargs=-1, required=True)
+@access_options
+def command(paths: tuple[str, ...], access: Access) -> int:
+    """Verify each file, and print what was found."""
+    damaged = failed = False
+    unreached: list[UnreachableError] = []
+
+    def fails(error: OSError) -> None:
+        nonlocal failed
+        failed = True
+        if isinstance(error, UnreachableError):
+            unreached.append(error)
+        else:
+            print(f"gradledger: {error}", file=sys.stderr)
+
+    for given in paths:
+        try:
+            for file in event_files([given], **access):
+                verdict = _verdict(file, fails)
+                damaged |= verdict is not None and verdict.damaged
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # go on with the other paths
+            fails(error)
+    if unreached:
+        others = f"; {len(unreached) - 1} more not read" if len(unreached) > 1 else ""
+        print(f"gradledger: {unreached[0]}{others}", file=sys.stderr)
+    return 2 if failed else int(damaged)
+
+
+def _verdict(file: StoredFile, on_error: Callable[[OSError], object]) -> Verdict | None:
+    """Verify one file, and print what was found."""
+    try:
+        verdict = verify_file(file)
+    except OSError as error:  # go on with the other files
+        on_error(error)
+        return None
+    print(f"{file.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
+    for fault in verdict.faults:
+        print(f"  {fault}")
+    return verdict
