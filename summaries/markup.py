@@ -5,6 +5,7 @@ It takes its colors from the notebook, light or dark, but for a few that can be 
 
 from __future__ import annotations
 
+import math
 from html import escape
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, SupportsFloat
@@ -18,20 +19,24 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Markup", "block", "colored", "line", "number", "short", "sparkline", "table"]
+__all__ = ["Markup", "bar", "block", "colored", "line", "number", "short", "sparkline", "table"]
 
+# The doubled class outweighs JupyterLab's own rule for tables.
 _STYLE = """<style>
 .gradledger{font-variant-numeric:tabular-nums;line-height:1.45}
 .gradledger table{border-collapse:collapse;width:auto;margin:.3em 0 .5em}
-.gradledger :is(th,td){text-align:left;vertical-align:middle;padding:.2em .9em;max-width:46em;overflow-wrap:anywhere}
-.gradledger :is(th,td).n{text-align:right;white-space:nowrap}
+.gradledger.gradledger table :is(th,td){text-align:left;vertical-align:middle;padding:.2em .9em;white-space:nowrap}
+.gradledger.gradledger table :is(th,td).n{text-align:right}
+.gradledger.gradledger table td.w{white-space:normal;min-width:24em;max-width:60em;overflow-wrap:break-word}
 .gradledger p{margin:.3em 0}
 .gradledger .note{opacity:.7}
 .gradledger svg{display:block;fill:none;stroke:#3d85c6;stroke-width:1.4;stroke-linecap:round;stroke-linejoin:round}
+.gradledger .bar{fill:#3d85c6;stroke:none}
 .gradledger .odd{stroke:#d6409f}
 .gradledger .error{color:#d6453a}.gradledger .warning{color:#b27a00}.gradledger .info{color:#3d85c6}
 </style>"""
 _MOST = 80  # characters of a name
+_WIDE = 80  # characters: longer text is broken into lines
 
 
 class Markup(str):
@@ -64,14 +69,13 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], more: str = "
     """
     rows = [list(row) for row in rows]
     numeric = [any(isinstance(row[at], Real) for row in rows) for at in range(len(titles))]
-    marks = [" class=n" if right else "" for right in numeric]
-    head = "".join(f"<th{mark}>{_html(title)}</th>" for mark, title in zip(marks, titles, strict=True))
+    head = "".join(_cell("th", title, right) for title, right in zip(titles, numeric, strict=True))
     body = "".join(
-        f"<tr>{''.join(f'<td{mark}>{_html(cell)}</td>' for mark, cell in zip(marks, row, strict=True))}</tr>"
+        f"<tr>{''.join(_cell('td', cell, right) for cell, right in zip(row, numeric, strict=True))}</tr>"
         for row in rows
     )
     below = line(more, note=True) if more else ""
-    return Markup(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}")
+    return Markup(f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{below}")
 
 
 def sparkline(value: NDArray[np.float64]) -> Markup:
@@ -80,6 +84,13 @@ def sparkline(value: NDArray[np.float64]) -> Markup:
     ticks = f'<path class="odd" d="{odd}"/>' if odd else ""
     box = f'width="{WIDTH + 4}" height="{HEIGHT + 6}" viewBox="-2 -3 {WIDTH + 4} {HEIGHT + 6}"'
     return Markup(f'<svg {box} aria-hidden="true"><path d="{path}"/>{ticks}</svg>')
+
+
+def bar(share: float) -> Markup:
+    """A bar whose length is this share of the longest one, from 0 to 1; empty if the share is not finite."""
+    length = WIDTH * min(max(share, 0.0), 1.0) if math.isfinite(share) else 0.0
+    box = f'width="{WIDTH}" height="8" viewBox="0 0 {WIDTH} 8"'
+    return Markup(f'<svg {box} aria-hidden="true"><rect class="bar" width="{length:.1f}" height="8"/></svg>')
 
 
 def colored(text: str, kind: str) -> Markup:
@@ -105,6 +116,16 @@ def short(text: str, most: int = _MOST) -> str:
     text = printable(text[: 4 * most] + text[-4 * most :] if len(text) > 8 * most else text)
     ends = most - 1
     return text if len(text) <= most else f"{text[: ends - ends // 2]}…{text[len(text) - ends // 2 :]}"
+
+
+def _row(element: str, cells: Sequence[object], numeric: Sequence[bool]) -> str:
+    return f"<tr>{''.join(_cell(element, cell, right) for cell, right in zip(cells, numeric, strict=True))}</tr>"
+
+
+def _cell(element: str, content: object, right: bool) -> str:
+    wraps = isinstance(content, str) and not isinstance(content, Markup) and len(content) > _WIDE
+    mark = " class=n" if right else " class=w" if wraps else ""
+    return f"<{element}{mark}>{_html(content)}</{element}>"
 
 
 def _html(cell: object) -> str:

@@ -24,7 +24,7 @@ __all__ = ["report_html", "show"]
 _MOST_RUNS = 20
 _MOST_FINDINGS = 20
 _MOST_FAILURES = 5
-_MESSAGE = 400  # characters
+_NAME, _MESSAGE = 40, 400  # characters
 # The page follows the theme of the system; here, where the browser allows it, that of the notebook.
 _FRAME = """<style>
 .gradledger-page{{box-sizing:border-box;width:100%;height:{height}px;border:1px solid rgba(128,128,128,.35);
@@ -45,7 +45,7 @@ def report_html(report: Report) -> str:
     if findings:
         rows = [_finding_row(finding) for finding in findings[:_MOST_FINDINGS]]
         more = _more(len(findings) - _MOST_FINDINGS, "finding")
-        parts.append(table(("", "run", "tag", "steps", "finding"), rows, more))
+        parts.append(table(("rule", "run", "tag", "steps", "finding"), rows, more))
     lost = [f"not audited: {short(failure_text(failure), _MESSAGE)}" for failure in report.failures]
     parts += [line(colored(text, "error")) for text in lost[:_MOST_FAILURES]]
     if len(lost) > _MOST_FAILURES:
@@ -101,7 +101,9 @@ def _verdict(run: RunReport) -> Markup | str:
 
 def _finding_row(finding: Finding) -> tuple[object, ...]:
     code = colored(f"{finding.code} {finding.name}", finding.severity.name.lower())
-    return code, short(finding.run), short(finding.tag), steps_text(finding), short(finding.message, _MESSAGE)
+    run, tag = short(finding.run, _NAME), short(finding.tag, _NAME)
+    steps = steps_text(finding).removeprefix("steps ").removeprefix("step ")
+    return code, run, tag, steps, short(finding.message, _MESSAGE)
 
 
 def _rank(worst: Severity | None) -> int:
