@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, SupportsFloat
 
 from summaries.sparklines import HEIGHT, WIDTH, svg_paths
 from summaries.terminal import printable
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Markup", "bar", "block", "colored", "line", "number", "short", "sparkline", "table"]
+__all__ = ["Markup", "amount", "bar", "block", "colored", "line", "number", "short", "sparkline", "table"]
 
 # The doubled class outweighs JupyterLab's own rule for tables.
 _STYLE = """<style>
@@ -65,15 +66,12 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], more: str = "
 
     >>> table(["tag", "points"], [["<loss>", 1500]])
     '<table><thead><tr><th>tag</th><th class=n>points</th></tr></thead><tbody><tr><td>&lt;loss&gt;</td><td
-    class=n>1,500</td></tr></tbody></table>'
+     class=n>1,500</td></tr></tbody></table>'
     """
     rows = [list(row) for row in rows]
     numeric = [any(isinstance(row[at], Real) for row in rows) for at in range(len(titles))]
-    head = "".join(_cell("th", title, right) for title, right in zip(titles, numeric, strict=True))
-    body = "".join(
-        f"<tr>{''.join(_cell('td', cell, right) for cell, right in zip(row, numeric, strict=True))}</tr>"
-        for row in rows
-    )
+    head = _row("th", titles, numeric)
+    body = "".join(_row("td", row, numeric) for row in rows)
     below = line(more, note=True) if more else ""
     return Markup(f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{below}")
 
@@ -105,6 +103,15 @@ def number(value: SupportsFloat) -> str:
     ('1,500', '0.03123', '1', 'nan')
     """
     return f"{int(value):,}" if isinstance(value, Integral) else f"{float(value):.4g}"
+
+
+def amount(number: int, noun: str) -> str:
+    """A number and its noun, as `counted`, with separators of thousands.
+
+    >>> amount(1500, "run"), amount(1, "run")
+    ('1,500 runs', '1 run')
+    """
+    return counted(number, noun).replace(str(number), f"{number:,}", 1)
 
 
 def short(text: str, most: int = _MOST) -> str:

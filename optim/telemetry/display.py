@@ -6,8 +6,7 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from summaries.markup import bar, block, colored, short, table
-from summaries.words import counted
+from summaries.markup import amount, bar, block, colored, short, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,4 +56,4 @@ def _variables(variables: Sequence[VariableReport]) -> Markup:
     ]
     more = len(variables) - len(shown)
     titles = ("variable", "size", "gradient norm", "", "weight norm", "update norm", "update / weight")
-    return table(titles, rows, f"and {counted(more, 'more variable')}" if more else "")
+    return table(titles, rows, f"and {amount(more, 'more variable')}" if more else "")

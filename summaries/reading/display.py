@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.markup import block, colored, line, short, sparkline, table
+from summaries.markup import amount, block, colored, line, short, sparkline, table
 from summaries.reading.restarts import Standing
 from summaries.words import counted, listed
 
@@ -56,9 +56,9 @@ def run_html(run: Run) -> str:
     """A run: its scalars, as many as a page holds; the tags of other kinds; the first faults."""
     heading = ", ".join(
         [
-            counted(len(run.files), "file"),
-            counted(len(run.tags), "tag"),
-            f"{sum(map(len, run.scalars.values())):,} scalars",
+            amount(len(run.files), "file"),
+            amount(len(run.tags), "tag"),
+            amount(sum(map(len, run.scalars.values())), "scalar"),
         ]
     )
     return block(line(heading), *_scalars(run.scalars), *_others(run), *_faults(run))
@@ -66,7 +66,7 @@ def run_html(run: Run) -> str:
 
 def scalars_html(scalars: Mapping[str, Series]) -> str:
     """The scalars of a run, as many as a page holds."""
-    return block(line(counted(len(scalars), "tag")), *_scalars(scalars))
+    return block(line(amount(len(scalars), "tag")), *_scalars(scalars))
 
 
 def runs_html(runs: Mapping[str, Run]) -> str:
@@ -85,7 +85,7 @@ def runs_html(runs: Mapping[str, Run]) -> str:
         for name, run in shown.items()
     ]
     titles = ("run", "tags", "scalars", "steps", f"last {short(tag)}" if tag else "", short(tag), "")
-    return block(line(counted(len(runs), "run")), table(titles, rows, _more(len(runs), "run")))
+    return block(line(amount(len(runs), "run")), table(titles, rows, _more(len(runs), "run")))
 
 
 def _scalars(scalars: Mapping[str, Series]) -> Iterator[Markup]:
@@ -134,11 +134,11 @@ def _faults(run: Run) -> Iterator[Markup]:
     for fault in run.faults[:_MOST_FAULTS]:
         yield line(colored(short(str(fault), 300), "error" if fault.kind.is_data_loss else "info"))
     if len(run.faults) > _MOST_FAULTS:
-        yield line(f"and {counted(len(run.faults) - _MOST_FAULTS, 'more fault')}", note=True)
+        yield line(f"and {amount(len(run.faults) - _MOST_FAULTS, 'more fault')}", note=True)
 
 
 def _verdict(run: Run) -> Markup | None:
-    return colored(counted(len(run.faults), "fault"), "error") if run.faults else None
+    return colored(amount(len(run.faults), "fault"), "error") if run.faults else None
 
 
 def _steps(run: Run) -> str:
@@ -161,4 +161,4 @@ def _common(runs: Mapping[str, Run]) -> str:
 
 def _more(number: int, noun: str, which: str = "") -> str:
     """How many rows were left out."""
-    return " ".join(["and", counted(number - _MOST_ROWS, f"more {noun}"), which]).strip() if number > _MOST_ROWS else ""
+    return " ".join(["and", amount(number - _MOST_ROWS, f"more {noun}"), which]).strip() if number > _MOST_ROWS else ""

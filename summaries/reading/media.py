@@ -147,12 +147,17 @@ def _opened(data: bytes) -> Any:
         ImportError: Pillow is missing.
         ValueError: the bytes are no image, or are damaged.
     """
+    kind = _type(data)
+    if not kind:
+        raise ValueError(f"an image must be a PNG, JPEG or GIF, got {len(data)} bytes that begin with {data[:8]!r}")
     pillow = needs("PIL.Image", "images")
     try:
         image = pillow.open(io.BytesIO(data), formats=_FORMATS)
         image.load()
     except Exception as error:  # its decoders raise whatever damaged bytes lead them to
-        raise ValueError(f"an image must be a whole PNG, JPEG or GIF, got {len(data)} bytes: {error}") from error
+        raise ValueError(
+            f"an image must be whole, got a damaged {kind.upper()} of {len(data)} bytes: {error}"
+        ) from error
     return image
 
 

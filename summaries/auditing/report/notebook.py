@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import Severity, counts
 from summaries.auditing.report.text import failure_text, steps_text
-from summaries.markup import Markup, block, colored, line, short, sparkline, table
-from summaries.words import counted
+from summaries.markup import Markup, amount, block, colored, line, short, sparkline, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +38,7 @@ def report_html(report: Report) -> str:
     runs = sorted(report.runs, key=lambda run: (not run.failures, -_rank(run.worst)))
     findings = sorted(report.findings, key=lambda finding: -finding.severity)
     titles = ("run", "found", "steps", "points", "main curve", "")
-    parts = [line(f"{counted(len(report.runs), 'run')}, {counts(report.findings) or 'nothing found'}")]
+    parts = [line(f"{amount(len(report.runs), 'run')}, {counts(report.findings) or 'nothing found'}")]
     if runs:
         parts.append(table(titles, map(_row, runs[:_MOST_RUNS]), _more(len(runs) - _MOST_RUNS, "run")))
     if findings:
@@ -111,4 +110,4 @@ def _rank(worst: Severity | None) -> int:
 
 
 def _more(number: int, noun: str) -> str:
-    return f"and {counted(number, f'more {noun}')}" if number > 0 else ""
+    return f"and {amount(number, f'more {noun}')}" if number > 0 else ""
