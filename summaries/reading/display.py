@@ -13,10 +13,11 @@ from summaries.reading.restarts import Standing
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from summaries.errors import Fault
     from summaries.markup import Markup
     from summaries.reading.run import Run
     from summaries.reading.series import Series
@@ -132,13 +133,17 @@ def _others(run: Run) -> Iterator[Markup]:
 
 def _faults(run: Run) -> Iterator[Markup]:
     for fault in run.faults[:_MOST_FAULTS]:
-        yield line(colored(short(str(fault), 300), "error" if fault.kind.is_data_loss else "info"))
+        yield line(colored(short(str(fault), 300), _color([fault])))
     if len(run.faults) > _MOST_FAULTS:
         yield line(f"and {amount(len(run.faults) - _MOST_FAULTS, 'more fault')}", note=True)
 
 
 def _verdict(run: Run) -> Markup | None:
-    return colored(amount(len(run.faults), "fault"), "error") if run.faults else None
+    return colored(amount(len(run.faults), "fault"), _color(run.faults)) if run.faults else None
+
+
+def _color(faults: Sequence[Fault]) -> str:
+    return "error" if any(fault.kind.is_data_loss for fault in faults) else "info"
 
 
 def _steps(run: Run) -> str:

@@ -83,7 +83,11 @@ class Notebook:
         page.locator(".jp-Cell").nth(cells - 1).wait_for(state="attached")
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        page.locator(".jp-InputPrompt", has_text=f"[{cells}]:").wait_for(state="attached")
+        done = page.locator(".jp-InputPrompt", has_text=f"[{cells}]:")
+        failed = page.locator('[data-mime-type="application/vnd.jupyter.error"]')
+        pause = lambda seconds: page.wait_for_timeout(1000 * seconds)  # noqa: E731 - the page goes on meanwhile
+        assert until(lambda: done.count() or failed.count(), pause)
+        assert failed.all_inner_texts() == []
 
     def output(self, number):
         """What a cell shows, scrolled to, so that it is drawn."""

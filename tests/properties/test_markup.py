@@ -49,7 +49,7 @@ def test_reports_of_any_names(run, tag, message, severity):
 
 @given(st.lists(NAMES, min_size=1, max_size=40), st.floats())
 def test_steps_of_any_variables(names, norm):
-    stats = np.full((len(names), 5), abs(norm))
+    stats = np.tile([abs(norm), abs(norm), abs(norm), 1.0, 0.0], (len(names), 1))
     report = StepReport(1, norm, norm, variables=VariableReports(names, [1] * len(names), [], stats), loss=norm)
     seen = Seen(report._repr_html_())
     assert seen.is_ours()
