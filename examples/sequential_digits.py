@@ -35,6 +35,7 @@ from rich.table import Table
 import optim
 from summaries import SummaryWriter, audit, read_run
 from summaries.auditing.report import text
+from summaries.terminal import console
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,13 +198,13 @@ def main() -> None:
     parser.add_argument("--logdir", type=Path, default=Path("runs/sequential_digits"), help="where to write the runs")
     options = parser.parse_args()
     train_both(options.logdir, options.seed, QUICK_EPOCHS if options.quick else EPOCHS)
-    console = Console()
-    console.print(what_happened(options.logdir))
+    printer = Console()
+    printer.print(what_happened(options.logdir))
     beside = os.path.join(os.path.dirname(sys.executable), "tensorboard")
     command = os.path.relpath(beside) if os.path.exists(beside) else "tensorboard"
-    console.print("What the audit finds in them, as `gradledger audit` would print it:", markup=False)
-    text.show(audit(options.logdir), text.console(sys.stdout))
-    console.print(f"To see it: [bold]{command} --logdir {os.fspath(options.logdir)}[/bold]", soft_wrap=True)
+    printer.print("What the audit finds in them, as `gradledger audit` would print it:", markup=False)
+    text.show(audit(options.logdir), console(sys.stdout))
+    printer.print(f"To see it: [bold]{command} --logdir {os.fspath(options.logdir)}[/bold]", soft_wrap=True)
 
 
 if __name__ == "__main__":

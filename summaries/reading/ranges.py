@@ -15,26 +15,28 @@ once stand at the same offset go on alike.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.reading.collector import Collector
+from summaries.execution.tasks import Died, run_tasks
+from summaries.patterns import matcher
+from summaries.reading.collector import Collector, is_scalars
 from summaries.reading.rows import workspace
 from summaries.wire.batches import BatchParser
-from summaries.wire.layout import CLASS_NONE, CLASS_SCALAR, KIND_TENSOR
+from summaries.wire.layout import CLASS_SCALAR, KIND_TENSOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
-    from summaries.reading.collector import NonSummaryEvent, Tag
+    from summaries.patterns import Patterns
+    from summaries.reading.collector import NonSummaryEvent
     from summaries.reading.columns import Points
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import SessionLog, SummaryMetadata
@@ -59,7 +61,9 @@ class FileRange:
         first: an offset at or before `begin` at which a record or a fault is known to begin, in bytes.
         begin: where the range begins, in bytes.
         stop: where it ends; None: at the file's current end.
-        known: the tags that the file begins with, each with its first metadata.
+        names: the tags that the file begins with, by number.
+        metadata: the first metadata of those that have one.
+        wanted: which tags to read: patterns of their names; None means all.
         fast: whether to use the compiled scanner.
     """
 
@@ -67,26 +71,31 @@ class FileRange:
     first: int
     begin: int
     stop: int | None
-    known: Sequence[tuple[str, SummaryMetadata | None]]
+    names: Sequence[str]
+    metadata: Mapping[str, SummaryMetadata]
+    wanted: Sequence[str] | None
     fast: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What was read of a range: as in a `Collector`, with records, tags, marks and epochs numbered from 0.
+    """What was read of a range, as in a `Collector`: its records, tags, marks and epochs are numbered from 0.
 
     Attributes:
         begin: where its first record or fault begins, in bytes.
         end: where the first one behind it begins.
         version: the version in its first record, or "".
         records: its number of whole records.
+        names: its tags by number, and first those that were known.
+        metadata: the first metadata of those that have one.
     """
 
     begin: int
     end: int
     version: str
     records: int
-    tags: Sequence[Tag]
+    names: Sequence[str]
+    metadata: Mapping[str, SummaryMetadata]
     points: Points
     places: Sequence[NDArray[np.void]]
     starts: Sequence[tuple[int, int]]
@@ -99,11 +108,17 @@ class InRanges:
     """Reads a huge file in ranges, several at a time; any other as a whole.
 
     Args:
+        tags: which tags are wanted: patterns of their names; None means all.
         threads: how many ranges to read at a time in threads, which only help with the compiled scanner.
         executor: where to read them instead.
+
+    Attributes:
+        wanted: whether a tag is wanted; None for every tag.
     """
 
-    def __init__(self, threads: int = 1, executor: Executor | None = None) -> None:
+    def __init__(self, tags: Patterns = None, threads: int = 1, executor: Executor | None = None) -> None:
+        self._tags = (tags,) if isinstance(tags, str) else tags if tags is None else tuple(tags)
+        self.wanted = None if self._tags is None else matcher(self._tags)
         self._threads = threads
         self._executor = executor
 
@@ -112,27 +127,33 @@ class InRanges:
         alone = self._executor is None and (self._threads == 1 or not collector.fast)
         if alone or file.size - start < CUT_BYTES:
             return collector.read_part(file, start)
-        if self._executor is not None:
-            return _read_ranges(collector, file, start, self._executor)
-        with ThreadPoolExecutor(self._threads) as pool:
-            return _read_ranges(collector, file, start, pool)
+        end = collector.read_part(file, start, start + _HEAD_BYTES)
+        about = collector.names(), collector.metadata(), self._tags, collector.fast
+        ranges = [FileRange(file, end, *cut, *about) for cut in _cuts(end, file.size)]
+        jobs = None if self._executor else self._threads
+        results = run_tasks(read_range, ranges, executor=self._executor, jobs=jobs, size=lambda _: _RANGE_BYTES)
+        with closing(results):  # what has not begun is cancelled if this fails
+            for one, part in _in_order(ranges, results):
+                if end >= (file.size if one.stop is None else one.stop):
+                    continue  # what began before it spans it
+                if part is not None and part.begin == end and _fits(collector, part):
+                    collector.absorb(part)
+                    end = part.end
+                else:
+                    end = collector.read_part(file, end, one.stop)
+        return end
 
 
-def _read_ranges(collector: Collector, file: StoredFile, start: int, executor: Executor) -> int:
-    """Read a file from an offset to its end, which is returned: the head here, the ranges on the executor."""
-    end = collector.read_part(file, start, start + _HEAD_BYTES)
-    known = [(tag.name, tag.metadata) for tag in collector.tags.values()]
-    ranges = [FileRange(file, end, *cut, known, collector.fast) for cut in _cuts(end, file.size)]
-    with closing(executor.map(read_range, ranges)) as parts:  # if this fails, what has not begun is cancelled
-        for one, part in zip(ranges, parts, strict=True):
-            if end >= (file.size if one.stop is None else one.stop):
-                continue  # what began before it spans it
-            if part is not None and part.begin == end and _fits(collector, part):
-                collector.absorb(part)
-                end = part.end
-            else:
-                end = collector.read_part(file, end, one.stop)
-    return end
+def _in_order(
+    ranges: Iterable[FileRange], results: Iterator[tuple[FileRange, Part | Died | None]]
+) -> Iterator[tuple[FileRange, Part | None]]:
+    """The ranges with their parts, in order; a part that its worker did not live to send is None."""
+    done: dict[int, Part | None] = {}
+    for one in ranges:
+        while one.begin not in done:
+            found, part = next(results)
+            done[found.begin] = None if isinstance(part, Died) else part
+        yield one, done.pop(one.begin)
 
 
 def _cuts(start: int, end: int) -> Iterator[tuple[int, int | None]]:
@@ -151,8 +172,8 @@ def read_range(one: FileRange) -> Part | None:
     begin = _first_in(one)
     if begin is None:
         return None
-    collector = Collector(workspace(), fast=one.fast)
-    collector.know(one.known)
+    collector = Collector(workspace(), fast=one.fast, wanted=None if one.wanted is None else matcher(one.wanted))
+    collector.know(one.names, one.metadata)
     collector.begin(one.file)
     end = collector.read_part(one.file, begin, one.stop)
     return Part(
@@ -160,7 +181,8 @@ def read_range(one: FileRange) -> Part | None:
         end,
         collector.versions[0],
         collector.records[0],
-        list(collector.tags.values()),
+        collector.names(),
+        collector.metadata(),
         collector.rows.points,
         collector.rows.settled_places,
         collector.starts,
@@ -192,13 +214,13 @@ def _fits(collector: Collector, part: Part) -> bool:
     The class of a tag, which its first metadata determines, decides whether its tensors are scalars.
     """
     scalars = []
-    for tag in part.tags:
-        own = collector.tags.get(tag.name)
-        if own is None or own.tag_class == CLASS_NONE:
+    for number, name in enumerate(part.names):
+        own = collector.tags.get(name)
+        if own is None or own.metadata is None:
             continue  # the part has the first metadata, or there is none
         if own.tag_class == CLASS_SCALAR:
-            scalars.append(tag.number)
-        elif tag.tag_class == CLASS_SCALAR:
+            scalars.append(number)
+        elif name in part.metadata and is_scalars(part.metadata[name]):
             return False
     return not any(
         np.isin(places["tag"][places["kind"] == KIND_TENSOR], scalars).any() for places in part.places if scalars

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from summaries.reading.rows import Take, Workspace
     from summaries.storage.protocols import ReadableFile
 
-__all__ = ["ScannedRows"]
+__all__ = ["ScannedRows", "Window"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
 _MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
@@ -49,7 +49,7 @@ class ScannedRows(Rows):
         self, opened: ReadableFile, file: int, take: Take, start: int = 0, number: int = 0, stop: int | None = None
     ) -> tuple[int, int]:
         """Read one file to its current end, or a part of it; see `Rows.read`."""
-        window = _Window(opened, self._space.buffer, stop)
+        window = Window(opened, self._space.buffer, stop)
         window.start_at(start)
         return self._read(window, file, take, number)
 
@@ -81,7 +81,7 @@ class ScannedRows(Rows):
         else:
             self.points.add(*compiled.sorted_rows(rows, self._tags, self._space.sorted))
 
-    def _read(self, window: _Window, file: int, take: Take, number: int) -> tuple[int, int]:
+    def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor
         cursor[0], cursor[4] = 0, number
         self._unusual = range(0)
@@ -125,7 +125,7 @@ class ScannedRows(Rows):
             self.places.clear()
         self._cursor[1:3] = more_rows, more_places
 
-    def _hand_over(self, window: _Window, take: Take) -> None:
+    def _hand_over(self, window: Window, take: Take) -> None:
         """Pass the whole record at the cursor to the caller; after a long row of them, as many bytes again at once."""
         pos, _, _, _, number = self._cursor.tolist()
         start = window.base + pos
@@ -138,7 +138,7 @@ class ScannedRows(Rows):
         self._cursor[0] = stop
         self._cursor[4] = number + len(data)
 
-    def _read_plainly(self, window: _Window, offset: int, take: Take) -> tuple[int, bool]:
+    def _read_plainly(self, window: Window, offset: int, take: Take) -> tuple[int, bool]:
         """Read in pure Python until no fault has occurred for a while.
 
         Returns:
@@ -159,7 +159,7 @@ class ScannedRows(Rows):
         return end if ended else parser.settled, ended
 
 
-class _Window:
+class Window:
     """The part of a file that is in the buffer.
 
     Attributes:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.report.folded import folded
-from summaries.auditing.report.text import failure_text, printable, steps_text
+from summaries.auditing.report.text import failure_text, steps_text
+from summaries.terminal import printable
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report
+    from summaries.auditing.findings import Finding
+    from summaries.auditing.reports import Report
 
 __all__ = ["github"]
 

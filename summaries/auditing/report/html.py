@@ -17,7 +17,7 @@ from summaries.auditing.report.payload import blocks, index
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from summaries.auditing.findings import Report
+    from summaries.auditing.reports import Report
 
 __all__ = ["html"]
 
@@ -55,7 +55,7 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         ModuleNotFoundError: there are pages, but markdown-it-py is not installed.
 
     Example:
-        >>> from summaries.auditing.findings import Report, RunReport
+        >>> from summaries import Report, RunReport
         >>> page = html(Report((RunReport("a/</script>", files=(), findings=()),)))
         >>> page.splitlines()[0], "a/</script>" in page
         ('<!doctype html>', False)
@@ -78,10 +78,8 @@ def _rules(pages: Mapping[str, str]) -> Iterable[str]:
     """The page of each rule as a template element, which a script copies when the page is opened."""
     if not pages:
         return
-    try:
-        from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra, imported where it is used
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("the pages of rules need markdown-it-py: pip install 'gradledger[audit]'") from error
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - large, and most reports are no pages
+
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     for code, text in pages.items():
         yield f'<template id="rule-{escape(code)}">{markdown.render(text)}</template>'

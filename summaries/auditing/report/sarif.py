@@ -12,12 +12,14 @@ from urllib.parse import quote
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.report.json import as_dict
-from summaries.auditing.report.text import failure_text, printable, steps_text
+from summaries.auditing.report.text import failure_text, steps_text
 from summaries.auditing.rules import RULES
 from summaries.auditing.rules.handbook import page
+from summaries.terminal import printable
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report
+    from summaries.auditing.findings import Finding
+    from summaries.auditing.reports import Report
 
 __all__ = ["sarif"]
 
