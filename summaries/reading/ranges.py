@@ -53,6 +53,23 @@ _LEAST_FETCHED, _MOST_FETCHED = 1 << 17, 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """What the reader of a range begins with.
+
+    Attributes:
+        names: the tags before the ranges, by number.
+        metadata: the first metadata of those that have one.
+        wanted: which tags to read: patterns of their names; None means all.
+        fast: whether to use the compiled scanner.
+    """
+
+    names: Sequence[str]
+    metadata: Mapping[str, SummaryMetadata]
+    wanted: Sequence[str] | None
+    fast: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FileRange:
     """A range of a file to read: the records and faults that begin in it. It is picklable.
 
@@ -61,20 +78,14 @@ class FileRange:
         first: an offset at or before `begin` at which a record or a fault is known to begin, in bytes.
         begin: where the range begins, in bytes.
         stop: where it ends; None: at the file's current end.
-        names: the tags that the file begins with, by number.
-        metadata: the first metadata of those that have one.
-        wanted: which tags to read: patterns of their names; None means all.
-        fast: whether to use the compiled scanner.
+        given: what else its reader has to know.
     """
 
     file: StoredFile
     first: int
     begin: int
     stop: int | None
-    names: Sequence[str]
-    metadata: Mapping[str, SummaryMetadata]
-    wanted: Sequence[str] | None
-    fast: bool
+    given: Given
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +139,8 @@ class InRanges:
         if alone or file.size - start < CUT_BYTES:
             return collector.read_part(file, start)
         end = collector.read_part(file, start, start + _HEAD_BYTES)
-        about = collector.names(), collector.metadata(), self._tags, collector.fast
-        ranges = [FileRange(file, end, *cut, *about) for cut in _cuts(end, file.size)]
+        given = Given(collector.names(), collector.metadata(), self._tags, collector.fast)
+        ranges = [FileRange(file, end, *cut, given) for cut in _cuts(end, file.size)]
         jobs = None if self._executor else self._threads
         results = run_tasks(read_range, ranges, executor=self._executor, jobs=jobs, size=lambda _: _RANGE_BYTES)
         with closing(results):  # what has not begun is cancelled if this fails
@@ -172,8 +183,9 @@ def read_range(one: FileRange) -> Part | None:
     begin = _first_in(one)
     if begin is None:
         return None
-    collector = Collector(workspace(), fast=one.fast, wanted=None if one.wanted is None else matcher(one.wanted))
-    collector.know(one.names, one.metadata)
+    given = one.given
+    collector = Collector(workspace(), fast=given.fast, wanted=None if given.wanted is None else matcher(given.wanted))
+    collector.know(given.names, given.metadata)
     collector.begin(one.file)
     end = collector.read_part(one.file, begin, one.stop)
     return Part(
