@@ -6,7 +6,8 @@ import mmap
 import sys
 from array import array
 from bisect import bisect_right
-from itertools import groupby, pairwise
+from collections import deque
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Epochs", "Points", "sorted_rows"]
+__all__ = ["Epochs", "LaterPoints", "Points", "sorted_rows"]
 
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
@@ -64,12 +65,6 @@ class Epochs:
             self.firsts.append(self.length)
         self.length += count
 
-    def extend(self, later: Epochs, marks: int) -> None:
-        """Add the points of a later part of the run, whose epochs were numbered from 0; `marks` lie before it."""
-        firsts = [*later.firsts, later.length]
-        for epoch, (first, last) in zip(later.numbers, pairwise(firsts), strict=True):
-            self.add(epoch + marks, last - first)
-
     def before(self, mark: int) -> int:
         """The number of points before a mark."""
         i = bisect_right(self.numbers, mark)
@@ -87,6 +82,7 @@ class Points:
 
     Attributes:
         marks: the number of marks.
+        keeps_blocks: whether the blocks that are added must not be written to afterwards.
 
     >>> from summaries.wire.layout import ROW
     >>> points = Points()
@@ -97,6 +93,8 @@ class Points:
     >>> points.columns()[1].value, points.epochs(1).before(mark)
     (array([3., 5., 6.]), 2)
     """
+
+    keeps_blocks = False
 
     def __init__(self) -> None:
         self.marks = 0
@@ -118,18 +116,19 @@ class Points:
         """Add one point."""
         self._columns(tag).append(step, wall_time, value, self.marks)
 
-    def absorb(self, later: Points, numbers: Sequence[int]) -> None:
-        """Add the points and marks of a later part of the run, which loses them: column by column, to save memory.
+    def absorb(self, later: LaterPoints, numbers: Sequence[int]) -> None:
+        """Add the points and marks of a later part of the run, which loses them.
 
         Args:
             later: the part.
             numbers: for each of its tags, the number of the tag here.
         """
-        for number, columns in zip(numbers, later._tags, strict=False):
-            if columns.epochs.length:
-                self._columns(number).absorb(columns, self.marks)
-        self.marks += later.marks
-        later._tags = []
+        before, number_of = self.marks, np.array(numbers, np.int64)
+        while later.blocks:
+            mark, block, tags, counts = later.blocks.popleft()
+            self.marks = before + mark
+            self.add(block, number_of[tags], counts)
+        self.marks = before + later.marks
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number.
@@ -147,6 +146,28 @@ class Points:
         while len(self._tags) <= tag:
             self._tags.append(_Columns())
         return self._tags[tag]
+
+
+class LaterPoints(Points):
+    """The points of a part of a run that is read before what precedes it: kept as they come, for `Points.absorb`.
+
+    Attributes:
+        blocks: what was added, in order, each with the number of marks before it.
+    """
+
+    keeps_blocks = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: deque[tuple[int, Block, NDArray[np.int64], NDArray[np.int64]]] = deque()
+
+    def add(self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Add points as `Points.add` does; they are kept, not copied."""
+        self.blocks.append((self.marks, block, tags, counts))
+
+    def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
+        """Add one point."""
+        self.add(Block(np.array([step]), np.array([wall_time]), np.array([value])), np.array([tag]), np.array([1]))
 
 
 class _Columns:
@@ -172,15 +193,6 @@ class _Columns:
             for own, column in zip(self._arrays, block, strict=True):
                 own[start:stop] = column[first:last]
         self.epochs.add(epoch, last - first)
-
-    def absorb(self, later: _Columns, marks: int) -> None:
-        start, stop = self.epochs.length, self.epochs.length + later.epochs.length
-        if stop > self._room:
-            self._grow(max(stop, 2 * self._room, _MIN_ROWS))
-        for i, own in enumerate(self._arrays):
-            own[start:stop] = later._arrays[i][: stop - start]
-            later._release(i)
-        self.epochs.extend(later.epochs, marks)
 
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
         at = self.epochs.length
@@ -211,19 +223,6 @@ class _Columns:
         for new, column in zip(self._arrays, old, strict=False):
             new[:length] = column[:length]
         self._room = rows
-
-    def _release(self, i: int) -> None:
-        """Give a column's memory back."""
-        self._arrays[i] = _NO_ARRAYS[i]
-        if self._maps:
-            self._maps[i].close()
-
-    def __getstate__(self) -> tuple[Block, Epochs]:
-        return self.block(), self.epochs
-
-    def __setstate__(self, state: tuple[Block, Epochs]) -> None:
-        self._arrays, self.epochs = list(state[0]), state[1]
-        self._maps, self._room = (), self.epochs.length
 
     def _views(self) -> list[NDArray[Any]]:
         return [np.frombuffer(memory, dtype) for memory, dtype in zip(self._maps, _DTYPES, strict=True)]

@@ -24,6 +24,7 @@ import numpy as np
 from summaries.execution.tasks import Died, run_tasks
 from summaries.patterns import matcher
 from summaries.reading.collector import Collector, is_scalars
+from summaries.reading.columns import LaterPoints
 from summaries.reading.rows import workspace
 from summaries.wire.batches import BatchParser
 from summaries.wire.layout import CLASS_SCALAR, KIND_TENSOR
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from summaries.errors import Fault
     from summaries.patterns import Patterns
     from summaries.reading.collector import NonSummaryEvent
-    from summaries.reading.columns import Points
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import SessionLog, SummaryMetadata
 
@@ -107,7 +107,7 @@ class Part:
     records: int
     names: Sequence[str]
     metadata: Mapping[str, SummaryMetadata]
-    points: Points
+    points: LaterPoints
     places: Sequence[NDArray[np.void]]
     starts: Sequence[tuple[int, int]]
     session_logs: Sequence[tuple[int, float, SessionLog]]
@@ -185,6 +185,7 @@ def read_range(one: FileRange) -> Part | None:
         return None
     given = one.given
     collector = Collector(workspace(), fast=given.fast, wanted=None if given.wanted is None else matcher(given.wanted))
+    collector.rows.points = points = LaterPoints()
     collector.know(given.names, given.metadata)
     collector.begin(one.file)
     end = collector.read_part(one.file, begin, one.stop)
@@ -195,7 +196,7 @@ def read_range(one: FileRange) -> Part | None:
         collector.records[0],
         collector.names(),
         collector.metadata(),
-        collector.rows.points,
+        points,
         collector.rows.settled_places,
         collector.starts,
         collector.session_logs,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
+    from summaries.reading.columns import LaterPoints
     from summaries.storage.protocols import ReadableFile
     from summaries.wire.batches import Batch
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     Take = Callable[[Batch | Fault], None]
 
-__all__ = ["FEW_ROWS", "Rows", "Workspace", "workspace"]
+__all__ = ["FEW_ROWS", "Rows", "Workspace", "room_for", "workspace"]
 
 _BUFFER_BYTES = 1 << 20
 FEW_ROWS = 16
@@ -42,8 +43,13 @@ class Workspace:
     def __init__(self) -> None:
         self.rows = np.zeros(CAPACITY, ROW)
         self.places = np.zeros(PLACE_CAPACITY, PLACE)
-        self.sorted = Block(np.empty(CAPACITY, np.int64), np.empty(CAPACITY), np.empty(CAPACITY))
+        self.sorted = room_for(CAPACITY)
         self.buffer = np.empty(_BUFFER_BYTES, np.uint8)
+
+
+def room_for(rows: int) -> Block:
+    """A block for so many points, to be filled."""
+    return Block(np.empty(rows, np.int64), np.empty(rows), np.empty(rows))
 
 
 _threads = local()
@@ -134,7 +140,9 @@ class Rows:
         self.flush()
         return self.points.mark()
 
-    def absorb(self, points: Points, places: Iterable[NDArray[np.void]], numbers: Sequence[int], file: int) -> None:
+    def absorb(
+        self, points: LaterPoints, places: Iterable[NDArray[np.void]], numbers: Sequence[int], file: int
+    ) -> None:
         """Add the points and places of a later part of the run.
 
         Args:

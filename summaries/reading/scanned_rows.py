@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from summaries.reading.columns import sorted_rows
-from summaries.reading.rows import FEW_ROWS, Rows
+from summaries.reading.rows import FEW_ROWS, Rows, room_for
 from summaries.wire.batches import Batch, BatchParser, whole_records
 from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
@@ -79,7 +79,8 @@ class ScannedRows(Rows):
         if len(rows) < self._tags:
             self.points.add(*sorted_rows(rows))
         else:
-            self.points.add(*compiled.sorted_rows(rows, self._tags, self._space.sorted))
+            out = room_for(len(rows)) if self.points.keeps_blocks else self._space.sorted
+            self.points.add(*compiled.sorted_rows(rows, self._tags, out))
 
     def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor

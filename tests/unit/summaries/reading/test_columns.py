@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from summaries.reading.columns import Epochs, Points, sorted_rows
+from summaries.reading.columns import Epochs, LaterPoints, Points, sorted_rows
 from summaries.wire.layout import ROW
 
 
@@ -65,7 +65,7 @@ def test_columns_grow_from_one_point_into_mapped_memory():
 @pytest.mark.parametrize("send", [False, True], ids=["here", "from another process"])
 def test_points_of_a_later_part_follow(counts, send):
     """Tags have other numbers there; marks and epochs count on."""
-    points, later = Points(), Points()
+    points, later = Points(), LaterPoints()
     points.add(*sorted_rows(rows([0] * counts[0])))
     points.mark()
     points.append(0, -1, 0.5, 0.25)
@@ -80,4 +80,4 @@ def test_points_of_a_later_part_follow(counts, send):
     assert block.value[-1] == 2.0 * (counts[1] - 1)
     assert list(points.epochs(0).ends()) == [(counts[0], 1), (counts[0] + 2, 2), (sum(counts) + 2, None)]
     assert points.marks == 2
-    assert later.columns() == []
+    assert not later.blocks
