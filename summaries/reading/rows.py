@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
-    from summaries.reading.columns import LaterPoints
+    from summaries.reading.columns import LaterPoints, Spread
     from summaries.storage.protocols import ReadableFile
     from summaries.wire.batches import Batch
 
@@ -74,6 +74,8 @@ class Rows:
         points: the scalars, by tag number.
         settled_places: PLACE[n] in pieces, in order.
     """
+
+    _spread: Spread | None = None
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
@@ -156,7 +158,7 @@ class Rows:
             piece["file"] = file
             piece["epoch"] += self.points.marks
             self.settled_places.append(piece)
-        self.points.absorb(points, numbers)
+        self.points.absorb(points, numbers, self._spread)
 
     def _settle_places(self, places: NDArray[np.void]) -> None:
         places["epoch"] = self.points.marks

@@ -40,6 +40,7 @@ class ScannedRows(Rows):
         super().__init__()
         self._space = workspace
         self._scanner = compiled.Scanner()
+        self._spread = scan.spread
         self._found = scan.Found(workspace.rows, workspace.places)
         self._cursor = self._scanner.cursor
         self._tags = 0

@@ -28,6 +28,7 @@ from summaries.wire.compiled.fields import (
 from summaries.wire.compiled.primitives import (
     checksum,
     compiled,
+    copy_to,
     load_f32,
     load_f64,
     load_u8,
@@ -349,3 +350,22 @@ def group(rows: Any, counts: Any, starts: Any, out: Any) -> Any:
         at = starts[row["tag"]]
         starts[row["tag"]] = at + 1
         steps[at], wall_times[at], values[at] = row["step"], row["wall_time"], row["value"]
+
+
+@compiled
+def spread(block: Any, counts: Any, addresses: Any) -> Any:
+    """Copy columns that are sorted by tag to where those of each tag are, without the interpreter's lock.
+
+    Args:
+        block: a Block.
+        counts: int64[t]: the number of points of each tag.
+        addresses: int64[t, 3]: where its steps, wall times and values belong; there is room for them.
+    """
+    steps, wall_times, values = block
+    start = np.int64(0)
+    for tag in range(len(counts)):
+        stop = start + counts[tag]
+        copy_to(addresses[tag, 0], steps, start, stop)
+        copy_to(addresses[tag, 1], wall_times, start, stop)
+        copy_to(addresses[tag, 2], values, start, stop)
+        start = stop
