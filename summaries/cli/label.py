@@ -8,6 +8,7 @@ import click
 
 from summaries.cli.options import access_options, examples
 from summaries.reading.annotations import LABELS
+from summaries.terminal import printable
 from summaries.tools import label
 
 if TYPE_CHECKING:
@@ -28,5 +29,5 @@ def command(runs: tuple[str, ...], label_: str, access: Access) -> int:
     """Label each run."""
     for run in runs:
         label(run, label_, **access)
-        print(f"{run}: {label_}")
+        print(f"{printable(run)}: {label_}")
     return 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries.cli.options import access_options, examples
+from summaries.terminal import printable
 from summaries.tools import note
 
 if TYPE_CHECKING:
@@ -27,5 +28,5 @@ __all__ = ["command"]
 def command(run: str, step: int, text: str, access: Access) -> int:
     """Add the note."""
     note(run, step, text, **access)
-    print(f"{run}: noted at step {step}")
+    print(f"{printable(run)}: noted at step {step}")
     return 0
