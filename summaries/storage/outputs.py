@@ -19,12 +19,12 @@ from summaries.storage.files import created, place_of
 from summaries.storage.names import counter, is_remote, join, relative
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Unpack
 
     from summaries.storage.files import Access
 
-__all__ = ["new_directory", "new_file"]
+__all__ = ["new_directory", "new_file", "remove_leftovers"]
 
 
 @contextmanager
@@ -118,6 +118,23 @@ def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def remove_leftovers(directory: str, names: Iterable[str]) -> None:
+    """Remove what processes that were killed had not finished of files in a directory. A store has nothing of the kind.
+
+    Args:
+        directory: a path or an address. Nobody else may be writing there.
+        names: the names of the files.
+    """
+    if is_remote(directory) or not os.path.isdir(directory):
+        return
+    known = {"gradledger", *names}
+    for name in os.listdir(directory):
+        whole, _, number = name.removesuffix(".tmp").lstrip(".").rpartition(".")
+        if name.endswith(".tmp") and number.isdecimal() and whole.rpartition(".")[0] in known:
+            with suppress(OSError):
+                os.unlink(os.path.join(directory, name))
 
 
 def _beside(final: str) -> str:

@@ -35,7 +35,7 @@ from summaries.wire.compiled.primitives import (
     load_u64,
     varint,
 )
-from summaries.wire.layout import CAPACITY, CLASS_NONE, CLASS_SCALAR, PLACE_CAPACITY
+from summaries.wire.layout import CAPACITY, CLASS_NONE, CLASS_SCALAR, CLASS_SKIPPED, PLACE_CAPACITY
 
 __all__ = [
     "FULL",
@@ -200,6 +200,10 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
         if at[5] > 0 and (kind == CLASS_NONE or not is_sound(buffer, at[4], at[5], schema.METADATA, stack)):
             return UNUSUAL
         previous = tag
+        if kind == CLASS_SKIPPED:
+            if what != 0x15 and value_kind(buffer, what, at, stack) < 0:
+                return UNUSUAL
+            continue
         if what == 0x15:
             value = np.float64(load_f32(buffer, at[2]))
         elif what == 0x42 and kind == CLASS_SCALAR:
@@ -307,7 +311,7 @@ def scan(
                 row["tag"], row["step"], row["wall_time"] = tag, step, wall_time
                 row["value"] = load_f32(buffer, stop - 4)
                 cursor[0] = stop + 4
-                cursor[1] += 1
+                cursor[1] += tags.entries[tag, 3] != CLASS_SKIPPED  # without a branch: else the row is overwritten
                 cursor[3] = tag
                 cursor[4] += 1
                 continue
