@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.curves import Curve
 
-__all__ = ["Failure", "Finding", "RunReport", "Severity", "counts"]
+__all__ = ["AuditInterrupted", "Failure", "Finding", "RunReport", "Severity", "counts"]
 
 _LONGEST = 200  # characters of a message in a repr
 
@@ -130,6 +130,18 @@ class RunReport:
             if curve.role == role and len(curve.value) and not self.main
         )
         return next((curve for curve in self.curves if curve.tag == self.main), None) or next(losses, None)
+
+
+class AuditInterrupted(KeyboardInterrupt):
+    """An audit was interrupted.
+
+    Args:
+        runs: what is known: the reports of the runs that had been audited.
+    """
+
+    def __init__(self, runs: Sequence[RunReport]) -> None:
+        super().__init__()
+        self.runs = runs
 
 
 def counts(findings: Sequence[Finding]) -> str:

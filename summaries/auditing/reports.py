@@ -11,6 +11,8 @@ from summaries.storage.files import write_file
 from summaries.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from summaries.auditing.findings import Failure, Finding, RunReport, Severity
 
 __all__ = ["Report"]
@@ -21,11 +23,11 @@ class Report:
     """What an audit found. In a notebook it is shown as a table; `show` shows the page with all curves.
 
     Attributes:
-        runs: sorted by name.
+        runs: sorted by name. Of more than 10,000 runs, they are kept on disk, and each is read when it is asked for.
         baseline: the path or address of the baseline that they were compared with; "" if there is none.
     """
 
-    runs: tuple[RunReport, ...]
+    runs: Sequence[RunReport]
     baseline: str = ""
 
     @property
@@ -41,7 +43,7 @@ class Report:
     @property
     def worst(self) -> Severity | None:
         """The severity of the worst finding; None if there are no findings."""
-        return max((finding.severity for finding in self.findings), default=None)
+        return max((run.worst for run in self.runs if run.worst is not None), default=None)
 
     def __repr__(self) -> str:
         parts = [counted(len(self.runs), "run"), counts(self.findings) or "nothing found"]

@@ -56,7 +56,7 @@ def in_order(places: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
 
 def items_by_kind(
     places: NDArray[np.void],
-    tags: Sequence[str],
+    tags: Mapping[int, str],
     metadata: Mapping[str, SummaryMetadata],
     files: Sequence[StoredFile],
     starts: SessionStarts,
@@ -65,7 +65,7 @@ def items_by_kind(
 
     Args:
         places: of the values, as `in_order` returns them.
-        tags: the names of tags, by their numbers.
+        tags: the names of tags by their numbers.
         metadata: tag → its first metadata, which tells its kind.
         files: the files of the run, by their numbers.
         starts: the starts of its sessions.
