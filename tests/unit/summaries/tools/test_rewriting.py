@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wire_events import SCALARS, TEXT, field, plain_scalars, sound_events, streams
 
-from summaries import Event, Summary, read_events, read_run
+from summaries import Event, Summary, read_events, read_run, verify
 from summaries.reading.indexed import indexer
 from summaries.storage.local import LOCAL
 from summaries.tools.copying import Tally, copy_file
 from summaries.tools.rewriting import Edit, Rewriter
 from summaries.tools.selecting import Selection
-from summaries.tools.verify import verify
 from summaries.wire.records import frame
 
 ENGINES = [False, pytest.param(True, marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra"))]
