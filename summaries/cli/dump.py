@@ -112,6 +112,8 @@ def _described(value: dict[str, Any]) -> str:
         return f"{kind}, damaged: {value['error']}"
     if kind == "text":
         return repr(value["text"]) if "text" in value else repr(value["texts"])
+    if kind == "none":
+        return f"no value, of plugin {value['plugin']}" if "plugin" in value else "no value"
     told = {name: one for name, one in value.items() if name not in {"tag", "kind", "bytes", "base64"}}
     sizes = [size_text(sum(value["bytes"]))] if "bytes" in value else []
     return " ".join([kind, *(f"{name}={_short(one)}" for name, one in told.items() if one != [""]), *sizes])

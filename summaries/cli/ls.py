@@ -89,7 +89,7 @@ def _print(console: Console, found: Sequence[Listing], places: tuple[str, ...], 
         print("no run matches", file=sys.stderr)
         return
     short = is_bounded(console) and len(places) == 1  # there is little room, and the place is the same in all names
-    runs = Column("run", [printable(one.run if short else one.path) for one in found], shrinks=True)
+    runs = Column("run", [printable(one.run if short else one.path) for one in found], shrinks=24)
     files = Column("files", [str(one.files) for one in found], right=True, rank=2)
     size = Column("size", [size_text(one.size) for one in found], right=True, rank=1)
     if quick:

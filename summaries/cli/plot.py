@@ -1,7 +1,7 @@
 """Curves drawn in a terminal: braille dots in colour, or plain characters where there are no colours or no braille.
 
-A library for this was weighed: plotext takes a quarter of a second to import, and version 6 broke its interface. What is
-needed is one kind of plot, of millions of points, with gaps where values are not finite.
+A library was weighed: plotext takes a quarter of a second to import, and version 6 broke its interface. What is needed
+is one kind of plot, of millions of points, with gaps where values are not finite.
 
 Each curve is reduced to what its columns of dots show (first, lowest, highest, last), then drawn as lines.
 """
@@ -34,6 +34,7 @@ _BRAILLE = 0x2800
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], np.uint8)  # [row, column] of a character
 _MOST_PIECES = 64  # a curve whose steps go back more often is drawn as points
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+_LEAST_POWER, _LARGEST_POWER = -323.0, 308.2  # of ten, that a float has
 _FINE = (1.0, 2.0, 5.0)  # between powers of ten
 
 
@@ -127,9 +128,9 @@ class _Axis:
         if log:
             low, high = math.log10(low), math.log10(high)
         if low == high:
-            pad = abs(low) / 2 or 0.5
+            pad = 0.5 if log else abs(low) / 2 or 0.5
             low, high = low - pad, high + pad
-        return cls(low, high, log)
+        return cls(max(low, _LEAST_POWER), min(high, _LARGEST_POWER), log) if log else cls(low, high)
 
     def places(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[n] from 0 to 1."""

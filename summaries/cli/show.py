@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +14,9 @@ from rich.text import Text
 from summaries.auditing.curves import averages
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
-from summaries.cli.columns import Column, is_bounded, print_columns
+from summaries.cli.columns import Column, is_bounded, print_columns, told_apart
 from summaries.cli.completion import complete_runs
+from summaries.cli.faults import tell_faults
 from summaries.cli.formats import (
     duration_text,
     kind_text,
@@ -57,9 +58,10 @@ _BRAILLE = "⣿"
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A run that is shown."""
+    """A run that is shown; its name is what tells it apart from the others."""
 
     path: str
+    name: str
     run: Run
     statistics: list[TagStatistics]
 
@@ -131,15 +133,18 @@ def command(
     shown: list[_Shown] = []
     status = 0
     for path, run, failures in read_places(places, runs or None, **access):
-        for trouble in (*failures, *map(str, run.faults if run else ())):
-            print(f"gradledger: {printable(trouble)}", file=sys.stderr)
+        for failure in failures:
+            print(f"gradledger: {printable(failure)}", file=sys.stderr)
+        tell_faults(run.faults if run else ())
         status = max(status, 2 * bool(failures))
         if run is not None:
             status = max(status, int(Listing(path, path, 0, 0, faults=run.faults).damaged))
-            shown.append(_Shown(path, run, show(run, tags or None, latest=latest)))
+            shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
     if shown and tags and not any(one.statistics for one in shown):
         known = dict.fromkeys(statistics.tag for one in shown for statistics in show(one.run))
         raise LookupError(f"no tag matches {' or '.join(tags)}; there are {', '.join(known) or 'none'}")
+    names = told_apart([one.path for one in shown])
+    shown = [replace(one, name=printable(name)) for one, name in zip(shown, names, strict=True)]
     if as_json:
         print(json.dumps([_as_dict(one) for one in shown], indent=1))
     elif shown:
@@ -169,6 +174,8 @@ def _print(console: Console, shown: list[_Shown], options: _Options, *, chosen: 
         print_columns(console, _columns(console, rows, several=len(shown) > 1, latest=options.latest))
     others = [(one, statistics) for one in shown for statistics in one.statistics if statistics.values is None]
     if others:
+        order = list(dict.fromkeys(statistics.tag for _, statistics in others))
+        others.sort(key=lambda pair: order.index(pair[1].tag))  # the runs of a tag beside each other
         console.print()
         print_columns(console, _other_columns(console, others, several=len(shown) > 1))
     _print_texts(console, shown, options, several=len(shown) > 1)
@@ -245,8 +252,8 @@ def _names(rows: Sequence[tuple[_Shown, TagStatistics]], *, several: bool) -> li
     """The columns that say what a row is about: a tag is told once for all of its runs."""
     tags = [found.tag for _, found in rows]
     firsts = [tag if i == 0 or tag != tags[i - 1] else "" for i, tag in enumerate(tags)]
-    names = [Column("tag", list(map(printable, firsts)), shrinks=True)]
-    return [*names, Column("run", [printable(one.path) for one, _ in rows], shrinks=True)] if several else names
+    names = [Column("tag", list(map(printable, firsts)), shrinks=32)]
+    return [*names, Column("run", [one.name for one, _ in rows], shrinks=24)] if several else names
 
 
 def _odd(found: TagStatistics) -> str:
@@ -303,7 +310,7 @@ def _print_texts(console: Console, shown: Sequence[_Shown], options: _Options, *
     """Print the last text of each tag."""
     for one in shown:
         for found in (found for found in one.statistics if found.kind == "texts"):
-            place = f"{printable(one.path)}: " if several else ""
+            place = f"{one.name}: " if several else ""
             console.print(Text(f"\n{place}{printable(found.tag)}, step {step_text(found.steps[1])}", "bold"))
             for line in _text_lines(one, found.tag, options):
                 console.print(Text(f"  {line}"), soft_wrap=not is_bounded(console))
@@ -353,6 +360,6 @@ def _print_plot(console: Console, shown: Sequence[_Shown], tag: str, options: _O
     if len(shown) > 1:
         for i, one in enumerate(shown):
             mark = Text(f"  {MARKS[i] if marks else '━━'} ", "" if marks else STYLES[i])
-            console.print(mark.append(shortened(printable(one.path), width - 5), "default"), soft_wrap=True)
+            console.print(mark.append(shortened(one.name, width - 5), "default"), soft_wrap=True)
     if left_out > 0:
         console.print(f"  {counted(left_out, 'more run')}: choose with --runs", style="dim")

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from summaries.auditing.curves import averages
-from summaries.cli.columns import Column, lines_of
+from summaries.cli.columns import Column, lines_of, told_apart
 from summaries.cli.completion import complete_runs
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
@@ -169,12 +169,12 @@ def _columns(
     bars = BARS if encodes(printing, BARS) else PLAIN_BARS
     now, wall_now = time.monotonic(), time.time()
     fresh = ["bold green" if now - changed.get((path, one.tag), -9.0) < _FRESH_SECS else "" for path, one in rows]
-    paths = [path for path, _ in rows]
+    paths = told_apart([path for path, _ in rows])
     names = [path if i == 0 or path != paths[i - 1] else "" for i, path in enumerate(paths)]
     values = [one.value for _, one in rows]
     return [
-        Column("run", list(map(printable, names)) if len(set(paths)) > 1 else [""] * len(rows), shrinks=True),
-        Column("tag", [printable(one.tag) for _, one in rows], shrinks=True),
+        Column("run", list(map(printable, names)) if len(set(paths)) > 1 else [""] * len(rows), shrinks=24),
+        Column("tag", [printable(one.tag) for _, one in rows], shrinks=32),
         Column("step", [step_text(int(one.step[-1])) for _, one in rows], right=True),
         Column("value", [number_text(float(value[-1])) for value in values], right=True, styles=fresh),
         Column("curve", [sparkline(averages(value, _SPARK), bars) for value in values], rank=1),
