@@ -118,14 +118,14 @@ def _short(found: Sequence[Listing], size: Column) -> list[Column]:
 def _long(found: Sequence[Listing], files: Column, size: Column) -> list[Column]:
     return [
         files,
-        Column("records", [step_text(one.records) for one in found], right=True, rank=6),
-        Column("first step", [step_text(one.steps and one.steps[0]) for one in found], right=True, rank=5),
+        Column("records", [step_text(one.records) for one in found], right=True, rank=7),
+        Column("first step", [step_text(one.steps and one.steps[0]) for one in found], right=True, rank=6),
         Column("last step", [step_text(one.steps and one.steps[1]) for one in found], right=True),
-        Column("points", [step_text(one.points) for one in found], right=True, rank=4),
+        Column("points", [step_text(one.points) for one in found], right=True, rank=5),
         Column("tags", [kinds_text(one.tags or {}) or "-" for one in found], rank=1),
         Column("started", [_time(one, 0) for one in found], rank=3),
-        Column("ended", [_time(one, 1) for one in found], rank=7),
-        Column("took", [_took(one) for one in found], right=True, rank=3),
+        Column("ended", [_time(one, 1) for one in found], rank=8),
+        Column("took", [_took(one) for one in found], right=True, rank=4),
         size,
     ]
 
