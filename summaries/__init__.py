@@ -57,7 +57,8 @@ from summaries.reading.restarts import Standing
 from summaries.reading.run import Run, Runs, read_logdir, read_run
 from summaries.reading.series import Items, Series
 from summaries.tools.clip_advice import ClipAdvice, clip_advice
-from summaries.tools.verify import Verdict, verify
+from summaries.tools.exporting import Exported, export
+from summaries.tools.verifying import Verdict, verify
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
 from summaries.writing.global_writer import GlobalSummaryWriter
@@ -78,6 +79,7 @@ __all__ = [
     "DamagedPayloadError",
     "Event",
     "EventFileWriter",
+    "Exported",
     "Failure",
     "Fault",
     "FaultKind",
@@ -111,6 +113,7 @@ __all__ = [
     "clip_advice",
     "compare",
     "custom_scalars",
+    "export",
     "figure",
     "histogram",
     "histogram_raw",

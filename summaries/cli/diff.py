@@ -18,7 +18,7 @@ from summaries.cli.formats import kind_text, number_text, step_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.terminal import console, printable, progress_bar
 from summaries.tools.described import plain
-from summaries.tools.diff import Diff, RunDiff, TagDiff, diff
+from summaries.tools.differing import Diff, RunDiff, TagDiff, diff
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from summaries.cli.formats import number_text, size_text, time_text
 from summaries.cli.options import access_options, examples, json_option, tags_option
 from summaries.errors import Fault, FaultKind
 from summaries.terminal import console, printable
-from summaries.tools.dump import DumpedEvent, dump, event_as_dict, fault_as_dict
+from summaries.tools.dumping import DumpedEvent, dump, event_as_dict, fault_as_dict
 from summaries.words import counted
 
 if TYPE_CHECKING:

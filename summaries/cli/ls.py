@@ -14,8 +14,8 @@ from summaries.cli.completion import complete_runs
 from summaries.cli.formats import duration_text, kinds_text, size_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.terminal import console, printable, progress_bar
-from summaries.tools.dump import fault_as_dict
-from summaries.tools.ls import Listing, ls
+from summaries.tools.dumping import fault_as_dict
+from summaries.tools.listing import Listing, ls
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -40,9 +40,19 @@ COMMANDS = {
     },
     "Mend": {
         "verify": "Check every byte of event files.",
+        "repair": "Write whole event files out of damaged ones.",
     },
     "Reshape": {
+        "merge": "Make one run of several that were resumed or split.",
+        "rename": "Give tags and runs new names.",
+        "drop": "Leave out tags.",
+        "keep": "Leave out all other tags.",
+        "thin": "Leave out points of scalars.",
+        "shift": "Move steps or times.",
+        "label": "Say which runs are good or bad.",
+        "note": "Write down something about a step of a run.",
         "export": "Export the scalars of runs to Parquet or CSV.",
+        "reduce": "Compute the mean and spread of runs, such as over seeds.",
     },
     "Other": {
         "completion": "Print the script with which a shell completes commands, runs and tags.",

@@ -31,9 +31,9 @@ from summaries.cli.plot import MARKS, STYLES, Curve, plot, smoothed
 from summaries.errors import FormatError
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, shortened, sparkline
 from summaries.tools.described import plain
-from summaries.tools.ls import Listing
+from summaries.tools.listing import Listing
 from summaries.tools.readable import read_places
-from summaries.tools.show import TagStatistics, show
+from summaries.tools.showing import TagStatistics, show
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from summaries.errors import Fault, FaultKind
 from summaries.storage.files import remembering
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
 from summaries.tools.described import plain_number
-from summaries.tools.tail import Point, Tailed
+from summaries.tools.tailing import Point, Tailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

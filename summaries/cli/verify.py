@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -29,12 +31,14 @@ __all__ = ["command"]
     epilog=examples(
         "gradledger verify runs",
         "gradledger verify s3://bucket/runs",
-        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read.",
+        "gradledger verify --json runs | jq .path",
+        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read or is no event file.",
     ),
 )
 @click.argument("paths", nargs=-1, required=True, shell_complete=complete_runs)
+@click.option("--json", "as_json", is_flag=True, help="Write a line of JSON for each file, for programs.")
 @access_options
-def command(paths: tuple[str, ...], access: Access) -> int:
+def command(paths: tuple[str, ...], as_json: bool, access: Access) -> int:
     """Verify each file, and print what was found."""
     damaged = failed = False
     unreached: list[UnreachableError] = []
@@ -50,8 +54,11 @@ def command(paths: tuple[str, ...], access: Access) -> int:
     for given in paths:
         try:
             for file in event_files([given], **access):
-                verdict = _verdict(file, fails)
-                damaged |= verdict is not None and verdict.damaged
+                verdict = _verdict(file, fails, as_json=as_json)
+                if verdict is None:
+                    continue
+                damaged |= verdict.damaged
+                failed |= not verdict.is_event_file
         except BrokenPipeError:
             raise
         except OSError as error:  # go on with the other paths
@@ -62,13 +69,17 @@ def command(paths: tuple[str, ...], access: Access) -> int:
     return 2 if failed else int(damaged)
 
 
-def _verdict(file: StoredFile, on_error: Callable[[OSError], object]) -> Verdict | None:
+def _verdict(file: StoredFile, on_error: Callable[[OSError], object], *, as_json: bool) -> Verdict | None:
     """Verify one file, and print what was found."""
     try:
         verdict = verify_file(file)
     except OSError as error:  # go on with the other files
         on_error(error)
         return None
+    if as_json:
+        known = {"damaged": verdict.damaged, "is_event_file": verdict.is_event_file}
+        print(json.dumps({**asdict(verdict), **known}))
+        return verdict
     print(f"{file.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
     for fault in verdict.faults:
         print(f"  {fault}")

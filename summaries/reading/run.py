@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.reading import decoders, tables
+from summaries.patterns import matcher
+from summaries.reading import decoders
 from summaries.reading.collector import Collector
 from summaries.reading.columns import Epochs
 from summaries.reading.graphs import graph_of, run_metadata_of
@@ -23,18 +24,17 @@ from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.restarts import SessionStarts
 from summaries.reading.rows import Workspace
 from summaries.reading.series import Items, Series
+from summaries.reading.tables import Tabular
 from summaries.storage.logdir import run_directories, run_files
 from summaries.storage.protocols import ReplacedError, expecting
 from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
-    import pyarrow as pa
+    from collections.abc import Callable, Mapping, Sequence
 
     from summaries.errors import Fault
+    from summaries.patterns import Patterns
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
@@ -57,7 +57,7 @@ _PLUGINS = {
 _OLD_STYLE = {KIND_HISTOGRAM: "histograms", KIND_IMAGE: "images", KIND_AUDIO: "audio"}
 
 
-class Run:
+class Run(Tabular):
     """The contents of the event files of one run.
 
     Attributes:
@@ -89,10 +89,11 @@ class Run:
         self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
         self._places = tuple(collector.rows.settled_places)
         self._points = collector.rows.points
+        columns = self._points.columns(copy=copy)
         self.scalars: dict[str, Series] = {
             tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
-            for number, (tag, block) in enumerate(zip(self.tags, self._points.columns(copy=copy), strict=False))
-            if len(block.step)
+            for tag, number in self._numbers.items()
+            if number < len(columns) and len((block := columns[number]).step)
         }
 
     def __repr__(self) -> str:
@@ -154,9 +155,10 @@ class Run:
         numbers, kinds = places["tag"][firsts].tolist(), places["kind"][firsts].tolist()
         bounds = pairwise([*firsts.tolist(), len(places)])
         restarted = len(self._starts) > 0
+        tags = {number: tag for tag, number in self._numbers.items()}
         for number, kind, (first, last) in zip(numbers, kinds, bounds, strict=True):
             own = places[first:last]
-            tag = self.tags[number]
+            tag = tags[number]
             bucket, decoder = self._bucket(tag, kind)
             restarts = self._starts.restarts(Epochs.of(own["epoch"])) if restarted else ()
             found[bucket][tag] = Items(
@@ -199,46 +201,23 @@ class Run:
         """
         return run_metadata_of(self._non_summary_events, self._stored)
 
-    def to_arrow(self) -> pa.Table:
-        """Return one long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
-
-        Raises:
-            ImportError: pyarrow is missing; the message says how to install it.
-        """
-        return tables.arrow_table(self.scalars)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the same as a DataFrame, with a categorical tag and wall_time in seconds since the epoch.
-
-        Raises:
-            ImportError: pandas is missing; the message says how to install it.
-        """
-        return tables.pandas_frame(self.scalars)
+    def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
+        """The scalars of this run, without a name."""
+        return {None: self.scalars}
 
 
-class Runs(dict[str, Run]):
+class Runs(dict[str, Run], Tabular):
     """Runs by name, as returned by `read_logdir`."""
 
-    def to_arrow(self) -> pa.Table:
-        """Return one long table of all scalars: run and tag (dictionary-encoded), step, wall_time, value.
-
-        Raises:
-            ImportError: pyarrow is missing; the message says how to install it.
-        """
-        return tables.arrow_table_of_runs({name: run.scalars for name, run in self.items()})
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the same as a DataFrame, with categorical run and tag.
-
-        Raises:
-            ImportError: pandas is missing; the message says how to install it.
-        """
-        return tables.pandas_frame_of_runs({name: run.scalars for name, run in self.items()})
+    def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
+        """The scalars of each run, by its name."""
+        return {name: run.scalars for name, run in self.items()}
 
 
 def read_run(
     path: str | os.PathLike[str],
     *,
+    tags: Patterns = None,
     fast: bool | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
@@ -247,6 +226,8 @@ def read_run(
 
     Args:
         path: a run's directory, or an event file; a local path, or an address that fsspec knows, such as `s3://…`.
+        tags: which tags to read, of scalars and everything else: a shell pattern, such as `"*/loss"`, or several; None
+            means all. Every record is still checked. Graphs, session logs and run metadata are always kept.
         fast: whether to use the compiled scanner (needs numba); None decides by whether numba is installed and by the
             size of the files. The result is the same.
         storage_options: for an address, the options of its file system, as fsspec takes them.
@@ -267,12 +248,14 @@ def read_run(
     array([1.        , 0.5       , 0.33333334])
     """
     files = run_files(path, storage_options=storage_options, cache=cache)
-    return read_files(files, sum(file.size for file in files), fast=fast)
+    return read_files(files, sum(file.size for file in files), tags=tags, fast=fast)
 
 
 def read_logdir(
     path: str | os.PathLike[str],
     *,
+    tags: Patterns = None,
+    runs: Patterns = None,
     fast: bool | None = None,
     jobs: int | None = None,
     storage_options: Mapping[str, object] | None = None,
@@ -282,6 +265,8 @@ def read_logdir(
 
     Args:
         path: the directory.
+        tags: as in `read_run`.
+        runs: which runs to read, by their names, as for tags. Files of other runs are not opened.
         fast: as in `read_run`.
         jobs: the number of runs to read at a time, each in a thread; None means one per core if the compiled scanner is
             used and the runs are large (1 MB on average), else 1.
@@ -299,27 +284,31 @@ def read_logdir(
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    runs = run_directories(path, storage_options=storage_options, cache=cache)
-    total = sum(file.size for files in runs.values() for file in files)
+    found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
+    total = sum(file.size for files in found.values() for file in files)
     fast = use_fast(total, fast)
-    workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(runs) else 1), len(runs))
-    with expecting(list(chain.from_iterable(runs.values()))):
+    wanted = None if tags is None else matcher(tags)
+    workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(found) else 1), len(found))
+    with expecting(list(chain.from_iterable(found.values()))):
         if workers <= 1:
-            return Runs({name: _read(files, fast) for name, files in runs.items()})
+            return Runs({name: _read(files, fast, wanted) for name, files in found.items()})
         with ThreadPoolExecutor(workers) as pool:
-            return Runs(zip(runs, pool.map(lambda files: _read(files, fast), runs.values()), strict=True))
+            return Runs(zip(found, pool.map(lambda files: _read(files, fast, wanted), found.values()), strict=True))
 
 
-def read_files(files: Sequence[StoredFile], total_bytes: int, *, fast: bool | None = None) -> Run:
+def read_files(
+    files: Sequence[StoredFile], total_bytes: int, *, tags: Patterns = None, fast: bool | None = None
+) -> Run:
     """Read these files, in this order, as one run.
 
     Args:
         files: event files, as they were listed.
         total_bytes: the number of bytes to be read, in this run and others; decides whether to use the scanner.
+        tags: as in `read_run`.
         fast: as in `read_run`.
     """
     with expecting(files):
-        return _read(files, use_fast(total_bytes, fast))
+        return _read(files, use_fast(total_bytes, fast), None if tags is None else matcher(tags))
 
 
 def use_fast(size: int, fast: bool | None) -> bool:
@@ -351,17 +340,17 @@ def _hint() -> None:
 _threads = local()
 
 
-def _read(files: Sequence[StoredFile], fast: bool) -> Run:
+def _read(files: Sequence[StoredFile], fast: bool, wanted: Callable[[str], bool] | None) -> Run:
     for _ in range(_MOST_REPLACED):
         try:
-            return _read_once(files, fast)
+            return _read_once(files, fast, wanted)
         except ReplacedError as error:
             files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
-    return _read_once(files, fast)
+    return _read_once(files, fast, wanted)
 
 
-def _read_once(files: Sequence[StoredFile], fast: bool) -> Run:
-    collector = Collector(workspace(), fast=fast)
+def _read_once(files: Sequence[StoredFile], fast: bool, wanted: Callable[[str], bool] | None) -> Run:
+    collector = Collector(workspace(), fast=fast, wanted=wanted)
     for file in files:
         collector.read(file)
     return Run(collector)

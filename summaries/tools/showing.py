@@ -12,7 +12,7 @@ from summaries.patterns import matcher
 from summaries.reading.restarts import Standing
 from summaries.reading.run import Run, read_run
 from summaries.reading.series import Series
-from summaries.tools.ls import KINDS
+from summaries.tools.listing import KINDS
 
 if TYPE_CHECKING:
     import os

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from summaries.errors import FaultKind
-from summaries.reading.event_iterator import events_at, events_of
+import numpy as np
+
+from summaries.errors import Fault, FaultKind
+from summaries.reading.indexed import indexer
+from summaries.reading.run import use_fast
 from summaries.storage.credentials import without_credentials
+from summaries.storage.files import place_of
+from summaries.storage.names import whole_name
+from summaries.wire.index import LOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from summaries.errors import Fault
     from summaries.storage.protocols import StoredFile
 
 __all__ = ["Verdict", "verify", "verify_file"]
+
+_OTHERS = frozenset({FaultKind.NO_EVENT_FILE, FaultKind.UNDECODABLE})
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,14 @@ class Verdict:
     def damaged(self) -> bool:
         """Whether there is a fault that does not occur in an intact file, even while it is being written."""
         return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+
+    @property
+    def is_event_file(self) -> bool:
+        """Whether it is an event file, damaged or not: False for one without records, or with records of other kinds.
+
+        An empty file is one that begins.
+        """
+        return self.events > 0 or not any(fault.kind in _OTHERS for fault in self.faults)
 
 
 def verify(
@@ -66,9 +82,14 @@ def verify(
     >>> verdict.events, verdict.damaged
     (2, False)
     """
-    faults: list[Fault] = []
-    events = sum(1 for _ in events_at(path, faults.append, storage_options=storage_options, cache=cache))
-    return Verdict(without_credentials(os.fspath(path)), events, tuple(faults))
+    storage, shown = place_of(path, storage_options=storage_options, cache=cache)
+    listed = storage.discover(shown, recursive=False)
+    files = sorted((file for file in listed if shown in (file.path, whole_name(file.path))), key=lambda file: file.path)
+    if not files:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
+    verdicts = [verify_file(file) for file in files]  # of a file in a store, which may be several objects
+    faults = tuple(fault for verdict in verdicts for fault in verdict.faults)
+    return Verdict(without_credentials(os.fspath(path)), sum(verdict.events for verdict in verdicts), faults)
 
 
 def verify_file(file: StoredFile) -> Verdict:
@@ -78,5 +99,10 @@ def verify_file(file: StoredFile) -> Verdict:
         OSError: the file cannot be read.
     """
     faults: list[Fault] = []
-    events = sum(1 for _ in events_of(file, faults.append))
+    events = 0
+    for item in indexer(fast=use_fast(file.size, None)).read(file):
+        if isinstance(item, Fault):
+            faults.append(item)
+        else:
+            events += int(np.count_nonzero(item.events["what"] != LOST))
     return Verdict(file.path, events, tuple(faults))

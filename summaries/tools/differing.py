@@ -12,8 +12,8 @@ import numpy as np
 from summaries.errors import FormatError
 from summaries.patterns import matcher
 from summaries.reading.run import Run
-from summaries.tools.export import RunsBelow
-from summaries.tools.ls import KINDS
+from summaries.tools.exporting.runs import RunsBelow
+from summaries.tools.listing import KINDS
 
 if TYPE_CHECKING:
     import os
