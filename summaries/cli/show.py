@@ -132,7 +132,7 @@ def command(
     """Show the runs, and print what is wrong with them."""
     shown: list[_Shown] = []
     status = 0
-    for path, run, failures in read_places(places, runs or None, **access):
+    for path, run, failures in read_places(places, runs or None, tags or None, **access):
         for failure in failures:
             print(f"gradledger: {printable(failure)}", file=sys.stderr)
         tell_faults(run.faults if run else ())
@@ -141,7 +141,8 @@ def command(
             status = max(status, int(Listing(path, path, 0, 0, faults=run.faults).damaged))
             shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
     if shown and tags and not any(one.statistics for one in shown):
-        known = dict.fromkeys(statistics.tag for one in shown for statistics in show(one.run))
+        every = [run for _, run, _ in read_places(places, runs or None, **access) if run is not None]
+        known = dict.fromkeys(found.tag for run in every for found in show(run))
         raise LookupError(f"no tag matches {' or '.join(tags)}; there are {', '.join(known) or 'none'}")
     names = told_apart([one.path for one in shown])
     shown = [replace(one, name=printable(name)) for one, name in zip(shown, names, strict=True)]

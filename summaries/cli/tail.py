@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from summaries.reading.series import Series
     from summaries.storage.files import Access
 
-__all__ = ["command"]
+__all__ = ["command", "table"]
 
 _INTERRUPTED = 130
 _SPARK = 16
@@ -140,13 +140,13 @@ def _live(printing: Console, tailed: Tailed) -> NoReturn:
     tailed.look(0)
     with Live(console=printing, auto_refresh=False, vertical_overflow="crop") as live:
         while True:
-            live.update(_table(printing, tailed, changed), refresh=True)
+            live.update(table(printing, tailed, changed), refresh=True)
             time.sleep(tailed.pause_secs)
             now = time.monotonic()
             changed |= {(point.run, point.tag): now for point in tailed.look()}
 
 
-def _table(printing: Console, tailed: Tailed, changed: dict[tuple[str, str], float]) -> Text:
+def table(printing: Console, tailed: Tailed, changed: dict[tuple[str, str], float]) -> Text:
     """A line for each tag; those that changed last stay if there is too little room."""
     rows = tailed.scalars()
     room = max(printing.height - _BELOW, 1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries.cli.completion import complete_runs
 from summaries.cli.options import examples
 from summaries.cli.rewriting import STATUS, rewriting_options
 from summaries.tools import thin
@@ -25,7 +26,7 @@ __all__ = ["command"]
         status=STATUS,
     ),
 )
-@click.argument("place")
+@click.argument("place", shell_complete=complete_runs)
 @click.option(
     "--every", type=click.IntRange(1), metavar="N", help="Keep the first point of a tag and each Nth after it."
 )

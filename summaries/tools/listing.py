@@ -19,12 +19,13 @@ from summaries.storage.protocols import expecting
 from summaries.tools.readable import path_of, read_readable, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Unpack
 
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
+    from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.reading.series import Items, Series
     from summaries.storage.files import Access
@@ -76,8 +77,8 @@ class Listing:
 
 def ls(
     *places: str | os.PathLike[str],
-    runs: str | Iterable[str] | None = None,
-    tags: str | Iterable[str] | None = None,
+    runs: Patterns = None,
+    tags: Patterns = None,
     quick: bool = False,
     on_run: Callable[[str, Listing], object] | None = None,
     **access: Unpack[Access],
@@ -152,7 +153,7 @@ def _listing(place: str, name: str, files: list[StoredFile], total: int | None, 
     size = sum(file.size for file in files)
     if total is None:
         return Listing(name, path, len(files), size)
-    run, failures = read_readable(files, total)
+    run, failures = read_readable(files, total, tags)
     if run is None:
         return Listing(name, path, len(files), size, failures=failures)
     counts, values = _values(run, matcher(tags))

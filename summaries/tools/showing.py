@@ -16,11 +16,12 @@ from summaries.tools.listing import KINDS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Unpack
 
     from numpy.typing import NDArray
 
+    from summaries.patterns import Patterns
     from summaries.reading.series import Items
     from summaries.storage.files import Access
 
@@ -87,7 +88,7 @@ class TagStatistics:
 
 def show(
     run: Run | str | os.PathLike[str],
-    tags: str | Iterable[str] | None = None,
+    tags: Patterns = None,
     *,
     latest: bool = False,
     **access: Unpack[Access],

@@ -1,0 +1,101 @@
+"""Every command that looks at runs takes every odd run: no traceback, no control characters, the status that it says."""
+
+import json
+import os
+
+import pytest
+from odd_runs import NAME, ODD_NAMES, ODD_RUNS, WHOLE, write_odd_runs
+
+from summaries.cli import main
+
+COMMANDS = {
+    "ls": ["ls"],
+    "ls --long": ["ls", "--long"],
+    "ls --json": ["ls", "--json"],
+    "show": ["show"],
+    "show, drawn otherwise": ["show", "--log", "--smooth", "0.5", "--latest", "--full"],
+    "show --json": ["show", "--json"],
+    "dump": ["dump"],
+    "dump --json": ["dump", "--json", "--full"],
+    "tail": ["tail"],
+    "tail --json": ["tail", "--json"],
+    "diff": ["diff", "good"],
+    "diff --json": ["diff", "--json", "good"],
+}
+DAMAGED = ("no event file", "zeros", "damaged", "not UTF-8", "no event")
+RUNS = {**ODD_RUNS, **dict.fromkeys(ODD_NAMES, WHOLE)}
+
+
+@pytest.fixture
+def ran(tmp_path, monkeypatch, capsys):
+    """Run a command on a run; returns its status and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good").mkdir()
+    (tmp_path / "good" / NAME).write_bytes(WHOLE)
+
+    def run(command, *places):
+        status = main([*command, "--", *places])
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        assert all(line.isprintable() for line in (printed.out + printed.err).split("\n"))
+        return status, printed.out, printed.err
+
+    return run
+
+
+def as_json(printed):
+    """What is printed as JSON: as a whole, or a value a line."""
+    try:
+        return json.loads(printed)
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in printed.splitlines()]
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize("width", [None, "40"])
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run(name, width, command, ran, monkeypatch):
+    if width:
+        monkeypatch.setenv("COLUMNS", width)
+    os.mkdir(name)
+    with open(os.path.join(name, NAME), "wb") as file:
+        file.write(RUNS[name])
+    status, out, err = ran(command, name)
+    if command[0] == "diff":
+        assert status == (int(name not in ODD_NAMES))
+    else:
+        assert status == int(name in DAMAGED), err
+    if "--json" in command:
+        as_json(out)
+
+
+@pytest.mark.only_on_disks("a link that leads nowhere")
+@pytest.mark.parametrize("command", [command for command in COMMANDS.values() if command[0] in ("ls", "show", "tail")])
+def test_all_of_them_with_one_that_cannot_be_read(command, ran):
+    *_, unreadable = write_odd_runs("odd")
+    status, _, err = ran(command, "odd")
+    assert status == 2
+    assert os.path.join(unreadable, NAME) in err
+    assert "No such file or directory" in err
+
+
+@pytest.mark.only_on_disks("a link that leads nowhere")
+@pytest.mark.parametrize("command", [["dump"], ["diff", "good"]])
+def test_one_that_cannot_be_read(command, ran):
+    *_, unreadable = write_odd_runs("odd")
+    status, _, err = ran(command, unreadable)
+    assert (status, err) == (2, f"gradledger: [Errno 2] No such file or directory: '{unreadable}/{NAME}'\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_nothing_there(command, ran):
+    status, out, err = ran(command, "nowhere")
+    assert (status, out, err) == (2, "", "gradledger: no such file or directory: nowhere\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_no_event_file(command, ran):
+    os.mkdir("bare")
+    status, out, err = ran(command, "bare")
+    assert (status, out) == (2, "")
+    assert err.startswith("gradledger: no event file (a name with 'tfevents' in it) ")
