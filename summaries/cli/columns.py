@@ -112,7 +112,7 @@ def _shared(room: int, widths: list[int]) -> list[int]:
     given = list(widths)
     left, waiting = room, sorted(range(len(widths)), key=widths.__getitem__)
     for number, i in enumerate(waiting):
-        given[i] = max(min(widths[i], left // (len(waiting) - number)), _NARROWEST)
+        given[i] = min(widths[i], max(left // (len(waiting) - number), _NARROWEST))
         left -= given[i]
     return given
 

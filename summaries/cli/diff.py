@@ -167,7 +167,9 @@ def _parting(what: str, tags: Sequence[TagDiff]) -> str:
     if not steps:
         return ""
     first = [printable(tag.tag) for tag in tags if tag.first_step == min(steps)]
-    return f"{what} part at step {step_text(min(steps))}, in {listed(first)} ({len(steps)} of {len(tags)} tags differ)"
+    return (
+        f"{what} part at step {step_text(min(steps))}, in {listed(first)} ({len(steps)} of {counted(len(tags), 'tag')})"
+    )
 
 
 def _print_only(console: Console, what: str, place: str, names: Sequence[str]) -> None:

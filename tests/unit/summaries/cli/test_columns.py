@@ -49,7 +49,7 @@ def test_wide_characters_are_aligned():
 
 def test_a_short_name_leaves_its_room_to_a_long_one():
     short, long = Column("s", ["ab"], shrinks=8), Column("l", ["c" * 50], shrinks=8)
-    assert lines(30, [short, long])[1] == "ab  " + "c" * 10 + "…" + "c" * 9
+    assert lines(30, [short, long])[1] == "ab  " + "c" * 13 + "…" + "c" * 12
 
 
 APART = {

@@ -28,12 +28,12 @@ def compared(tmp_path, monkeypatch, capsys):
 GRID = tensor("grid", np.zeros(3)), tensor("grid", np.ones(3))
 SENTENCES = {
     "the same": (WHOLE, WHOLE, 0, "the same: 1 tag at all steps"),
-    "curves": (WHOLE, losses([3.0, 2.5]), 1, "curves part at step 1, in loss (1 of 1 tags differ)"),
+    "curves": (WHOLE, losses([3.0, 2.5]), 1, "curves part at step 1, in loss (1 of 1 tag)"),
     "curves and others": (
         WHOLE + event(7, summary=GRID[0]),
         losses([9.0]) + event(7, summary=GRID[1]),
         1,
-        "curves part at step 0, in loss (1 of 1 tags differ); other values part at step 7, in grid (1 of 1 tags differ)",
+        "curves part at step 0, in loss (1 of 1 tag); other values part at step 7, in grid (1 of 1 tag)",
     ),
     "longer": (
         WHOLE,
@@ -118,7 +118,7 @@ def test_directories(tmp_path, monkeypatch, capsys):
         "runs only in old: x",
         "runs only in new: w",
         "z",
-        "curves part at step 1, in loss (1 of 1 tags differ)",
+        "curves part at step 1, in loss (1 of 1 tag)",
     ]
     assert lines[-1] == "2 runs in both: 1 different, 1 the same"
     assert main(["diff", "old/x", "old"]) == 1

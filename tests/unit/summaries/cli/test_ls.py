@@ -58,7 +58,12 @@ def test_columns_in_a_pipe(place, capsys):
     ]
 
 
-SORTS = {"name": ["a9", "a10", "b"], "size": ["b", "a10", "a9"], "step": ["b", "a9", "a10"], "ended": ["b", "a9", "a10"]}
+SORTS = {
+    "name": ["a9", "a10", "b"],
+    "size": ["b", "a10", "a9"],
+    "step": ["b", "a9", "a10"],
+    "ended": ["b", "a9", "a10"],
+}
 
 
 @pytest.mark.parametrize(("by", "names"), SORTS.items())

@@ -1,4 +1,4 @@
-"""Every command that looks at runs takes every odd run: no traceback, no control characters, the status that it says."""
+"""Every command that looks at runs takes every odd run: no traceback, no control characters, the right status."""
 
 import json
 import os

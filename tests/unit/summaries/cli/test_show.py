@@ -88,8 +88,17 @@ def test_json_has_every_statistic(shown):
     assert found["path"] == "run"
     [loss] = found["tags"]
     assert loss["values"] | {"std": 0, "quantiles": 0} == {
-        **{"nans": 1, "infinities": 1, "first": 1.0, "last": 3.0, "min": 1.0, "min_step": 0},
-        **{"max": 3.0, "max_step": 4, "mean": 2.0, "std": 0, "quantiles": 0},
+        "nans": 1,
+        "infinities": 1,
+        "first": 1.0,
+        "last": 3.0,
+        "min": 1.0,
+        "min_step": 0,
+        "max": 3.0,
+        "max_step": 4,
+        "mean": 2.0,
+        "std": 0,
+        "quantiles": 0,
     }
 
 

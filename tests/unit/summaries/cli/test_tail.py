@@ -50,8 +50,12 @@ def test_json_lines(run, capsys):
     run.write_bytes(ODD_RUNS["nothing finite"])
     main(["tail", "a", "-n", "1", "--json"])
     assert json.loads(capsys.readouterr().out) == {
-        **{"run": "a", "tag": "loss", "kind": "scalars", "step": 2},
-        **{"wall_time": 1_700_000_002.0, "value": "-inf"},
+        "run": "a",
+        "tag": "loss",
+        "kind": "scalars",
+        "step": 2,
+        "wall_time": 1_700_000_002.0,
+        "value": "-inf",
     }
 
 
@@ -65,7 +69,9 @@ def test_damage_is_told(run, capsys):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
 def test_follow_in_a_pipe(run):
     command = [sys.executable, "-m", "summaries", "tail", "-f", "-n", "1", "."]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as program:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    ) as program:
         assert program.stdout.readline() == "2023-11-14 22:13:22.000  ./a  step 2  loss  1\n"
         with run.open("ab") as file:
             file.write(losses([0.5], first=3))
@@ -82,7 +88,7 @@ def test_follow_on_a_terminal(run):
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(ENVIRONMENT, TERM="xterm-256color", COLUMNS="80", LINES="24")
-        os.execv(sys.executable, [sys.executable, "-m", "summaries", "tail", "-f", "a"])
+        os.execv(sys.executable, [sys.executable, "-m", "summaries", "tail", "-f", "a"])  # noqa: S606 - no shell is needed
     shown = ""
     written = interrupted = False
     for _ in polls():

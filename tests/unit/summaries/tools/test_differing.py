@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from odd_runs import NAME, ODD_RUNS, VERSION, WHOLE, event, losses, write_odd_runs
 
-from summaries import hparams, histogram, read_run, tensor, text
+from summaries import histogram, hparams, read_run, tensor, text
 from summaries.tools import diff
 
 

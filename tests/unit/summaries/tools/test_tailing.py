@@ -128,5 +128,5 @@ def test_no_event_file(tmp_path):
 
 
 def test_a_count_below_zero(tmp_path):
-    with pytest.raises(ValueError, match="^count must be at least 0, got -1$"):
+    with pytest.raises(ValueError, match=r"^count must be at least 0, got -1$"):
         list(tail(tmp_path, count=-1))
