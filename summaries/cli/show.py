@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from rich.cells import cell_len
 from rich.text import Text
 
 from summaries.auditing.curves import averages
@@ -29,9 +30,9 @@ from summaries.cli.formats import (
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.cli.plot import MARKS, STYLES, Curve, plot, smoothed
 from summaries.errors import FormatError
-from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, shortened, sparkline
+from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
-from summaries.tools.listing import Listing
+from summaries.tools.listing import DAMAGE
 from summaries.tools.readable import read_places
 from summaries.tools.showing import TagStatistics, show
 from summaries.words import counted
@@ -132,14 +133,16 @@ def command(
     """Show the runs, and print what is wrong with them."""
     shown: list[_Shown] = []
     status = 0
-    for path, run, failures in read_places(places, runs or None, tags or None, **access):
-        for failure in failures:
-            print(f"gradledger: {printable(failure)}", file=sys.stderr)
-        tell_faults(run.faults if run else ())
-        status = max(status, 2 * bool(failures))
-        if run is not None:
-            status = max(status, int(Listing(path, path, 0, 0, faults=run.faults).damaged))
-            shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
+    with progress_bar(None) as on_run:
+        for path, run, failures in read_places(places, runs or None, tags or None, **access):
+            on_run(path, None)
+            for failure in failures:
+                print(f"gradledger: {printable(failure)}", file=sys.stderr)
+            tell_faults(run.faults if run else ())
+            status = max(status, 2 * bool(failures))
+            if run is not None:
+                status = max(status, int(any(fault.kind in DAMAGE for fault in run.faults)))
+                shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
     if shown and tags and not any(one.statistics for one in shown):
         every = [run for _, run, _ in read_places(places, runs or None, **access) if run is not None]
         known = dict.fromkeys(found.tag for run in every for found in show(run))
@@ -193,7 +196,7 @@ def _print_head(console: Console, shown: _Shown) -> None:
     run, found = shown.run, shown.statistics
     console.print(Text(printable(shown.path), "bold"), soft_wrap=True)
     if found:
-        first, last = min(min(one.steps) for one in found), max(max(one.steps) for one in found)
+        first, last = min(one.steps[0] for one in found), max(one.steps[1] for one in found)
         began, ended = min(one.wall_times[0] for one in found), max(one.wall_times[1] for one in found)
         kinds: dict[str, int] = {}
         for one in found:
@@ -203,10 +206,20 @@ def _print_head(console: Console, shown: _Shown) -> None:
         told += [f"took {duration_text(ended - began)}"] if np.isfinite(ended - began) else []
     else:
         told = ["no values", counted(len(run.files), "file")]
-    console.print(Text(f"  {', '.join(told)}"), soft_wrap=not is_bounded(console))
-    if run.hparams:
-        given = ", ".join(f"{name}={_plainly(value)}" for name, value in run.hparams.items())
-        console.print(Text(f"  {printable(given)}"), soft_wrap=not is_bounded(console))
+    _print_list(console, told)
+    _print_list(console, [printable(f"{name}={_plainly(value)}") for name, value in run.hparams.items()])
+
+
+def _print_list(console: Console, parts: Sequence[str]) -> None:
+    """Print some parts with commas between them; no line breaks within a part if that can be avoided."""
+    line = ""
+    for part in parts:
+        if line and cell_len(line) + 2 + cell_len(part) + 3 > console.width:
+            console.print(Text(f"  {line},"), soft_wrap=True)
+            line = ""
+        line = f"{line}, {part}" if line else part
+    if line:
+        console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _plainly(value: bool | float | str) -> str:
@@ -262,8 +275,8 @@ def _odd(found: TagStatistics) -> str:
     values = found.values
     told = [f"{values.nans} nan"] if values and values.nans else []
     told += [f"{values.infinities} inf"] if values and values.infinities else []
-    told += [counted(found.restarts, "restart")] if found.restarts else []
     told += [f"{found.superseded} superseded"] if found.superseded else []
+    told += [counted(found.restarts, "restart")] if found.restarts and not found.superseded else []
     return ", ".join(told)
 
 

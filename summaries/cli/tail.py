@@ -17,10 +17,10 @@ from summaries.cli.columns import Column, lines_of, told_apart
 from summaries.cli.completion import complete_runs
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
-from summaries.errors import Fault, FaultKind
 from summaries.storage.files import remembering
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
 from summaries.tools.described import plain_number
+from summaries.tools.listing import DAMAGE
 from summaries.tools.tailing import Point, Tailed
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from summaries.errors import Fault
     from summaries.reading.series import Series
     from summaries.storage.files import Access
 
@@ -86,7 +87,7 @@ def command(
         print(f"gradledger: {printable(str(trouble))}", file=sys.stderr)
         if isinstance(trouble, OSError):
             status = 2
-        elif trouble.kind.is_data_loss and trouble.kind is not FaultKind.UNFINISHED_TAIL:
+        elif trouble.kind in DAMAGE:
             status = max(status, 1)
 
     given = places or (".",)

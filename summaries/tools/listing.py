@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["KINDS", "Listing", "ls"]
+__all__ = ["DAMAGE", "KINDS", "Listing", "ls"]
 
 KINDS = ("scalars", "histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
 """The attributes of `Run` that map tags to values."""
+
+DAMAGE = frozenset(kind for kind in FaultKind if kind.is_data_loss and kind is not FaultKind.UNFINISHED_TAIL)
+"""The kinds of faults that do not occur in an intact file, even while it is being written."""
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 
@@ -72,7 +75,7 @@ class Listing:
     @property
     def damaged(self) -> bool:
         """Whether there is a fault that does not occur in an intact file, even while it is being written."""
-        return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+        return any(fault.kind in DAMAGE for fault in self.faults)
 
 
 def ls(

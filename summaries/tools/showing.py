@@ -69,8 +69,8 @@ class TagStatistics:
         tag: the tag.
         kind: the attribute of `Run` that has it: "scalars", "histograms", "images", …
         count: number of values.
-        steps: the first and the last step, in the order they were written.
-        wall_times: the first and the last time, in that order, in seconds since the epoch.
+        steps: the lowest and the highest step.
+        wall_times: of the first and the last value, in the order they were written, in seconds since the epoch.
         superseded: how many values a restart of the run made invalid.
         restarts: how often the steps went back.
         values: statistics of scalars; None for other kinds.
@@ -133,7 +133,7 @@ def _statistics(kind: str, whole: Series | Items, *, latest: bool) -> TagStatist
         whole.tag,
         kind,
         len(used),
-        (int(used.step[0]), int(used.step[-1])),
+        (int(used.step.min()), int(used.step.max())),
         (float(used.wall_time[0]), float(used.wall_time[-1])),
         superseded,
         _restarts(whole),

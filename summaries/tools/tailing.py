@@ -99,8 +99,7 @@ class Tailed:
         storages = [place_of(place, **access) for place in self._places]
         self.pause_secs = max((storage.poll_secs for storage, _ in storages), default=0.0)
         for storage, path in storages:
-            if not storage.exists(path):
-                raise FileNotFoundError(f"no such file or directory: {path}")
+            storage.discover(path)
 
     def look(self, most: int | None = None) -> list[Point]:
         """Read what is new, and return the new points, oldest first.

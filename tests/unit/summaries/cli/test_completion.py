@@ -17,7 +17,7 @@ from summaries.cli import main
 from summaries.cli.completion import COMPLETE
 from summaries.cli.program import COMMANDS, program
 
-pytestmark = pytest.mark.only_on_disks("shells complete paths of disks")
+pytestmark = pytest.mark.only_on_disks(reason="shells complete paths of disks")
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,7 @@ def test_a_run(name, width, command, ran, monkeypatch):
         as_json(out)
 
 
-@pytest.mark.only_on_disks("a link that leads nowhere")
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
 @pytest.mark.parametrize("command", [command for command in COMMANDS.values() if command[0] in ("ls", "show", "tail")])
 def test_all_of_them_with_one_that_cannot_be_read(command, ran):
     *_, unreadable = write_odd_runs("odd")
@@ -79,7 +79,7 @@ def test_all_of_them_with_one_that_cannot_be_read(command, ran):
     assert "No such file or directory" in err
 
 
-@pytest.mark.only_on_disks("a link that leads nowhere")
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
 @pytest.mark.parametrize("command", [["dump"], ["diff", "good"]])
 def test_one_that_cannot_be_read(command, ran):
     *_, unreadable = write_odd_runs("odd")

@@ -39,7 +39,7 @@ def test_a_row_of_statistics(shown):
 def test_what_is_odd_is_told(shown):
     odd = VERSION + losses([1.0, float("nan"), float("inf"), 2.0]) + losses([3.0], first=2)
     printed = shown({"run": odd}, "--no-plot").out
-    assert "1 nan, 1 inf, 1 restart, 2 superseded" in printed
+    assert "1 nan, 1 inf, 2 superseded" in printed
 
 
 def test_runs_beside_each_other_by_what_tells_them_apart(shown):

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import pty
 import re
 import select
 import signal
@@ -65,7 +64,7 @@ def test_damage_is_told(run, capsys):
     assert capsys.readouterr().err.startswith("gradledger: data checksum mismatch: got ")
 
 
-@pytest.mark.only_on_disks("it starts a program")
+@pytest.mark.only_on_disks(reason="it starts a program")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
 def test_follow_in_a_pipe(run):
     command = [sys.executable, "-m", "summaries", "tail", "-f", "-n", "1", "."]
@@ -81,10 +80,12 @@ def test_follow_in_a_pipe(run):
     assert program.returncode == 130
 
 
-@pytest.mark.only_on_disks("it starts a program")
+@pytest.mark.only_on_disks(reason="it starts a program")
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of other systems")
 def test_follow_on_a_terminal(run):
     """A table, drawn anew when there is something new; Ctrl-C leaves it there, and shows the cursor again."""
+    import pty
+
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(ENVIRONMENT, TERM="xterm-256color", COLUMNS="80", LINES="24")

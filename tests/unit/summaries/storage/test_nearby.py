@@ -7,7 +7,7 @@ import pytest
 from summaries.storage import nearby as module
 from summaries.storage.nearby import head_of, nearby
 
-pytestmark = pytest.mark.only_on_disks("shells complete paths of disks")
+pytestmark = pytest.mark.only_on_disks(reason="shells complete paths of disks")
 
 
 @pytest.fixture(autouse=True)

@@ -42,7 +42,7 @@ def test_times_that_are_not_finite_do_not_count(tmp_path):
     assert found.wall_times == (1e300, 1e300)
 
 
-@pytest.mark.only_on_disks("a link that leads nowhere")
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
 def test_a_run_that_cannot_be_read_is_told(tmp_path):
     *_, unreadable = write_odd_runs(tmp_path)
     found = {one.path: one for one in ls(tmp_path)}
@@ -51,7 +51,7 @@ def test_a_run_that_cannot_be_read_is_told(tmp_path):
     assert len(found) == len(os.listdir(tmp_path))
 
 
-@pytest.mark.only_on_disks("a link that leads nowhere")
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
 def test_the_other_files_of_a_run_are_read(tmp_path):
     (tmp_path / NAME).write_bytes(WHOLE)
     os.symlink("nowhere", tmp_path / "a.tfevents")
@@ -59,6 +59,7 @@ def test_the_other_files_of_a_run_are_read(tmp_path):
     assert (found.points, found.failures) == (3, (f"{tmp_path}/a.tfevents: No such file or directory",))
 
 
+@pytest.mark.only_on_disks(reason="a store has no permissions of directories")
 def test_a_directory_that_cannot_be_listed(tmp_path, refuse_to_list):
     for name in ("open", "closed"):
         (tmp_path / name).mkdir()

@@ -40,7 +40,7 @@ def test_runs_and_tags_are_chosen(tmp_path):
     assert not list(tail(tmp_path, tags="nothing"))
 
 
-@pytest.mark.only_on_disks("a link that leads nowhere")
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
 def test_trouble_is_told_once(tmp_path):
     *_, unreadable = write_odd_runs(tmp_path)
     told = []
@@ -85,6 +85,7 @@ def test_a_run_that_was_replaced_begins_again(tmp_path):
     assert steps(tailed.look()) == [("loss", 0, 5.0)]
 
 
+@pytest.mark.only_on_disks(reason="a store has no directories without files")
 def test_following_waits_for_a_place_without_files(tmp_path):
     tailed = Tailed([tmp_path], follow=True)
     assert tailed.look() == []
@@ -122,6 +123,7 @@ def test_no_such_place(tmp_path):
             list(tail(tmp_path / "nowhere", follow=follow))
 
 
+@pytest.mark.only_on_disks(reason="a store has no directories without files")
 def test_no_event_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="no event file"):
         list(tail(tmp_path))
