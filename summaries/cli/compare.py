@@ -11,11 +11,13 @@ from summaries.auditing.comparison import compare_runs
 from summaries.auditing.report import comparison as report
 from summaries.auditing.report import comparison_page
 from summaries.cli.completion import complete_runs
-from summaries.cli.options import access_options, examples, jobs_option, output_option
+from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.terminal import console, progress_bar
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from summaries.storage.files import Access
 
 __all__ = ["command"]
@@ -46,6 +48,7 @@ __all__ = ["command"]
 @output_option
 @click.option("--config", metavar="FILE", help="A TOML file, as for audit: what tags mean.")
 @jobs_option
+@executor_option
 @access_options
 def command(
     logdir: str,
@@ -59,6 +62,7 @@ def command(
     output: str | None,
     config: str | None,
     jobs: int | None,
+    executor: Executor | None,
     access: Access,
 ) -> int:
     """Compare runs, and write what was found; returns 0.
@@ -79,6 +83,7 @@ def command(
                 good=good,
                 bad=bad,
                 jobs=jobs,
+                executor=executor,
                 on_run=on_run,
                 **access,
             )

@@ -59,7 +59,9 @@ def command(
     kind: Any,
     wide: bool,
     access: Access,
-    **options: bool,
+    latest: bool,
+    incremental: bool,
+    delete: bool,
 ) -> int:
     """Export, and print what was written."""
     damaged = False
@@ -80,12 +82,14 @@ def command(
             runs=runs or None,
             wide=wide,
             on_run=on_run,
-            **options,
+            latest=latest,
+            incremental=incremental,
+            delete=delete,
             **access,
         )
     if not done.rows and not done.unchanged and (tags or runs):
         print(f"gradledger: no {'run' if runs and not done.written else 'tag'} matches", file=sys.stderr)
-    told = _told(done, "row" if wide else "point", deleted=options["delete"])
+    told = _told(done, "row" if wide else "point", deleted=delete)
     print(f"{without_credentials(target)}: {told}", file=sys.stderr if target == "-" else sys.stdout)
     return int(damaged)
 

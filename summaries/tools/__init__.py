@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from summaries.tools.showing import TagStatistics, ValueStatistics, show
     from summaries.tools.tailing import Point, tail
     from summaries.tools.thinning import thin
-    from summaries.tools.verifying import Verdict, verify, verify_file
+    from summaries.tools.verifying import Verdict, verify, verify_file, verify_logdir
 
 __all__ = [
     "Diff",
@@ -59,6 +59,7 @@ __all__ = [
     "thin",
     "verify",
     "verify_file",
+    "verify_logdir",
 ]
 
 _NAMES = {
@@ -77,7 +78,7 @@ _NAMES = {
     "showing": ("TagStatistics", "ValueStatistics", "show"),
     "tailing": ("Point", "tail"),
     "thinning": ("thin",),
-    "verifying": ("Verdict", "verify", "verify_file"),
+    "verifying": ("Verdict", "verify", "verify_file", "verify_logdir"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

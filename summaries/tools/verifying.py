@@ -1,4 +1,4 @@
-"""Verify: read every byte of an event file, and report what is damaged."""
+"""Verify: read every byte of event files, and report what is damaged."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import Fault, FaultKind
+from summaries.execution.tasks import Died, run_tasks
+from summaries.reading.fast import use_fast
 from summaries.reading.indexed import indexer
-from summaries.reading.run import use_fast
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import place_of
+from summaries.storage.logdir import files_below
 from summaries.storage.names import whole_name
+from summaries.storage.protocols import expecting
 from summaries.wire.index import LOST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
 
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["Verdict", "verify", "verify_file"]
+__all__ = ["Verdict", "verdicts", "verify", "verify_file", "verify_logdir"]
 
 _OTHERS = frozenset({FaultKind.NO_EVENT_FILE, FaultKind.UNDECODABLE})
 
@@ -106,3 +111,78 @@ def verify_file(file: StoredFile) -> Verdict:
         else:
             events += int(np.count_nonzero(item.events["what"] != LOST))
     return Verdict(file.path, events, tuple(faults))
+
+
+def verify_logdir(
+    path: str | os.PathLike[str],
+    *,
+    on_error: Callable[[OSError], object] | None = None,
+    executor: Executor | None = None,
+    storage_options: Mapping[str, object] | None = None,
+    cache: bool | str | os.PathLike[str] = False,
+) -> list[Verdict]:
+    """Read every event file below a directory whole, as `verify` reads one.
+
+    Args:
+        path: the directory, or an event file.
+        on_error: called with the error of each file and each directory that cannot be read; the others are verified
+            all the same. If None, the error is raised.
+        executor: where to read, as in `audit`; None reads one file after the other.
+        storage_options: as in `verify`.
+        cache: as in `verify`.
+
+    Returns:
+        A verdict for each file that could be read: sorted, a run before the runs below it.
+
+    Raises:
+        FileNotFoundError: the path does not exist, or there is no event file below it.
+        OSError: a file or directory cannot be read, and there is no `on_error`.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter
+    >>> directory = tempfile.mkdtemp()
+    >>> for name in ("a", "b"):
+    ...     with SummaryWriter(f"{directory}/{name}") as writer:
+    ...         writer.add_scalar("loss", 0.5, 0)
+    >>> [verdict.events for verdict in verify_logdir(directory)]
+    [2, 2]
+    """
+    files = files_below(path, on_error, storage_options=storage_options, cache=cache)
+    found = {verdict.path: verdict for verdict in verdicts(files, on_error, executor)}
+    return [found[file.path] for file in files if file.path in found]
+
+
+def verdicts(
+    files: Sequence[StoredFile],
+    on_error: Callable[[OSError], object] | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Verdict]:
+    """Yield `verify_file` of each file; those that an executor verifies, as they are done.
+
+    Args:
+        files: the files, of one storage.
+        on_error: called with the error of each file that cannot be read; if None, it is raised.
+        executor: where to read; None reads one file after the other.
+    """
+    for file, outcome in run_tasks(_Task(), files, executor=executor, size=lambda file: file.size):
+        if isinstance(outcome, Verdict):
+            yield outcome
+            continue
+        error = ChildProcessError(f"{file.path}: {outcome.reason}") if isinstance(outcome, Died) else outcome
+        if on_error is None:
+            raise error
+        on_error(error)
+
+
+class _Task:
+    """`verify_file`, which gives its error back."""
+
+    def expecting(self, files: Sequence[StoredFile]) -> AbstractContextManager[object]:
+        """While this context lasts, these files will be read."""
+        return expecting(files)
+
+    def __call__(self, file: StoredFile) -> Verdict | OSError:
+        try:
+            return verify_file(file)
+        except OSError as error:
+            return error
