@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.columns import Column, print_columns
-from summaries.cli.completion import complete_runs
 from summaries.cli.faults import tell_faults
 from summaries.cli.formats import kind_text, number_text, step_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option

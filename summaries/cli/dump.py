@@ -10,7 +10,7 @@ import click
 import numpy as np
 from rich.text import Text
 
-from summaries.cli.completion import complete_files
+from summaries.cli.candidates import complete_files
 from summaries.cli.formats import number_text, size_text, time_text
 from summaries.cli.options import access_options, examples, json_option, tags_option
 from summaries.errors import Fault

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples, tags_option
 from summaries.cli.rewriting import STATUS, rewriting_options
 from summaries.tools import keep

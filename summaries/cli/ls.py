@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.columns import Column, is_bounded, print_columns
-from summaries.cli.completion import complete_runs
 from summaries.cli.formats import duration_text, kinds_text, size_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.terminal import console, printable, progress_bar

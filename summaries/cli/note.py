@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples
 from summaries.tools import note
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, json_option, runs_option
 from summaries.cli.rewriting import new_place_option, report
 from summaries.terminal import progress_bar

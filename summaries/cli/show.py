@@ -15,8 +15,8 @@ from rich.text import Text
 from summaries.auditing.curves import averages
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
+from summaries.cli.candidates import complete_runs
 from summaries.cli.columns import Column, is_bounded, print_columns, told_apart
-from summaries.cli.completion import complete_runs
 from summaries.cli.faults import tell_faults
 from summaries.cli.formats import (
     duration_text,

@@ -13,8 +13,8 @@ from rich.live import Live
 from rich.text import Text
 
 from summaries.auditing.curves import averages
+from summaries.cli.candidates import complete_runs
 from summaries.cli.columns import Column, lines_of, told_apart
-from summaries.cli.completion import complete_runs
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.storage.files import remembering

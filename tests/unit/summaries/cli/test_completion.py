@@ -40,7 +40,7 @@ CASES = {
     "runs": (["show", ""], ["runs/lr=0.1", "runs/lr=0.5"]),
     "a second run": (["diff", "runs/lr=0.1", "runs/lr=0.5"], ["runs/lr=0.5"]),
     "files": (["dump", "runs/lr=0.1"], [f"runs/lr=0.1/{NAME}"]),
-    "tags": (["show", "runs/lr=0.1", "--tags", ""], ["loss", "val/loss", "w[[]0]:1"]),
+    "tags": (["show", "runs/lr=0.1", "--tags", ""], ["loss", "val/loss", "w[0]:1"]),
     "tags of all runs below": (["show", "runs", "--tags", "v"], ["val/loss"]),
     "tags by equals": (["show", "runs", "--tags=v"], ["val/loss"]),
     "tags of nothing": (["show", "--tags", ""], []),
@@ -97,7 +97,7 @@ def test_the_script_is_printed(shell, capsys):
 
 
 def test_a_fault_of_ours_is_silent(monkeypatch):
-    monkeypatch.setattr("summaries.cli.completion.head_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("summaries.cli.candidates.head_of", lambda *_: 1 / 0)
     assert completed("show", "runs", "--tags", "") == []
 
 

@@ -12,7 +12,7 @@ from summaries.cli import main
 def place(tmp_path, monkeypatch):
     """Three runs of a size each, one damaged, in the directory `runs`."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.delenv("COLUMNS", raising=False)
     for name, data in {"b": WHOLE, "a10": ODD_RUNS["damaged"], "a9": ODD_RUNS["restarts"]}.items():
         (tmp_path / "runs" / name).mkdir(parents=True)
         (tmp_path / "runs" / name / NAME).write_bytes(data)

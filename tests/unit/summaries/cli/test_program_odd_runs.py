@@ -55,8 +55,7 @@ def as_json(printed):
 @pytest.mark.parametrize("width", [None, "40"])
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run(name, width, command, ran, monkeypatch):
-    if width:
-        monkeypatch.setenv("COLUMNS", width)
+    monkeypatch.setenv("COLUMNS", width or "")
     os.mkdir(name)
     with open(os.path.join(name, NAME), "wb") as file:
         file.write(RUNS[name])
