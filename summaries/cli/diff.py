@@ -12,7 +12,7 @@ import click
 from rich.text import Text
 
 from summaries.cli.candidates import complete_runs
-from summaries.cli.columns import Column, print_columns
+from summaries.cli.columns import Column, is_bounded, print_columns
 from summaries.cli.faults import tell_faults
 from summaries.cli.formats import kind_text, number_text, step_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
@@ -145,7 +145,7 @@ def _plainly(value: Any) -> str:
 
 
 def _print_summary(console: Console, found: RunDiff, names: tuple[str, str]) -> None:
-    """Print in one sentence what a user wants to know first."""
+    """Print what a user wants to know first, in a line or two."""
     if not found.different:
         console.print(Text(f"the same: {counted(len(found.tags), 'tag')} at all steps", "green"), soft_wrap=True)
         return
@@ -155,10 +155,8 @@ def _print_summary(console: Console, found: RunDiff, names: tuple[str, str]) -> 
         said = ["no value differs at a common step"]
         shorter = [printable(tag.tag) for tag in found.different_tags if any(tag.only)]
         said += [f"only one has all steps of {listed(shorter)}"] if shorter else []
-    alone = sum(map(len, found.only))
-    said += [f"{counted(alone, 'tag')} in only one of them"] if alone else []
-    said += [f"{counted(len(found.hyperparameters), 'hyperparameter')} different"] if found.hyperparameters else []
-    console.print(Text("; ".join(filter(None, said)), "bold yellow"), soft_wrap=True)
+    for sentence in filter(None, said):
+        console.print(Text(sentence, "bold yellow"), soft_wrap=not is_bounded(console))
 
 
 def _parting(what: str, tags: Sequence[TagDiff]) -> str:
