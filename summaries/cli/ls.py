@@ -88,7 +88,8 @@ def _print(console: Console, found: Sequence[Listing], places: tuple[str, ...], 
     if not found:
         print("no run matches", file=sys.stderr)
         return
-    short = is_bounded(console) and len(places) == 1  # there is little room, and the place is the same in all names
+    # On a terminal there is little room, and one place would be the same in all names.
+    short = is_bounded(console) and len(places) == 1 and all(one.run != "." for one in found)
     runs = Column("run", [printable(one.run if short else one.path) for one in found], shrinks=24)
     files = Column("files", [str(one.files) for one in found], right=True, rank=2)
     size = Column("size", [size_text(one.size) for one in found], right=True, rank=1)

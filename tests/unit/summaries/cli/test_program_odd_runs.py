@@ -4,9 +4,13 @@ import json
 import os
 
 import pytest
+from helpers import ROOT
 from odd_runs import NAME, ODD_NAMES, ODD_RUNS, WHOLE, write_odd_runs
 
+from summaries import read_run
 from summaries.cli import main
+from summaries.tools import verify
+from summaries.tools.listing import KINDS
 
 COMMANDS = {
     "ls": ["ls"],
@@ -23,6 +27,7 @@ COMMANDS = {
     "diff --json": ["diff", "--json", "good"],
 }
 DAMAGED = ("no event file", "zeros", "damaged", "not UTF-8", "no event")
+GOLDEN = sorted(path for path in (ROOT / "tests/golden").rglob("*tfevents*") if path.is_file())
 RUNS = {**ODD_RUNS, **dict.fromkeys(ODD_NAMES, WHOLE)}
 
 
@@ -84,6 +89,25 @@ def test_one_that_cannot_be_read(command, ran):
     *_, unreadable = write_odd_runs("odd")
     status, _, err = ran(command, unreadable)
     assert (status, err) == (2, f"gradledger: [Errno 2] No such file or directory: '{unreadable}/{NAME}'\n")
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.relative_to(ROOT / "tests/golden").as_posix())
+def test_files_of_other_writers(path, ran):
+    """What the commands tell of a file is what `read_run` and `verify` find in it."""
+    run = read_run(path)
+    _, printed, _ = ran(["ls", "--json"], str(path))
+    [listing] = as_json(printed)
+    counts = {kind: {tag: len(values) for tag, values in getattr(run, kind).items()} for kind in KINDS}
+    assert listing["tags"] == {kind: len(tags) for kind, tags in counts.items() if tags}
+    assert listing["points"] == sum(count for tags in counts.values() for count in tags.values())
+    _, printed, _ = ran(["show", "--json"], str(path))
+    told = {(one["kind"], one["tag"]): one["count"] for one in as_json(printed)[0]["tags"]}
+    assert told == {(kind, tag): count for kind, tags in counts.items() for tag, count in tags.items()}
+    _, printed, _ = ran(["dump", "--json"], str(path))
+    assert sum("fault" not in json.loads(line) for line in printed.splitlines()) == verify(path).events
+    _, printed, _ = ran(["tail", "--json", "-n", "1000000"], str(path))
+    assert len(printed.splitlines()) == listing["points"]
+    assert ran(["diff", str(path)], str(path))[0] == 0
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
