@@ -275,7 +275,7 @@ def _odd(found: TagStatistics) -> str:
     values = found.values
     told = [f"{values.nans} nan"] if values and values.nans else []
     told += [f"{values.infinities} inf"] if values and values.infinities else []
-    told += [f"{found.superseded} superseded"] if found.superseded else []
+    told += [f"{found.superseded:,} superseded"] if found.superseded else []
     told += [counted(found.restarts, "restart")] if found.restarts and not found.superseded else []
     return ", ".join(told)
 
