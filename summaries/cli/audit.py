@@ -15,7 +15,7 @@ from summaries.auditing.findings import AuditInterrupted, Failure, Finding
 from summaries.auditing.report import github, sarif, text
 from summaries.auditing.report.folded import folded
 from summaries.auditing.reports import Report
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.storage.credentials import without_credentials

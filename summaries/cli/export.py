@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, runs_option, tags_option
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar

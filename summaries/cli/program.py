@@ -55,7 +55,7 @@ COMMANDS = {
         "reduce": "Compute the mean and spread of runs, such as over seeds.",
     },
     "Other": {
-        "completion": "Print the script with which a shell completes commands, runs and tags.",
+        "completion": "Print a shell's script that completes commands, runs and tags.",
         "clear-cache": "Remove what --cache keeps of remote runs.",
     },
 }
