@@ -36,6 +36,7 @@ COMMANDS = {
     "Reshape": {
         "export": "Export the scalars of runs to Parquet or CSV.",
         "reduce": "Compute the mean and spread of runs, such as over seeds.",
+        "convert": "Convert from and to CSV, Parquet, JSON lines, MLflow; and from W&B.",
     },
     "Other": {
         "clear-cache": "Remove what --cache keeps of remote runs.",

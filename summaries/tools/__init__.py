@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from summaries.tools.verify import Verdict, verify, verify_file
 
 if TYPE_CHECKING:
+    from summaries.tools.conversion import Converted, convert
     from summaries.tools.reduction import Reduced, ReducedTag, reduce
 
-__all__ = ["Reduced", "ReducedTag", "Verdict", "reduce", "verify", "verify_file"]
+__all__ = ["Converted", "Reduced", "ReducedTag", "Verdict", "convert", "reduce", "verify", "verify_file"]
 
 # No module has the name of its function: importing it would put it in the function's place.
-_MODULES = dict.fromkeys(("Reduced", "ReducedTag", "reduce"), "reduction")
+_MODULES = {
+    **dict.fromkeys(("Converted", "convert"), "conversion"),
+    **dict.fromkeys(("Reduced", "ReducedTag", "reduce"), "reduction"),
+}
 
 
 def __getattr__(name: str) -> object:
