@@ -50,7 +50,7 @@ class RunsAt(Mapping[str, Run]):
         wanted = matcher(patterns)
         others = []
         self._files: dict[str, list[StoredFile]] = {}
-        for place in map(os.fspath, places):
+        for place in [os.fspath(place) for place in places]:
             for name, files in run_directories(place, lone=".", **access).items():
                 path = without_credentials(place) if name == "." else join(without_credentials(place), name)
                 if not wanted(name):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from summaries.storage.files import EventFile
     from summaries.wire.pb import Summary
 
 __all__ = ["ColumnsWriter"]
@@ -53,7 +54,8 @@ class ColumnsWriter:
         self._directory = os.fspath(directory)
         self._encoder = ScalarEncoder()
         self._numbers: dict[str, int] = {}
-        self._file, self._size = None, 0
+        self._file: EventFile | None = None
+        self._size = 0
         self.points = self.overflowed = 0
 
     def number_of(self, tag: str) -> int:

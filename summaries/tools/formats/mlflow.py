@@ -97,9 +97,9 @@ def _points(run: str, name: str, left_out: LeftOut) -> Points:
     for number, (tag, text) in enumerate(_texts(os.path.join(run, _METRICS))):
         tags.append(tag)
         columns.append(_metric(number, tag, text, left_out))
-    tag, step, wall_time, value = map(np.concatenate, zip(*columns, strict=True)) if columns else [np.empty(0)] * 4
+    numbers, step, wall_time, value = map(np.concatenate, zip(_metric(0, "", "", left_out), *columns, strict=True))
     order = np.lexsort((step, wall_time))
-    return Points(name, tags, tag[order].astype(np.int64), step[order].astype(np.int64), wall_time[order], value[order])
+    return Points(name, tags, numbers[order], step[order], wall_time[order], value[order])
 
 
 def _metric(number: int, tag: str, text: str, left_out: LeftOut) -> tuple[NDArray[np.generic], ...]:

@@ -109,7 +109,7 @@ def by_run(runs: Sequence[str] | None, points: Points) -> Iterator[Points]:
     bounds = np.searchsorted(codes[order], np.arange(len(numbering.names) + 1))
     for number, name in enumerate(numbering.names):
         own = order[bounds[number] : bounds[number + 1]]
-        columns = (column[own] for column in (points.tag, points.step, points.wall_time, points.value))
+        columns = points.tag[own], points.step[own], points.wall_time[own], points.value[own]
         yield Points(name or points.run, points.tags, *columns)
 
 
@@ -163,7 +163,7 @@ def integers(cells: Cells, where: Callable[[int], str]) -> NDArray[np.int64]:
         cells = cells.tolist()
     try:
         if not any(isinstance(cell, float) for cell in cells):
-            return np.fromiter(map(int, cells), np.int64, len(cells))  # type: ignore[call-overload]
+            return np.fromiter(map(int, cells), np.int64, len(cells))
     except (ValueError, TypeError, OverflowError):
         pass
     return np.array([_integer(cell, i, where) for i, cell in enumerate(cells)], np.int64)
