@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    Patterns = str | Iterable[str] | None
+    """One pattern or several; None matches every name."""
+
 __all__ = ["matcher"]
 
 

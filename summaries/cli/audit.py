@@ -11,26 +11,33 @@ import click
 from summaries.auditing import config as configuration
 from summaries.auditing import discovery, engine, watch
 from summaries.auditing.alerts import AlertError, by_command, by_url
-from summaries.auditing.findings import Failure, Finding
-from summaries.auditing.report import github, json, sarif, text
+from summaries.auditing.findings import AuditInterrupted, Failure, Finding
+from summaries.auditing.report import github, sarif, text
 from summaries.auditing.report.folded import folded
-from summaries.auditing.rules import handbook
-from summaries.cli.options import access_options, examples, jobs_option, output_option
+from summaries.auditing.reports import Report
+from summaries.cli.completion import complete_runs
+from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import console, printable, progress_bar
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
     from typing import TextIO
 
     from summaries.auditing.config import Config
-    from summaries.auditing.findings import Report
     from summaries.storage.files import Access
 
 __all__ = ["command"]
 
-_RENDERERS: dict[str, Callable[[Report], str]] = {"json": json.json, "github": github.github, "sarif": sarif.sarif}
+_RENDERERS: dict[str, Callable[[Report], str]] = {
+    "json": Report.to_json,
+    "github": github.github,
+    "sarif": sarif.sarif,
+    "html": Report.to_html,
+}
 _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no curves
 
 
@@ -41,15 +48,16 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
         "gradledger audit runs --format html -o audit.html",
         "gradledger audit s3://bucket/runs --cache --fail-on warning",
         "gradledger audit runs --watch --notify https://hooks.slack.com/…",
+        "gradledger audit s3://bucket/runs --dask tcp://scheduler:8786",
         status="0 if no finding is at or above --fail-on, 1 if one is, 2 if something could not be audited; the report "
         "names what could not.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("text", *_RENDERERS, "html")),
+    type=click.Choice(("text", *_RENDERERS)),
     default="text",
     show_default=True,
     help="What to write.",
@@ -68,8 +76,11 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
     type=click.Choice(("error", "warning", "info", "never")),
     help="The lowest severity that makes the exit status 1 (default: error).",
 )
-@click.option("--baseline", metavar="RUN", help="A run or a directory of runs to compare with.")
+@click.option(
+    "--baseline", metavar="RUN", shell_complete=complete_runs, help="A run or a directory of runs to compare with."
+)
 @jobs_option
+@executor_option
 @click.option(
     "--watch",
     "watching",
@@ -101,6 +112,7 @@ def command(
     fail_on: str | None,
     baseline: str | None,
     jobs: int | None,
+    executor: Executor | None,
     watching: bool,
     notify: tuple[str, ...],
     commands: tuple[str, ...],
@@ -127,23 +139,48 @@ def command(
     if alerts:
         raise ValueError("--notify and --exec tell of findings as they appear: add --watch")
     with opened(output, format_, access) as file:
-        report = _audited(logdir, format_, chosen, baseline, jobs, access)
-        _write_to(file, report, format_, tell_all=tell_all, baseline=baseline)
+        report, interrupted = _audited(logdir, format_, chosen, baseline, jobs, executor, access)
+        _write_to(file, report, format_, tell_all=tell_all)
     if format_ != "text" or output not in {None, "-"}:  # then the report is not on the terminal
         for failure in report.failures:
             print(f"gradledger: not audited: {text.failure_text(failure)}", file=sys.stderr)
+    if interrupted:
+        return 130
     return 2 if report.failures else int(chosen.fails(report.worst))
 
 
 def _audited(
-    logdir: str, format_: str, config: Config, baseline: str | None, jobs: int | None, access: Access
-) -> Report:
+    logdir: str,
+    format_: str,
+    config: Config,
+    baseline: str | None,
+    jobs: int | None,
+    executor: Executor | None,
+    access: Access,
+) -> tuple[Report, bool]:
+    """The report, and whether the audit was interrupted, so that it has only some of the runs."""
     found = discovery.runs_below(logdir, **access)
     compared = discovery.baseline_below(baseline, **access)
-    with progress_bar(len(found)) as on_run:
-        return engine.audit_runs(
-            found, config, compared, jobs=jobs, processes=True, stretches=_STRETCHES.get(format_), on_run=on_run
-        )
+    shown = without_credentials(baseline) if baseline is not None else ""
+    try:
+        with progress_bar(len(found)) as on_run:
+            runs = engine.audit_runs(
+                found,
+                config,
+                compared,
+                jobs=jobs,
+                processes=True,
+                executor=executor,
+                stretches=_STRETCHES.get(format_),
+                on_run=on_run,
+            )
+    except AuditInterrupted as interrupted:
+        if not interrupted.runs:
+            raise
+        known = len(interrupted.runs)
+        print(f"gradledger: interrupted: {known} of {counted(len(found), 'run')} audited", file=sys.stderr)
+        return Report(interrupted.runs, shown), True
+    return Report(runs, shown), False
 
 
 def _watch(
@@ -198,14 +235,8 @@ def _config(path: str | None, select: str | None, ignore: str | None, fail_on: s
     return config
 
 
-def _write_to(file: TextIO, report: Report, format_: str, *, tell_all: bool, baseline: str | None) -> None:
+def _write_to(file: TextIO, report: Report, format_: str, *, tell_all: bool) -> None:
     if format_ == "text":
         text.show(report, console(file), fold=not tell_all)
-    elif format_ == "html":
-        from summaries.auditing.report import html  # noqa: PLC0415 - it imports markdown-it
-
-        codes = sorted({finding.code for finding in report.findings})
-        pages = {code: handbook.page(code) for code in codes}
-        file.write(html.html(report, baseline=baseline and without_credentials(baseline), pages=pages))
     else:
         file.write(_RENDERERS[format_](report))

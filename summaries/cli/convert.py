@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.cli.options import access_options, examples
+from summaries.cli.options import access_options, examples, runs_option, tags_option
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
 from summaries.tools.conversion import FORMATS, convert
@@ -37,9 +37,17 @@ __all__ = ["command"]
 @click.argument("target")
 @click.option("--from", "source_format", type=click.Choice(FORMATS), help="What SOURCE is (default: as it looks).")
 @click.option("--to", "target_format", type=click.Choice(FORMATS), help="What TARGET is (default: as it ends).")
+@tags_option
+@runs_option
 @access_options
 def command(
-    source: str, target: str, source_format: Format | None, target_format: Format | None, access: Access
+    source: str,
+    target: str,
+    source_format: Format | None,
+    target_format: Format | None,
+    tags: tuple[str, ...],
+    runs: tuple[str, ...],
+    access: Access,
 ) -> int:
     """Convert, and print the number of points, and what was left out."""
     damaged = False
@@ -53,7 +61,14 @@ def command(
 
     with progress_bar(None) as on_progress:
         found = convert(
-            source, target, source_format=source_format, target_format=target_format, on_run=on_run, **access
+            source,
+            target,
+            source_format=source_format,
+            target_format=target_format,
+            tags=tags or None,
+            runs=runs or None,
+            on_run=on_run,
+            **access,
         )
     counts = f"{counted(found.points, 'point')} of {counted(found.runs, 'run')}"
     print(printable(f"{without_credentials(target)}: {counts}"))

@@ -20,6 +20,7 @@ from summaries.wire.layout import (
     CLASS_NONE,
     CLASS_OTHER,
     CLASS_SCALAR,
+    CLASS_SKIPPED,
     KIND_AUDIO,
     KIND_HISTOGRAM,
     KIND_IMAGE,
@@ -32,6 +33,8 @@ from summaries.wire.records import HEADER_BYTES
 from summaries.wire.tensors import scalar_value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from summaries.reading.rows import Workspace
     from summaries.storage.protocols import StoredFile
     from summaries.wire.batches import Batch
@@ -76,11 +79,12 @@ class Collector:
     Args:
         workspace: scratch memory, not shared while the collector reads.
         fast: whether to use the compiled scanner.
+        wanted: whether a tag is wanted; None for every tag.
 
     Attributes:
         rows: the scalars and places.
         files: the files that were read, in order.
-        tags: the tags by name, in order of first appearance.
+        tags: the wanted tags by name, in order of first appearance. The others have numbers too.
         non_summary_events: the events that do not carry a summary.
         session_logs: (step, wall_time, log) of each session log.
         starts: (mark, step) of each session log with status START. The mark separates the points before it from those
@@ -92,11 +96,13 @@ class Collector:
         settled: how much of the last file was read, in bytes, without a record that has only begun.
     """
 
-    def __init__(self, workspace: Workspace, *, fast: bool) -> None:
+    def __init__(self, workspace: Workspace, *, fast: bool, wanted: Callable[[str], bool] | None = None) -> None:
         self.rows = _rows(workspace, fast)
         self._add_row = self.rows.rows.append
         self.files: list[StoredFile] = []
         self.tags: dict[str, Tag] = {}
+        self._wanted = wanted
+        self._skipped: set[str] = set()
         self.non_summary_events: list[NonSummaryEvent] = []
         self.session_logs: list[tuple[int, float, SessionLog]] = []
         self.starts: list[tuple[int, int]] = []
@@ -149,7 +155,8 @@ class Collector:
     def add(self, tag: str, step: int, wall_time: float, value: float) -> None:
         """Take a scalar that comes from no file."""
         known = self.tags.get(tag) or self._new_tag(tag)
-        self.rows.points.append(known.number, step, wall_time, value)
+        if known is not None:
+            self.rows.points.append(known.number, step, wall_time, value)
 
     def _take(self, item: Batch | Fault) -> None:
         if isinstance(item, Fault):
@@ -176,6 +183,8 @@ class Collector:
                 and (tag.metadata is not None or not value.HasField("metadata"))
             ):
                 self._add_row((step, wall_time, value.simple_value, tag.number))
+                return
+            if value.tag in self._skipped:
                 return
         self._unusual(event, data, offset, number)
 
@@ -212,6 +221,8 @@ class Collector:
         for i, value in enumerate(values):
             name = value.tag
             tag = self.tags.get(name) or self._new_tag(name)
+            if tag is None:
+                continue
             what = value.WhichOneof("value")
             if tag.metadata is None and value.HasField("metadata"):
                 self._describe(tag, value.metadata)
@@ -233,9 +244,17 @@ class Collector:
             if i % PLACE_CAPACITY == 0:
                 rows.flush_if_full()
 
-    def _new_tag(self, name: str) -> Tag:
-        tag = self.tags[name] = Tag(len(self.tags), name)
+    def _new_tag(self, name: str) -> Tag | None:
+        """Number a tag that is new; None if it is not wanted."""
+        if name in self._skipped:
+            return None
+        number = len(self.tags) + len(self._skipped)
         self.rows.add_tag(name)
+        if self._wanted is not None and not self._wanted(name):
+            self._skipped.add(name)
+            self.rows.set_class(number, CLASS_SKIPPED)
+            return None
+        tag = self.tags[name] = Tag(number, name)
         return tag
 
     def _describe(self, tag: Tag, metadata: SummaryMetadata) -> None:

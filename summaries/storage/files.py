@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Unpack
 
-__all__ = ["Access", "EventFile", "create_event_file", "created", "place_of", "read_file", "remembering", "write_file"]
+__all__ = [
+    "Access",
+    "EventFile",
+    "create_event_file",
+    "created",
+    "is_vacant",
+    "place_of",
+    "read_file",
+    "remembering",
+    "write_file",
+]
 
 
 class Access(TypedDict, total=False):
@@ -117,6 +127,13 @@ def read_file(path: str, storage_options: Mapping[str, object] | None = None) ->
             return file.read()
     except FileNotFoundError:
         return None
+
+
+def is_vacant(path: str, storage_options: Mapping[str, object] | None = None) -> bool:
+    """Whether there is nothing at a path or an address, or an empty directory."""
+    if is_remote(path):
+        return _remote().is_vacant(path, storage_options or {})  # type: ignore[no-any-return]
+    return not os.path.lexists(path) or (os.path.isdir(path) and not os.listdir(path))
 
 
 def created(path: str, storage_options: Mapping[str, object] | None = None) -> AbstractContextManager[str]:

@@ -1,9 +1,9 @@
 """New files and directories that appear whole or not at all.
 
-Output is written under a temporary name beside its target, `.<name>.<process>.<number>.tmp`, and renamed into place
-at the end. A process that is killed meanwhile leaves at most the temporary one. For an address, output is written to
-a temporary directory on the disk and uploaded at the end, object by object: a store has no rename, but never has half
-of an object.
+Output is written under a temporary name beside its target, `.gradledger.<process>.<number>.tmp`, and renamed into place
+at the end. A process that is killed meanwhile leaves at most the temporary one, whose name is not an event file's. For
+an address, output is written to a temporary directory on the disk and uploaded at the end, object by object: a store
+has no rename, but never has half of an object.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from summaries.storage.files import created, place_of
 from summaries.storage.names import counter, is_remote, join, relative
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Unpack
 
     from summaries.storage.files import Access
 
-__all__ = ["new_directory", "new_file"]
+__all__ = ["new_directory", "new_file", "remove_leftovers"]
 
 
 @contextmanager
@@ -120,11 +120,28 @@ def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access:
         raise
 
 
+def remove_leftovers(directory: str, names: Iterable[str]) -> None:
+    """Remove what processes that were killed had not finished of files in a directory. A store has nothing of the kind.
+
+    Args:
+        directory: a path or an address. Nobody else may be writing there.
+        names: the names of the files.
+    """
+    if is_remote(directory) or not os.path.isdir(directory):
+        return
+    known = {"gradledger", *names}
+    for name in os.listdir(directory):
+        whole, _, number = name.removesuffix(".tmp").lstrip(".").rpartition(".")
+        if name.endswith(".tmp") and number.isdecimal() and whole.rpartition(".")[0] in known:
+            with suppress(OSError):
+                os.unlink(os.path.join(directory, name))
+
+
 def _beside(final: str) -> str:
     """A temporary name in the target's directory, which is created."""
-    parent, name = os.path.split(final)
+    parent = os.path.dirname(final)
     os.makedirs(parent, exist_ok=True)
-    return os.path.join(parent, f".{name}.{os.getpid()}.{next(counter)}.tmp")
+    return os.path.join(parent, f".gradledger.{os.getpid()}.{next(counter)}.tmp")
 
 
 def _refuse(final: str, target: str) -> None:

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal, get_args
 
+import numpy as np
+
+from summaries.patterns import matcher
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import read_file
 from summaries.storage.names import is_remote
 from summaries.storage.outputs import new_directory, new_file
-from summaries.tools.export import RunsBelow, export_csv, export_parquet
+from summaries.tools.exporting import export
+from summaries.tools.exporting.runs import RunsBelow
 from summaries.tools.formats.event_files import write_runs
 from summaries.tools.formats.json_lines import read_json_lines, write_json_lines
 from summaries.tools.formats.mlflow import is_mlflow, read_mlflow, write_mlflow
 from summaries.tools.formats.parquet import read_parquet
-from summaries.tools.formats.points import LeftOut
+from summaries.tools.formats.points import Facts, LeftOut, Points
 from summaries.tools.formats.tables import read_csv
 from summaries.tools.formats.wandb import read_wandb, wandb_files
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from typing import Unpack
 
+    from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
+    from summaries.tools.formats.points import Item
 
 __all__ = ["FORMATS", "Converted", "Format", "convert"]
 
@@ -68,6 +75,8 @@ def convert(
     *,
     source_format: Format | None = None,
     target_format: Format | None = None,
+    tags: Patterns = None,
+    runs: Patterns = None,
     on_run: Callable[[str, Run], object] | None = None,
     **access: Unpack[Access],
 ) -> Converted:
@@ -83,6 +92,8 @@ def convert(
             directory itself, others below it.
         source_format: how to read the source; None decides by its ending and contents.
         target_format: what to write; None decides by the target's ending; event files if the source is none.
+        tags: patterns of tags, as in a shell; None takes all. Hyperparameters of event files are tags, too.
+        runs: patterns of names of runs.
         on_run: called as `on_run(name, run)` after each run of event files was read.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
@@ -116,9 +127,10 @@ def convert(
         raise ValueError(f"one of source and target must be event files, got {reads} and {writes}: convert twice")
     if writes == "wandb":
         raise ValueError("W&B's offline files are read, not written: choose another format")
+    tags, runs = (one if one is None or isinstance(one, str) else tuple(one) for one in (tags, runs))
     if reads == "events":
-        return _from_runs(given, wanted, writes, on_run, access)
-    return _to_runs(given, wanted, reads, access)
+        return _from_runs(given, wanted, writes, RunsBelow(given, tags=tags, runs=runs, **access), on_run, access)
+    return _to_runs(given, wanted, reads, lambda items: _chosen(items, tags, runs), access)
 
 
 def _format_of_source(path: str) -> Format:
@@ -139,12 +151,14 @@ def _format_of_target(path: str, reads: Format) -> Format:
     return found or "events"
 
 
-def _to_runs(source: str, target: str, reads: Format, access: Access) -> Converted:
+def _to_runs(
+    source: str, target: str, reads: Format, choose: Callable[[Iterator[Item]], Iterator[Item]], access: Access
+) -> Converted:
     left_out = LeftOut()
     with ExitStack() as stack:
         directory = stack.enter_context(new_directory(target, **access))
         local = stack.enter_context(_at_hand(source, access))
-        written = write_runs(_READERS[reads](local, left_out), directory)
+        written = write_runs(choose(_READERS[reads](local, left_out)), directory)
     notes = left_out.notes()
     if written.timeless:
         notes.append(f"{counted(written.timeless, 'point')} had no time, and got that of the conversion")
@@ -172,10 +186,27 @@ def _at_hand(source: str, access: Access) -> Iterator[str]:
         yield path
 
 
+def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[Item]:
+    """The items of wanted runs, with the points of wanted tags."""
+    wanted_run, wanted_tag = matcher(runs), matcher(tags)
+    for item in items:
+        if not wanted_run(item.run):
+            continue
+        if tags is None or isinstance(item, Facts):
+            yield item
+            continue
+        kept = np.array([wanted_tag(tag) for tag in item.tags], np.bool_)[item.tag]
+        yield Points(item.run, item.tags, *(column[kept] for column in item[2:]))
+
+
 def _from_runs(
-    source: str, target: str, writes: Format, on_run: Callable[[str, Run], object] | None, access: Access
+    source: str,
+    target: str,
+    writes: Format,
+    runs: RunsBelow,
+    on_run: Callable[[str, Run], object] | None,
+    access: Access,
 ) -> Converted:
-    runs = RunsBelow(source, **access)
     left_out, notes = LeftOut(), []
     listen = _listener(on_run, left_out, hyperparameters=writes != "mlflow")
     with runs.expecting():
@@ -189,8 +220,26 @@ def _from_runs(
                 if writes == "jsonl":
                     points = write_json_lines(_named(runs, listen), path)
                 else:
-                    points = (export_csv if writes == "csv" else export_parquet)(runs, path, listen)
+                    points = export(_Heard(runs, listen), path, format="csv" if writes == "csv" else "parquet").rows
     return Converted("events", writes, len(runs), points, (*left_out.notes(), *notes))
+
+
+class _Heard(Mapping[str, "Run"]):
+    """Runs, each told of when it is read."""
+
+    def __init__(self, runs: Mapping[str, Run], listen: Callable[[str, Run], object]) -> None:
+        self._runs, self._listen = runs, listen
+
+    def __getitem__(self, name: str) -> Run:
+        run = self._runs[name]
+        self._listen(name, run)
+        return run
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
 
 
 def _listener(
@@ -202,15 +251,13 @@ def _listener(
         if on_run is not None:
             on_run(name, run)
         for kind in _KINDS:
-            if tags := getattr(run, kind):
-                left_out[f"tags of {kind.replace('_', ' ')}"] += len(tags)
+            if found := getattr(run, kind):
+                left_out[f"tags of {kind.replace('_', ' ')}"] += len(found)
         if hyperparameters and run.hparams:
             left_out["hyperparameters"] += len(run.hparams)
 
     return listen
 
 
-def _named(runs: Mapping[str, Run], on_run: Callable[[str, Run], object]) -> Iterator[tuple[str, Run]]:
-    for name, run in runs.items():
-        on_run(name, run)
-        yield name, run
+def _named(runs: Mapping[str, Run], listen: Callable[[str, Run], object]) -> Iterator[tuple[str, Run]]:
+    return iter(_Heard(runs, listen).items())

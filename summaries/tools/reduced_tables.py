@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from summaries.reading.tables import pyarrow
+from summaries.optional import needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ def write_parquet(path: str, labels: Sequence[str], numbers: Sequence[str], piec
         ImportError: pyarrow is missing; the message says how to install it.
         OSError: the file cannot be written.
     """
-    pa = pyarrow()
+    pa = needs("pyarrow", "export")
     import pyarrow.parquet as pq  # noqa: PLC0415 - large and optional
 
     every = list(pieces)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
 
+from summaries.optional import needs
 from summaries.patterns import matcher
 from summaries.reading.series import Series
-from summaries.reading.tables import pandas_frame_of_columns, pyarrow
+from summaries.reading.tables import Labels, pandas_frame, unicode
 from summaries.storage.names import as_path, join
 from summaries.storage.outputs import new_directory, new_file
 from summaries.tools.alignment import ALIGNMENTS, aligned
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
     from summaries.tools.alignment import Alignment
@@ -142,7 +144,9 @@ class Reduced(Mapping[str, ReducedTag]):
         names = ("step", "wall_time", *self.statistics)
         columns = columns or [np.empty(0, np.int64), *(np.empty(0) for _ in names[1:])]
         lengths = [len(one) for one in self.values()]
-        return pandas_frame_of_columns(list(self), lengths, dict(zip(names, columns, strict=True)))
+        codes = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+        tag = Labels(codes, [unicode(name) for name in self])
+        return pandas_frame({"tag": tag, **dict(zip(names, columns, strict=True))})
 
     def pieces(self) -> Iterator[tuple[str, list[NDArray[Any]]]]:
         """Each tag with its columns: step, wall time, and one for each statistic."""
@@ -190,7 +194,7 @@ def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place, **access:
         ):
             write_groups_csv(groups, file)
     elif ending == ".parquet":
-        pyarrow()
+        needs("pyarrow", "export")
         with new_file(path, **access) as local:
             write_parquet(local, *_table(groups))
     else:
@@ -240,7 +244,7 @@ def reduce(
     *,
     align: Alignment = "exact",
     min_runs: int | Literal["all"] = 1,
-    tags: str | Iterable[str] | None = None,
+    tags: Patterns = None,
     skip_nan: bool = False,
     ddof: int = 1,
     on_run: Callable[[str, Run], object] | None = None,
@@ -287,10 +291,11 @@ def reduce(
     """
     names = _checked(statistics, align, min_runs, ddof)
     functions = [statistic(name, ddof) for name in names]
+    tags = tags if tags is None or isinstance(tags, str) else tuple(tags)
     wanted = matcher(tags)
     found: defaultdict[str, dict[str, tuple[Series, int]]] = defaultdict(dict)
     every: list[str] = []
-    for name, run in _named(runs, access):
+    for name, run in _named(runs, tags, access):
         if on_run is not None:
             on_run(name, run)
         every.append(name)
@@ -323,11 +328,11 @@ def _checked(statistics: str | Iterable[str], align: str, min_runs: int | Litera
     return names
 
 
-def _named(runs: Mapping[str, Run] | Iterable[Place], access: Access) -> Iterator[tuple[str, Run]]:
+def _named(runs: Mapping[str, Run] | Iterable[Place], tags: Patterns, access: Access) -> Iterator[tuple[str, Run]]:
     if isinstance(runs, (str, os.PathLike)):
         raise TypeError(f"runs must be runs by name or a sequence of paths, got one path: {os.fspath(runs)!r}")
     if not isinstance(runs, Mapping):
-        runs = RunsAt(runs, **access)
+        runs = RunsAt(runs, tags=tags, **access)
     with runs.expecting() if isinstance(runs, RunsAt) else nullcontext():
         yield from runs.items()
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from summaries import Event, FaultKind, SessionLog, Summary, read_events, read_run
+from summaries.patterns import matcher
 from summaries.reading.run import Run
 from summaries.wire import pb
 from summaries.wire.protobuf import varint
@@ -135,6 +136,47 @@ def test_fast_equals_plain_on_any_records(tmp_path_factory, files):
     same(read_run(directory, fast=True), read_run(directory, fast=False))
 
 
+class Selected:
+    """A run as `read_run(tags=patterns)` has to return it: what the whole run has of these tags."""
+
+    KINDS = ("scalars", "histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes", "metadata")
+
+    def __init__(self, run, patterns):
+        wanted = matcher(patterns)
+        self.tags = tuple(filter(wanted, run.tags))
+        for kind in self.KINDS:
+            setattr(self, kind, {tag: own for tag, own in getattr(run, kind).items() if wanted(tag)})
+        self.faults, self.session_logs = run.faults, run.session_logs
+        self._non_summary_events = run._non_summary_events
+
+
+PATTERNS = st.one_of(st.sampled_from(TAGS), st.lists(st.sampled_from([*TAGS, "*loss*", "?", "*"]), max_size=3))
+
+
+def same_selection(selected: Run, run: Run, patterns):
+    want = Selected(run, patterns)
+    for kind in Selected.KINDS[1:-1]:  # the places have the numbers of the tags, which are the whole run's
+        for tag, items in getattr(selected, kind).items():
+            assert selected._numbers[tag] == run._numbers[tag]
+            assert len(items)
+    same(selected, want)
+    assert (selected.files, selected.versions, selected.records) == (run.files, run.versions, run.records)
+    assert [selected.file_starts(tag) for tag in selected.tags] == [run.file_starts(tag) for tag in want.tags]
+
+
+@needs_numba
+@settings(deadline=None)
+@given(
+    files=st.lists(st.lists(st.one_of(EVENT, EVENT, ODD_EVENT), max_size=25), min_size=1, max_size=3),
+    patterns=PATTERNS,
+)
+def test_selected_tags_are_the_same_as_when_all_are_read(tmp_path_factory, files, patterns):
+    directory = written(tmp_path_factory.mktemp("run"), [b"".join(map(frame, file)) for file in files])
+    run = read_run(directory, fast=False)
+    for fast in (True, False):
+        same_selection(read_run(directory, fast=fast, tags=patterns), run, patterns)
+
+
 @st.composite
 def damaged_files(draw):
     """(The records, the file's bytes, which byte ranges were damaged.)"""
@@ -167,6 +209,17 @@ def test_fast_equals_plain_on_damaged_files(tmp_path_factory, file):
     _, data, _, cut = file
     directory = written(tmp_path_factory.mktemp("run"), [data[:cut]])
     same(read_run(directory, fast=True), read_run(directory, fast=False))
+
+
+@needs_numba
+@settings(deadline=None)
+@given(damaged_files(), PATTERNS)
+def test_selected_tags_of_damaged_files(tmp_path_factory, file, patterns):
+    _, data, _, cut = file
+    directory = written(tmp_path_factory.mktemp("run"), [data[:cut]])
+    run = read_run(directory, fast=False)
+    for fast in (True, False):
+        same_selection(read_run(directory, fast=fast, tags=patterns), run, patterns)
 
 
 @settings(deadline=None)

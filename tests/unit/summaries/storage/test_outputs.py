@@ -9,7 +9,7 @@ import time
 import fsspec
 import pytest
 
-from summaries.storage.outputs import new_directory, new_file
+from summaries.storage.outputs import new_directory, new_file, remove_leftovers
 
 
 def write(directory, name, text):
@@ -169,4 +169,15 @@ def test_a_kill_leaves_all_or_nothing(tmp_path, delay):
     if target.exists():
         assert len(os.listdir(target)) == 300
     else:
-        assert all(name.startswith(".new.") and name.endswith(".tmp") for name in os.listdir(tmp_path))
+        assert all(name.startswith(".gradledger.") and name.endswith(".tmp") for name in os.listdir(tmp_path))
+
+
+def test_leftovers_are_removed_and_nothing_else(tmp_path):
+    leftovers = [".gradledger.12.3.tmp", ".a.csv.12.3.tmp", "a.csv.12.3.tmp"]
+    others = ["a.csv", "b.csv.12.3.tmp", "a.csv.tmp", "a.csv.12.x.tmp", "x.tmp", "a.csv.12.3"]
+    for name in leftovers + others:
+        (tmp_path / name).touch()
+    remove_leftovers(str(tmp_path), ["a.csv"])
+    assert sorted(os.listdir(tmp_path)) == sorted(others)
+    remove_leftovers(str(tmp_path / "missing"), [])
+    remove_leftovers("memory://missing", [])

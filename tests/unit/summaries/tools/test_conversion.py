@@ -133,6 +133,17 @@ def test_formats_that_are_named(logdir, tmp_path):
     assert convert(tmp_path / "store", tmp_path / "again").source_format == "mlflow"
 
 
+def test_tags_and_runs_that_are_chosen(logdir, tmp_path):
+    assert convert(logdir, tmp_path / "x.csv", runs="b*").points == 5
+    assert convert(logdir, tmp_path / "y.csv", tags=iter(["l*"])).notes == ()
+    (tmp_path / "z.csv").write_text("run,step,x,y\na,1,2,3\nb,1,2,3\n", encoding="utf-8")
+    assert convert(tmp_path / "z.csv", tmp_path / "out", tags=iter(["y"]), runs="b").points == 1
+    assert {name: list(run.scalars) for name, run in read_logdir(tmp_path / "out").items()} == {"b": ["y"]}
+    convert(logdir, tmp_path / "mlruns")
+    assert convert(tmp_path / "mlruns", tmp_path / "back", runs="a", tags="x").points == 0
+    assert read_logdir(tmp_path / "back")["a"].hparams == {"lr": 0.1}
+
+
 def test_what_is_told(tmp_path):
     (tmp_path / "x.csv").write_text("run,step,tag,value,host\n../a,1,x,1e300,h\nb,2,x,,h\n", encoding="utf-8")
     assert convert(tmp_path / "x.csv", tmp_path / "out").notes == (
