@@ -1,8 +1,8 @@
 """Tools for event files and runs, with the names of the commands: `from summaries.tools import merge`.
 
 Look: `ls`, `show`, `dump`, `tail`, `diff`. Mend: `verify`, `repair`. Reshape: `merge`, `rename`, `drop`, `keep`,
-`thin`, `shift`, `reduce`, `export`, `convert`; `label` and `note` add to a run. What rewrites runs writes to a new place;
-originals are never changed. Each is imported when it is first used, from a module that does not have its name.
+`thin`, `shift`, `reduce`, `export`, `convert`; `label` and `note` add to a run. What rewrites runs writes to a new
+place; originals are never changed. Each is imported when it is first used, from a module that does not have its name.
 """
 
 from importlib import import_module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from summaries.reading.tables import pyarrow
+from summaries.optional import needs
 from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ def read_parquet(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: it is no Parquet file, there is no column for the step, or a step is no integer.
         OSError: the file cannot be read.
     """
-    pa = pyarrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415 - large and optional
-
-    with pq.ParquetFile(path) as file:
+    pa = needs("pyarrow", "export")
+    with needs("pyarrow.parquet", "export").ParquetFile(path) as file:
         names = file.schema_arrow.names
         reader = TableReader(names, path, left_out)
         first = 1
