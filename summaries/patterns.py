@@ -18,7 +18,8 @@ __all__ = ["matcher"]
 def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     """A predicate: whether a name matches one of some patterns.
 
-    `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters.
+    `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters. A name
+    that is spelled out matches itself, as `layers[0].weight` does.
 
     Args:
         patterns: one pattern or several; None matches every name, an empty sequence none.
@@ -33,4 +34,4 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     if not given:
         return lambda _: False
     compiled = re.compile("|".join(map(translate, given)))
-    return lambda name: compiled.match(name) is not None
+    return lambda name: name in given or compiled.match(name) is not None
