@@ -56,7 +56,7 @@ COMMANDS = {
         "convert": "Convert from and to CSV, Parquet, JSON lines, MLflow; and from W&B.",
     },
     "Other": {
-        "demo": "Train a small network with and without gradient clipping, and look at both.",
+        "demo": "Train a small network with and without gradient clipping.",
         "completion": "Print the script with which a shell completes commands, runs and tags.",
         "clear-cache": "Remove what --cache keeps of remote runs.",
     },

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from summaries.patterns import matcher
 from summaries.storage.credentials import without_credentials
-from summaries.storage.files import read_file
-from summaries.storage.names import is_remote
 from summaries.storage.outputs import new_directory, new_file
+from summaries.storage.plain import at_hand, is_directory
 from summaries.tools.exporting import export
 from summaries.tools.exporting.runs import RunsBelow
 from summaries.tools.formats.event_files import write_runs
@@ -135,7 +133,7 @@ def convert(
 
 def _format_of_source(path: str) -> Format:
     ending = os.path.splitext(path)[1].lower()
-    if os.path.isdir(path):
+    if is_directory(path):
         return "mlflow" if is_mlflow(path) else "wandb" if wandb_files(path) else "events"
     return _ENDINGS.get(ending, "events")
 
@@ -157,7 +155,7 @@ def _to_runs(
     left_out = LeftOut()
     with ExitStack() as stack:
         directory = stack.enter_context(new_directory(target, **access))
-        local = stack.enter_context(_at_hand(source, access))
+        local = stack.enter_context(at_hand(source, **access))
         written = write_runs(choose(_READERS[reads](local, left_out)), directory)
     notes = left_out.notes()
     if written.timeless:
@@ -166,24 +164,6 @@ def _to_runs(
         notes.append(f"{counted(written.overflowed, 'value')} beyond float32 became infinite")
     notes += [f"the run {name!r} is at {path}" for name, path in written.renamed.items()]
     return Converted(reads, "events", written.runs, written.points, tuple(notes))
-
-
-@contextmanager
-def _at_hand(source: str, access: Access) -> Iterator[str]:
-    """The local path of a source; of an address, that of a copy."""
-    if not is_remote(source):
-        if not os.path.exists(source):
-            raise FileNotFoundError(f"no such file or directory: {source}")
-        yield source
-        return
-    data = read_file(source, access.get("storage_options"))
-    if data is None:
-        raise FileNotFoundError(f"no such file: {without_credentials(source)}")
-    with TemporaryDirectory(prefix="gradledger_") as directory:
-        path = os.path.join(directory, os.path.basename(source))
-        with open(path, "wb") as file:
-            file.write(data)
-        yield path
 
 
 def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[Item]:

@@ -22,6 +22,7 @@ from summaries.reading.series import Series
 from summaries.reading.tables import Labels, pandas_frame, unicode
 from summaries.storage.names import as_path, join
 from summaries.storage.outputs import new_directory, new_file
+from summaries.storage.plain import create_text
 from summaries.tools.alignment import ALIGNMENTS, aligned
 from summaries.tools.places import RunsAt
 from summaries.tools.reduced_tables import write_csv, write_parquet
@@ -190,7 +191,7 @@ def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place, **access:
     if ending == ".csv":
         with (
             new_file(path, **access) as local,
-            open(local, "w", newline="", encoding="utf-8", errors="backslashreplace") as file,
+            create_text(local) as file,
         ):
             write_groups_csv(groups, file)
     elif ending == ".parquet":

@@ -7,6 +7,7 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from summaries.storage.plain import create_text, open_text
 from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def write_json_lines(runs: Iterable[tuple[str, Run]], path: str) -> int:
         OSError: the file cannot be written.
     """
     points = 0
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
+    with create_text(path) as file:
         for name, run in runs:
             for tag, series in run.scalars.items():
                 start = f'{{"run": {json.dumps(name)}, "tag": {json.dumps(tag)}, "step": '
@@ -74,7 +75,7 @@ def read_json_lines(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: the file cannot be read.
     """
     reader = TableReader(_COLUMNS, path, left_out)
-    with open(path, encoding="utf-8-sig", errors="backslashreplace") as file:
+    with open_text(path) as file:
         lines, first = enumerate(file, 1), 1
         while batch := list(islice(lines, _LINES)):
             rows = [row for number, line in batch if line.strip() for row in _rows(line, f"{path}, line {number}")]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.storage.plain import create_text, files_below, is_directory, open_text
 from summaries.tools.formats.mlflow_names import Names
 from summaries.tools.formats.points import STEPS, Facts, Points
 
@@ -41,13 +42,12 @@ _FINISHED, _LOCAL = 3, 4  # MLflow's RunStatus and SourceType
 
 def is_mlflow(path: str) -> bool:
     """Whether a directory is a file store of MLflow, an experiment or a run of one."""
-    return os.path.isdir(path) and next(_runs(path), None) is not None
+    return is_directory(path) and next(_runs(path), None) is not None
 
 
 def _runs(path: str) -> Iterator[str]:
     """The directories of runs at and below a path, sorted."""
-    for folder, folders, files in os.walk(path):
-        folders.sort()
+    for folder, folders, files in files_below(path):
         if _META in files and any(name in folders for name in (_METRICS, _PARAMS, _TAGS)):
             folders.clear()
             yield folder
@@ -125,19 +125,18 @@ def _metric(number: int, tag: str, text: str, left_out: LeftOut) -> tuple[NDArra
 
 def _texts(directory: str) -> Iterator[tuple[str, str]]:
     """(name, contents) of each file below a directory, sorted."""
-    for folder, folders, files in os.walk(directory):
-        folders.sort()
-        for file in sorted(files):
+    for folder, _, files in files_below(directory):
+        for file in files:
             path = os.path.join(folder, file)
             name = os.path.relpath(path, directory).replace(os.sep, "/")
-            with open(path, encoding="utf-8", errors="backslashreplace") as opened:
+            with open_text(path) as opened:
                 yield name.encode(errors="backslashreplace").decode(), opened.read()
 
 
 def _meta(directory: str) -> dict[str, str]:
     """The texts of a meta.yaml, which is a flat mapping; {} if there is none."""
     try:
-        with open(os.path.join(directory, _META), encoding="utf-8", errors="backslashreplace") as file:
+        with open_text(os.path.join(directory, _META)) as file:
             pairs = (line.rstrip("\n").partition(": ") for line in file if not line.startswith((" ", "-")))
             return {key: _unquoted(value.strip()) for key, _, value in pairs}
     except OSError:
@@ -176,7 +175,6 @@ def write_mlflow(runs: Iterable[tuple[str, Run]], directory: str, experiment: st
         OSError: a file cannot be written.
     """
     above = os.path.join(directory, str(uuid.uuid4().int % 10**18).zfill(18))
-    os.mkdir(above)
     meta = {"artifact_location": "", "experiment_id": os.path.basename(above), "name": experiment}
     _write_meta(above, {**meta, "lifecycle_stage": "active"})
     points, names = 0, Names()
@@ -224,12 +222,10 @@ def _write_run(directory: str, name: str, run: Run, names: Names) -> int:
 
 
 def _write(path: str, lines: Iterable[str]) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+    with create_text(path) as file:
         file.writelines(lines)
 
 
 def _write_meta(directory: str, meta: dict[str, object]) -> None:
     """Write a meta.yaml; JSON's values are YAML's, too."""
-    os.makedirs(directory, exist_ok=True)
     _write(os.path.join(directory, _META), (f"{key}: {json.dumps(value)}\n" for key, value in meta.items()))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.storage.plain import open_text
 from summaries.tools.formats.points import Numbering, Points, by_run, integers, numbers
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: there is no column for the step, a step is no integer, or a row has another number of cells.
         OSError: the file cannot be read.
     """
-    with open(path, encoding="utf-8-sig", errors="backslashreplace", newline="") as file:
+    with open_text(path, newline="") as file:
         lines = csv.reader(file)
         rows = filter(None, lines)  # an empty line is no row
         try:

@@ -28,6 +28,7 @@ from zlib import crc32
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from summaries.storage.plain import files_below, is_directory, open_bytes
 from summaries.tools.formats.points import STEPS, Facts, Numbering, Points
 from summaries.wire.protobuf import fields
 
@@ -53,9 +54,9 @@ _DAMAGED = "damaged fragments"
 
 def wandb_files(path: str) -> list[str]:
     """The `.wandb` files of a path: a file itself, and all below a directory, sorted."""
-    if not os.path.isdir(path):
+    if not is_directory(path):
         return [path]
-    found = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    found = (os.path.join(folder, name) for folder, _, names in files_below(path) for name in names)
     return sorted(file for file in found if file.endswith(".wandb"))
 
 
@@ -76,7 +77,7 @@ def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:
     taken: dict[str, str] = {}  # name → id
     for file in wandb_files(path):
         run = _RunReader(os.path.basename(file).removesuffix(".wandb").removeprefix("run-"), taken, left_out)
-        with open(file, "rb") as opened:
+        with open_bytes(file) as opened:
             if opened.read(len(_MAGIC)) != _MAGIC:
                 raise ValueError(f"{file}: not a .wandb file of version 0, which begins with {_MAGIC!r}")
             for record in _records(opened, left_out):
