@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from summaries.auditing.comparison.hyperparameters import alike, from_name
+from summaries.cli.completion import complete_runs
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
@@ -51,7 +52,7 @@ class _LeastRuns(click.ParamType):
         status="0 if all runs are whole, 1 if files are damaged and the rest of them was used, 2 if it failed.",
     ),
 )
-@click.argument("places", nargs=-1, required=True, metavar="RUN...")
+@click.argument("places", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @click.option(
     "-o",
     "--output",

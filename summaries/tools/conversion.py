@@ -122,7 +122,9 @@ def convert(
         if name not in FORMATS:
             raise ValueError(f"a format must be one of {', '.join(FORMATS)}, got {name!r}")
     if (reads == "events") == (writes == "events"):
-        raise ValueError(f"one of source and target must be event files, got {reads} and {writes}: convert twice")
+        raise ValueError(
+            f"one of source and target must be event files, got {reads} and {writes}: convert twice, or name the formats"
+        )
     if writes == "wandb":
         raise ValueError("W&B's offline files are read, not written: choose another format")
     tags, runs = (one if one is None or isinstance(one, str) else tuple(one) for one in (tags, runs))
