@@ -106,8 +106,11 @@ def command(
     **how: Any,
 ) -> int:
     """Reduce each group, and say what was written and what was left out."""
-    chosen = RunsAt(places, runs or None, **access)
-    groups = {"": list(chosen)} if by is None else alike(_configurations(chosen), () if by == "all" else by.split(","))
+    chosen = RunsAt(places, runs or None, tags=tags or None, **access)
+    groups = {"": list(chosen)}
+    if by is not None:
+        stated = _configurations(RunsAt(places, runs or None, tags="_hparams_/*", **access))
+        groups = alike(stated, () if by == "all" else by.split(","))
     damaged = False
 
     def on_run(name: str, run: Run) -> None:
