@@ -56,9 +56,11 @@ def command(
     tags: tuple[str, ...],
     runs: tuple[str, ...],
     kind: Any,
+    latest: bool,
     wide: bool,
+    incremental: bool,
+    delete: bool,
     access: Access,
-    **options: bool,
 ) -> int:
     """Export, and print what was written."""
     damaged = False
@@ -77,14 +79,16 @@ def command(
             format=kind,
             tags=tags or None,
             runs=runs or None,
+            latest=latest,
             wide=wide,
+            incremental=incremental,
+            delete=delete,
             on_run=on_run,
-            **options,
             **access,
         )
     if not done.rows and not done.unchanged and (tags or runs):
         print(f"gradledger: no {'run' if runs and not done.written else 'tag'} matches", file=sys.stderr)
-    told = _told(done, "row" if wide else "point", deleted=options["delete"])
+    told = _told(done, "row" if wide else "point", deleted=delete)
     print(f"{without_credentials(target)}: {told}", file=sys.stderr if target == "-" else sys.stdout)
     return int(damaged)
 

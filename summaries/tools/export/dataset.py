@@ -137,8 +137,8 @@ class _Update:
         """Give each new run a file: the last one that has room, or a new one."""
         files = self._manifest.files
         placed = {name for runs in files.values() for name in runs}
-        room, file = 0, next(reversed(files), "")
-        if file and len(files[file]) < _PART_RUNS:
+        room, file = -1, next(reversed(files), "")
+        if file:
             room = _PART_BYTES - sum(entry.bytes for entry in files[file].values())
         for name, stored in self._found.items():
             if name in placed:
@@ -147,7 +147,7 @@ class _Update:
             if size > _PART_BYTES:
                 files[_name(len(files))] = {name: Entry(size)}
                 continue
-            if size > room or len(files[file]) == _PART_RUNS:
+            if size > room or len(files[file]) >= _PART_RUNS:
                 file, room = _name(len(files)), _PART_BYTES
                 files[file] = {}
             files[file][name] = Entry(size)

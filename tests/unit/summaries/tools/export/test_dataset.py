@@ -101,6 +101,12 @@ def test_large_runs_have_files_of_their_own_and_small_ones_share(logs, tmp_path,
     assert rows(target) == wanted(logs)
 
 
+def test_a_run_without_bytes_may_come_first(logs, tmp_path):
+    (logs / "empty.tfevents").touch()
+    assert export(logs, tmp_path / "ds").written == (".", "a", "b/c", "d")
+    assert export(logs, tmp_path / "ds").unchanged == (".", "a", "b/c", "d")
+
+
 def test_the_manifest(logs, tmp_path):
     target = tmp_path / "ds"
     export(logs, target, tags=["lo*"])
