@@ -12,7 +12,6 @@ file that they are in; their event files are not read.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summaries.execution.tasks import Died, run_tasks
@@ -112,7 +111,7 @@ class _Update:
         """Have all runs written again."""
         for runs in self._manifest.files.values():
             for name in runs.keys() & self._found.keys():
-                runs[name] = replace(runs[name], fingerprint=None)
+                runs[name] = runs[name]._replace(fingerprint=None)
 
     def parts(self) -> list[Part]:
         """The files that have to be written."""

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import is_vacant, read_file, write_file
@@ -34,8 +34,7 @@ MANIFEST = "_manifest.json"
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A run in a file.
 
     Attributes:
@@ -102,9 +101,9 @@ class Manifest:
         Raises:
             OSError: it cannot be written.
         """
-        files = {file: {name: asdict(entry) for name, entry in runs.items()} for file, runs in self.files.items()}
+        files = {file: {name: entry._asdict() for name, entry in runs.items()} for file, runs in self.files.items()}
         tree = {"gradledger_dataset": _VERSION, "tags": self.tags, "latest": self.latest, "files": files}
-        write_file(join(self.target, MANIFEST), (json.dumps(tree, indent=1) + "\n").encode(), self.storage_options)
+        write_file(join(self.target, MANIFEST), (json.dumps(tree) + "\n").encode(), self.storage_options)
 
 
 def fingerprint(files: Sequence[StoredFile]) -> str | None:
