@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 from summaries.auditing.engine import Task
 
@@ -26,14 +27,46 @@ def squared(number):
     return number**2
 
 
+def cubed(number):
+    """The third power."""
+    return number**3
+
+
+def dies_at_7(number):
+    """The number; 7 ends the process."""
+    if number == 7:
+        os._exit(4)
+    return number
+
+
+class Counting:
+    """A task that counts its calls, as far as it knows."""
+
+    def __init__(self):
+        self._count = 0
+
+    def __call__(self, _):
+        self._count += 1
+        return self._count
+
+
+def endless(_):
+    """Never returns."""
+    while True:
+        time.sleep(1)
+
+
 class Unborn:
-    """A task that cannot be unpickled, so that no process starts."""
+    """A task that raises this when it is unpickled."""
+
+    def __init__(self, error):
+        self._error = error
 
     def __call__(self, number):
         return number
 
     def __setstate__(self, state):
-        raise SystemExit(5)
+        raise state
 
     def __getstate__(self):
-        return {"a": 1}
+        return self._error

@@ -18,6 +18,7 @@ from summaries.auditing.findings import Failure, Finding, Report, RunReport, Sev
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
 
     from summaries.auditing.comparison import Comparison
     from summaries.auditing.config import Config
@@ -31,6 +32,7 @@ def audit(
     *,
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Report:
@@ -44,6 +46,10 @@ def audit(
             runs, which also shows how much runs differ by chance.
         jobs: number of runs that are audited at a time, each in a thread; None takes one per core if there is enough
             to do. The command line uses processes.
+        executor: where to audit instead: any `concurrent.futures.Executor`, such as Dask's
+            `Client(…).get_executor()`. Its workers read the files, so they must reach the path. `jobs` is then the
+            number of its workers; None takes what it says. A run that kills its worker three times is a failure in the
+            report; after a `ProcessPoolExecutor` lost a process, so is every run that was left.
         storage_options: for an address, the options of its file system, as fsspec takes them; also for the baseline's.
         cache: as in `read_run`.
 
@@ -56,6 +62,7 @@ def audit(
         TypeError: `config` is none of the above.
         ConfigError: the configuration has an unknown key or code, or an invalid value. A ValueError.
         ValueError: `jobs` is less than 1.
+        KeyboardInterrupt: by Ctrl-C; its attribute `report` has the runs that had been audited.
 
     >>> import tempfile
     >>> from summaries import SummaryWriter
@@ -70,7 +77,13 @@ def audit(
     from summaries.auditing import engine  # noqa: PLC0415
 
     return engine.audit_logdir(
-        path, configuration.given(config), baseline=baseline, jobs=jobs, storage_options=storage_options, cache=cache
+        path,
+        configuration.given(config),
+        baseline=baseline,
+        jobs=jobs,
+        executor=executor,
+        storage_options=storage_options,
+        cache=cache,
     )
 
 
@@ -84,6 +97,7 @@ def compare(
     table: str | os.PathLike[str] | None = None,
     good: Sequence[str] = (),
     bad: Sequence[str] = (),
+    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Comparison:
@@ -103,6 +117,7 @@ def compare(
         good: shell patterns for the names of runs that are good.
         bad: the same for bad ones. If there are only good or only bad ones, all other runs are the others. Marked runs
             teach which of the losses tells good from bad, and that loss becomes the metric.
+        executor: where to read the runs, as in `audit`; None reads them in this thread.
         storage_options: for an address, the options of its file system, as fsspec takes them.
         cache: as in `read_run`.
 
@@ -138,6 +153,8 @@ def compare(
         table=table,
         good=good,
         bad=bad,
+        jobs=1 if executor is None else None,
+        executor=executor,
         storage_options=storage_options,
         cache=cache,
     )

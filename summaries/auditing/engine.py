@@ -6,7 +6,7 @@ runs are still audited.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,19 +23,21 @@ from summaries.auditing.discovery import (
     reason_of,
     runs_below,
 )
-from summaries.auditing.findings import Failure, Finding, Report, RunReport
-from summaries.auditing.incidents import judging, without_repeats
+from summaries.auditing.findings import AuditInterrupted, Failure, Finding, Report, RunReport
+from summaries.auditing.incidents import judging
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import TagTable
-from summaries.execution.processes import Died, in_processes
+from summaries.auditing.spool import Ordered, Spool
+from summaries.execution.tasks import Died, run_tasks, workers_of
 from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
     from contextlib import AbstractContextManager
     from typing import Unpack
 
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
 __all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
+
+_MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
 
 
 def audit_run(
@@ -194,10 +198,12 @@ def audit_logdir(
     *,
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
     **access: Unpack[Access],
 ) -> Report:
     """Audit every run below a directory; arguments as in `summaries.audit`."""
-    return audit_runs(runs_below(path, **access), config, baseline_below(baseline, **access), jobs=jobs)
+    runs = runs_below(path, **access)
+    return audit_runs(runs, config, baseline_below(baseline, **access), jobs=jobs, executor=executor)
 
 
 def audit_runs(
@@ -207,10 +213,11 @@ def audit_runs(
     *,
     jobs: int | None = None,
     processes: bool = False,
+    executor: Executor | None = None,
     stretches: int | None = None,
     on_run: Callable[[str, RunReport], object] | None = None,
 ) -> Report:
-    """Audit many runs.
+    """Audit runs.
 
     Args:
         runs: the runs.
@@ -220,28 +227,67 @@ def audit_runs(
         processes: use processes instead of threads. Threads scale well for few large runs, because scanning and NumPy
             release the GIL; processes also do for many small ones. A process starts by importing the main module again,
             which has to allow for that. If one dies, the report of its run says so.
+        executor: where to audit instead; then `jobs` is the number of its workers, None: what it says itself.
         stretches: resolution of the curves. None: as fine as the memory for the curves of so many runs allows.
         on_run: called as `on_run(name, report)` after each run, in the thread of the caller.
 
     Raises:
         ValueError: `jobs` is less than 1.
+        AuditInterrupted: by Ctrl-C.
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
-    reports: dict[str, RunReport] = {}
-    jobs = jobs_for(runs, jobs, processes=processes)
+    if executor is None:
+        jobs = jobs_for(runs, jobs, processes=processes)
+    alone = executor is None and not processes  # then this process reads all
     total = sum(run.size for run in runs)
-    read = partial(read_what_can_be, in_all=total // jobs if processes else total)
-    for report in _audited(runs, Task(config, baseline, stretches, read), jobs, processes=processes):
-        reports[report.name] = report
-        if on_run is not None:
-            on_run(report.name, report)
+    read = partial(read_what_can_be, in_all=total if alone else total // workers_of(executor, jobs))
+    task = Task(config, baseline, stretches, read)
+    reports: dict[str, RunReport] | Spool = Spool() if len(runs) > _MOST_IN_MEMORY else {}
+    work = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
+    try:
+        with closing(work):
+            for run, outcome in work:
+                report = _failed(run, outcome.reason) if isinstance(outcome, Died) else outcome
+                reports[run.name] = report
+                if on_run is not None:
+                    on_run(run.name, report)
+        _add_between_ranks(reports, runs, config, executor, jobs)
+    except KeyboardInterrupt:
+        raise AuditInterrupted(_report(runs, reports)) from None
+    return _report(runs, reports)
+
+
+def _report(runs: Sequence[RunFiles], reports: dict[str, RunReport] | Spool) -> Report:
+    """The report of the runs that have one."""
+    ordered = Ordered([run.name for run in runs if run.name in reports], reports)
+    return Report(ordered if isinstance(reports, Spool) else tuple(ordered))
+
+
+def _add_between_ranks(
+    reports: dict[str, RunReport] | Spool,
+    runs: Sequence[RunFiles],
+    config: Config,
+    executor: Executor | None,
+    workers: int | None,
+) -> None:
+    """Add to the reports of the ranks of jobs what is found between them."""
     files = {run.name: run for run in runs}
-    for job in jobs_among(files, config.ranks):
-        for finding in audit_ranks([files[rank] for rank in job], config):
+    jobs = [tuple(files[rank] for rank in job) for job in jobs_among(files, config.ranks)]
+    task = partial(audit_ranks, config=config)
+    for ranks, outcome in run_tasks(task, jobs, executor=executor, jobs=workers if executor else 1, size=_bytes_of):
+        if isinstance(outcome, Died):
+            first = reports[ranks[0].name]
+            failure = Failure(first.name, "", f"what differs between the ranks of this job: {outcome.reason}")
+            reports[first.name] = replace(first, failures=(*first.failures, failure))
+            continue
+        for finding in outcome:
             report = reports[finding.run]
             reports[finding.run] = replace(report, findings=_ordered((*report.findings, finding)))
-    return Report(tuple(without_repeats(reports[run.name], reports) for run in runs))
+
+
+def _bytes_of(ranks: Sequence[RunFiles]) -> int:
+    return sum(rank.size for rank in ranks)
 
 
 def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_what_can_be) -> tuple[Finding, ...]:
@@ -257,21 +303,6 @@ def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_wha
     runs = {rank.name: read(rank.name, rank.files)[0] for rank in ranks}
     readable = {name: run for name, run in runs.items() if run is not None}
     return audit_job(readable, config) if readable else ()
-
-
-def _audited(runs: Sequence[RunFiles], task: Task, jobs: int, *, processes: bool) -> Iterator[RunReport]:
-    if jobs == 1:
-        with task.expecting(runs):
-            for run in runs:
-                yield task(run)
-        return
-    ordered = sorted(runs, key=lambda run: -run.size)  # largest first, so that no large run is left for the end
-    if processes:
-        for run, outcome in in_processes(task, ordered, jobs):
-            yield _failed(run, f"the process that audited it {outcome.how}") if isinstance(outcome, Died) else outcome
-        return
-    with task.expecting(ordered), ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(task, ordered)
 
 
 def _failed(run: RunFiles, reason: str) -> RunReport:

@@ -10,12 +10,12 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from summaries.auditing.curves import Curve
 
 
-__all__ = ["Failure", "Finding", "Report", "RunReport", "Severity"]
+__all__ = ["AuditInterrupted", "Failure", "Finding", "Report", "RunReport", "Severity"]
 
 
 class Severity(IntEnum):
@@ -121,10 +121,10 @@ class Report:
     """What an audit found.
 
     Attributes:
-        runs: sorted by name.
+        runs: sorted by name. Of more than 10,000 runs, they are kept on disk, and each is read when it is asked for.
     """
 
-    runs: tuple[RunReport, ...]
+    runs: Sequence[RunReport]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -139,4 +139,16 @@ class Report:
     @property
     def worst(self) -> Severity | None:
         """The severity of the worst finding; None if there are no findings."""
-        return max((finding.severity for finding in self.findings), default=None)
+        return max((run.worst for run in self.runs if run.worst is not None), default=None)
+
+
+class AuditInterrupted(KeyboardInterrupt):
+    """An audit was interrupted.
+
+    Args:
+        report: what is known: of the runs that had been audited.
+    """
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report

@@ -11,17 +11,20 @@ import click
 from summaries.auditing import config as configuration
 from summaries.auditing import discovery, engine, watch
 from summaries.auditing.alerts import AlertError, by_command, by_url
-from summaries.auditing.findings import Failure, Finding
+from summaries.auditing.findings import AuditInterrupted, Failure, Finding
 from summaries.auditing.report import github, json, sarif, text
 from summaries.auditing.report.folded import folded
 from summaries.auditing.rules import handbook
-from summaries.cli.options import access_options, examples, jobs_option, output_option
+from summaries.cli.completion import complete_runs
+from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import console, printable, progress_bar
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
     from typing import TextIO
 
     from summaries.auditing.config import Config
@@ -41,11 +44,12 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
         "gradledger audit runs --format html -o audit.html",
         "gradledger audit s3://bucket/runs --cache --fail-on warning",
         "gradledger audit runs --watch --notify https://hooks.slack.com/…",
+        "gradledger audit s3://bucket/runs --dask tcp://scheduler:8786",
         status="0 if no finding is at or above --fail-on, 1 if one is, 2 if something could not be audited; the report "
         "names what could not.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.option(
     "--format",
     "format_",
@@ -68,8 +72,11 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
     type=click.Choice(("error", "warning", "info", "never")),
     help="The lowest severity that makes the exit status 1 (default: error).",
 )
-@click.option("--baseline", metavar="RUN", help="A run or a directory of runs to compare with.")
+@click.option(
+    "--baseline", metavar="RUN", shell_complete=complete_runs, help="A run or a directory of runs to compare with."
+)
 @jobs_option
+@executor_option
 @click.option(
     "--watch",
     "watching",
@@ -101,6 +108,7 @@ def command(
     fail_on: str | None,
     baseline: str | None,
     jobs: int | None,
+    executor: Executor | None,
     watching: bool,
     notify: tuple[str, ...],
     commands: tuple[str, ...],
@@ -127,23 +135,47 @@ def command(
     if alerts:
         raise ValueError("--notify and --exec tell of findings as they appear: add --watch")
     with opened(output, format_, access) as file:
-        report = _audited(logdir, format_, chosen, baseline, jobs, access)
+        report, interrupted = _audited(logdir, format_, chosen, baseline, jobs, executor, access)
         _write_to(file, report, format_, tell_all=tell_all, baseline=baseline)
     if format_ != "text" or output not in {None, "-"}:  # then the report is not on the terminal
         for failure in report.failures:
             print(f"gradledger: not audited: {text.failure_text(failure)}", file=sys.stderr)
+    if interrupted:
+        return 130
     return 2 if report.failures else int(chosen.fails(report.worst))
 
 
 def _audited(
-    logdir: str, format_: str, config: Config, baseline: str | None, jobs: int | None, access: Access
-) -> Report:
+    logdir: str,
+    format_: str,
+    config: Config,
+    baseline: str | None,
+    jobs: int | None,
+    executor: Executor | None,
+    access: Access,
+) -> tuple[Report, bool]:
+    """The report, and whether the audit was interrupted, so that it has only some of the runs."""
     found = discovery.runs_below(logdir, **access)
     compared = discovery.baseline_below(baseline, **access)
-    with progress_bar(len(found)) as on_run:
-        return engine.audit_runs(
-            found, config, compared, jobs=jobs, processes=True, stretches=_STRETCHES.get(format_), on_run=on_run
-        )
+    try:
+        with progress_bar(len(found)) as on_run:
+            report = engine.audit_runs(
+                found,
+                config,
+                compared,
+                jobs=jobs,
+                processes=True,
+                executor=executor,
+                stretches=_STRETCHES.get(format_),
+                on_run=on_run,
+            )
+    except AuditInterrupted as interrupted:
+        report = interrupted.report
+        if not report.runs:
+            raise
+        print(f"gradledger: interrupted: {len(report.runs)} of {counted(len(found), 'run')} audited", file=sys.stderr)
+        return report, True
+    return report, False
 
 
 def _watch(

@@ -10,11 +10,14 @@ from summaries.auditing import config as configuration
 from summaries.auditing.comparison import compare_runs
 from summaries.auditing.report import comparison as report
 from summaries.auditing.report import comparison_page
-from summaries.cli.options import access_options, examples, jobs_option, output_option
+from summaries.cli.completion import complete_runs
+from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.terminal import console, progress_bar
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from summaries.storage.files import Access
 
 __all__ = ["command"]
@@ -28,7 +31,7 @@ __all__ = ["command"]
         status="0 if the runs were compared, 2 if not.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.option(
     "--by", metavar="NAMES", default="", help="Hyperparameters to group by, such as lr,bs (default: all that vary)."
 )
@@ -45,6 +48,7 @@ __all__ = ["command"]
 @output_option
 @click.option("--config", metavar="FILE", help="A TOML file, as for audit: what tags mean.")
 @jobs_option
+@executor_option
 @access_options
 def command(
     logdir: str,
@@ -58,6 +62,7 @@ def command(
     output: str | None,
     config: str | None,
     jobs: int | None,
+    executor: Executor | None,
     access: Access,
 ) -> int:
     """Compare runs, and write what was found; returns 0.
@@ -78,6 +83,7 @@ def command(
                 good=good,
                 bad=bad,
                 jobs=jobs,
+                executor=executor,
                 on_run=on_run,
                 **access,
             )

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries.cli.completion import complete_runs
 from summaries.cli.options import access_options, examples, runs_option, tags_option
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
-from summaries.tools.export import export
+from summaries.tools.exporting import export
 from summaries.words import counted
 
 if TYPE_CHECKING:
     from summaries.errors import Fault
     from summaries.storage.files import Access
-    from summaries.tools.export import Exported
+    from summaries.tools.exporting import Exported
 
 __all__ = ["command"]
 
@@ -31,7 +32,7 @@ __all__ = ["command"]
         status="0 if all was exported, 1 if files are damaged and the rest of them was exported, 2 if it failed.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.argument("target")
 @tags_option
 @runs_option

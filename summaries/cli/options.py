@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import functools
 import json
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
+
+from summaries.cli.completion import complete_tags
+from summaries.execution.dask import on_dask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from summaries.storage.files import Access
 
-__all__ = ["access_options", "examples", "jobs_option", "json_option", "output_option", "runs_option", "tags_option"]
+__all__ = [
+    "access_options",
+    "examples",
+    "executor_option",
+    "jobs_option",
+    "json_option",
+    "output_option",
+    "runs_option",
+    "tags_option",
+]
 
 Parameters = ParamSpec("Parameters")
 Command = TypeVar("Command", bound="Callable[..., Any]")
@@ -22,6 +35,7 @@ tags_option = click.option(
     "--tags",
     metavar="PATTERN",
     multiple=True,
+    shell_complete=complete_tags,
     help="Only tags that match, such as 'loss*'; may be repeated.",
 )
 runs_option = click.option(
@@ -97,3 +111,20 @@ def access_options(function: Callable[..., int]) -> Callable[..., int]:
         return function(*arguments, access=access, **options)
 
     return with_access
+
+
+def executor_option(function: Callable[..., int]) -> Callable[..., int]:
+    """Add `--dask`; the function gets an executor, or None, as its argument `executor`."""
+
+    @click.option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: the address of its scheduler; or local, for a process per core; or a .yaml file "
+        "that describes a cluster.",
+    )
+    @functools.wraps(function)
+    def with_executor(*arguments: Any, dask: str | None, **options: Any) -> int:
+        with on_dask(dask) if dask is not None else nullcontext() as executor:
+            return function(*arguments, executor=executor, **options)
+
+    return with_executor

@@ -15,14 +15,16 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import uuid4
 
+from summaries.execution.processes import Processes
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
-__all__ = ["Died", "WorkerDiedError", "batches", "run_tasks"]
+__all__ = ["Died", "batches", "run_tasks", "workers_of"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,10 +36,6 @@ _FEWEST, _MOST = 50, 500  # items of a batch of small ones: a batch costs an eng
 _SMALLEST, _LARGEST = 1 << 20, 256 << 20  # bytes of a batch
 # What engines raise if a worker died and they go on without it; by name, because importing an engine takes a second.
 _DEATHS = frozenset({"WorkerDiedError", "KilledWorker", "WorkerCrashedError", "OutOfMemoryError"})
-
-
-class WorkerDiedError(Exception):
-    """A worker ended before it returned a result; its executor goes on without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +55,9 @@ def run_tasks(
     *,
     executor: Executor | None = None,
     jobs: int | None = None,
+    processes: bool = False,
     size: Callable[[Item], int] = lambda _: 0,
-) -> Iterator[tuple[Item, Result | Died]]:
+) -> Generator[tuple[Item, Result | Died]]:
     """Run a task on every item, on an executor or in threads of this process.
 
     Stopping early, also by Ctrl-C, cancels what has not begun.
@@ -69,28 +68,43 @@ def run_tasks(
             worker. If it has a method `expecting`, that is called with the items that come next, and returns a context
             manager in which they are worked on.
         items: what to work on; the largest are worked on first.
-        executor: where to work; None takes `jobs` threads, or this thread for one job.
+        executor: where to work; None takes `jobs` threads of this process, or this thread for one job.
         jobs: how many items are worked on at a time. None: as many as the executor says that it has workers, or 16;
             without an executor, 1.
+        processes: without an executor, use `jobs` processes instead of threads, any of which may die.
         size: the number of bytes that a task will read for an item.
 
     Yields:
         Each item with its result, in the order in which they are done.
 
     Raises:
+        ValueError: `jobs` is less than 1.
         Exception: whatever the task raises.
     """
-    if executor is None:
-        return _here(task, items, jobs or 1, size)
-    jobs = jobs or getattr(executor, "_max_workers", None) or _WORKERS
-    return _on_executor(task, batches(items, jobs, size), executor, 2 * jobs + 2)
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    if executor is not None:
+        yield from _on_executor(task, batches(items, workers_of(executor, jobs), size), executor, jobs)
+    elif processes and (jobs or 1) > 1:
+        with Processes(jobs or 1) as pool:
+            yield from run_tasks(task, items, executor=pool, size=size)
+    else:
+        yield from _here(task, items, jobs or 1, size)
+
+
+def workers_of(executor: Executor | None, jobs: int | None = None) -> int:
+    """How many workers an executor has: `jobs` if that is given, or what it says itself, or 16."""
+    said = jobs or getattr(executor, "_max_workers", 0)  # pools of threads and processes, loky's, mpi4py's
+    if not said and executor is not None and hasattr(executor, "_client"):  # Dask's, whose workers come and go
+        said = sum(executor._client.nthreads().values())  # noqa: SLF001 - it is given no public name
+    return said or _WORKERS
 
 
 def batches(items: Sequence[Item], jobs: int, size: Callable[[Item], int] = lambda _: 0) -> Iterator[list[Item]]:
     """Cut items into batches, the largest items first.
 
     >>> [len(batch) for batch in batches([300 << 20, 1 << 20, *[1000] * 120], 2, int)]
-    [1, 50, 50, 20]
+    [1, 50, 50, 21]
     """
     left = deque(sorted(items, key=size, reverse=True))
     most = min(max(len(left) // (_ROUNDS * jobs), _FEWEST), _MOST)
@@ -129,13 +143,14 @@ class _Batch(Generic[Item]):
 
 
 def _on_executor(
-    task: Callable[[Item], Result], cut: Iterable[Sequence[Item]], executor: Executor, most: int
+    task: Callable[[Item], Result], cut: Iterable[Sequence[Item]], executor: Executor, jobs: int | None
 ) -> Iterator[tuple[Item, Result | Died]]:
     waiting = deque(map(_Batch, cut))
     running: dict[Future[list[_Outcome[Result]]], _Batch[Item]] = {}
     kept = _Kept(task)
     try:
         while waiting or running:
+            most = 2 * workers_of(executor, jobs) + 2 if waiting else 0
             while waiting and len(running) < most:
                 # An engine may remember a call by its arguments, so no two are equal.
                 running[executor.submit(_work, kept, waiting[0].items, uuid4().hex)] = waiting[0]
@@ -161,7 +176,7 @@ def _on_executor(
             future.cancel()
 
 
-def _failed(future: Future[object]) -> bool:
+def _failed(future: Future[Any]) -> bool:
     return future.cancelled() or future.exception() is not None
 
 

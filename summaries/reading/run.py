@@ -7,7 +7,7 @@ import os
 import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from itertools import chain, pairwise
 from threading import local
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.execution.tasks import Died, run_tasks
 from summaries.patterns import matcher
 from summaries.reading import decoders
 from summaries.reading.collector import Collector
@@ -32,6 +33,7 @@ from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from summaries.errors import Fault
     from summaries.patterns import Patterns
@@ -258,6 +260,7 @@ def read_logdir(
     runs: Patterns = None,
     fast: bool | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Runs:
@@ -270,6 +273,8 @@ def read_logdir(
         fast: as in `read_run`.
         jobs: the number of runs to read at a time, each in a thread; None means one per core if the compiled scanner is
             used and the runs are large (1 MB on average), else 1.
+        executor: where to read instead, as in `audit`; the columns are sent here. `jobs` is then the number of its
+            workers; None takes what it says.
         storage_options: as in `read_run`.
         cache: as in `read_run`.
 
@@ -279,13 +284,15 @@ def read_logdir(
     Raises:
         ValueError: `jobs` is less than 1.
         FileNotFoundError: the directory does not exist, or there is no event file below it.
-        OSError: a file or directory cannot be read.
+        OSError: a file or directory cannot be read; ChildProcessError if the executor lost the worker that read it.
         ImportError: `fast` is True, and numba is missing; or what reads the address is.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
     total = sum(file.size for files in found.values() for file in files)
+    if executor is not None:
+        return Runs(_read_on(executor, jobs, found, total, tags, fast))
     fast = use_fast(total, fast)
     wanted = None if tags is None else matcher(tags)
     workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(found) else 1), len(found))
@@ -294,6 +301,30 @@ def read_logdir(
             return Runs({name: _read(files, fast, wanted) for name, files in found.items()})
         with ThreadPoolExecutor(workers) as pool:
             return Runs(zip(found, pool.map(lambda files: _read(files, fast, wanted), found.values()), strict=True))
+
+
+def _read_on(
+    executor: Executor,
+    jobs: int | None,
+    runs: Mapping[str, Sequence[StoredFile]],
+    total: int,
+    tags: Patterns,
+    fast: bool | None,
+) -> dict[str, Run]:
+    def size(run: tuple[str, Sequence[StoredFile]]) -> int:
+        return sum(file.size for file in run[1])
+
+    task = partial(_read_item, total=total, tags=tags, fast=fast)
+    found = {}
+    for (name, _), outcome in run_tasks(task, list(runs.items()), executor=executor, jobs=jobs, size=size):
+        if isinstance(outcome, Died):
+            raise ChildProcessError(f"{name}: {outcome.reason}")
+        found[name] = outcome
+    return {name: found[name] for name in runs}
+
+
+def _read_item(run: tuple[str, Sequence[StoredFile]], total: int, tags: Patterns, fast: bool | None) -> Run:
+    return read_files(run[1], total, tags=tags, fast=fast)
 
 
 def read_files(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from summaries.reading.rows import Take, Workspace
     from summaries.storage.protocols import ReadableFile
 
-__all__ = ["ScannedRows"]
+__all__ = ["ScannedRows", "Window"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
 _MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
@@ -47,7 +47,7 @@ class ScannedRows(Rows):
 
     def read(self, opened: ReadableFile, file: int, take: Take, start: int = 0, number: int = 0) -> tuple[int, int]:
         """Read one file to its current end; see `Rows.read`."""
-        window = _Window(opened, self._space.buffer)
+        window = Window(opened, self._space.buffer)
         window.start_at(start)
         return self._read(window, file, take, number)
 
@@ -79,7 +79,7 @@ class ScannedRows(Rows):
         else:
             self.points.add(*compiled.sorted_rows(rows, self._tags, self._space.sorted))
 
-    def _read(self, window: _Window, file: int, take: Take, number: int) -> tuple[int, int]:
+    def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor
         cursor[0], cursor[4] = 0, number
         self._unusual = range(0)
@@ -123,7 +123,7 @@ class ScannedRows(Rows):
             self.places.clear()
         self._cursor[1:3] = more_rows, more_places
 
-    def _hand_over(self, window: _Window, take: Take) -> None:
+    def _hand_over(self, window: Window, take: Take) -> None:
         """Pass the whole record at the cursor to the caller; after a long row of them, as many bytes again at once."""
         pos, _, _, _, number = self._cursor.tolist()
         start = window.base + pos
@@ -155,7 +155,7 @@ class ScannedRows(Rows):
         return end if ended else parser.settled, ended
 
 
-class _Window:
+class Window:
     """The part of a file that is in the buffer.
 
     Attributes:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Columns = Mapping[str, Any]
     """Name → column: an array, or what is not one."""
 
-__all__ = ["Tabular", "arrow_table", "chosen", "long_columns", "unicode", "wide_columns"]
+__all__ = ["Labels", "Tabular", "arrow_table", "chosen", "long_columns", "pandas_frame", "unicode", "wide_columns"]
 
 
 class Tabular:
@@ -71,8 +71,7 @@ class Tabular:
         Raises:
             ImportError: pandas is missing; the message says how to install it.
         """
-        pd = needs("pandas", "export")
-        return _pandas_frame(pd, _columns(self._scalars_by_run(), wide=wide, latest=latest, tags=tags))
+        return pandas_frame(_columns(self._scalars_by_run(), wide=wide, latest=latest, tags=tags))
 
     def to_polars(self, wide: bool = False, latest: bool = False, tags: Patterns = None) -> pl.DataFrame:
         """Return the scalars as a Polars DataFrame, which shares its memory with an Arrow table.
@@ -86,7 +85,7 @@ class Tabular:
         return polars.from_arrow(self.to_arrow(wide, latest, tags))
 
 
-class _Labels(NamedTuple):
+class Labels(NamedTuple):
     """Text that repeats: int32[n], and the text of each code."""
 
     codes: NDArray[np.int32]
@@ -130,7 +129,7 @@ def long_columns(runs: Mapping[str | None, Scalars]) -> Columns:
     codes = np.array([number.setdefault(series.tag, len(number)) for series in every], np.int32)
     return {
         **_run_column(runs, (sum(map(len, scalars.values())) for scalars in runs.values())),
-        "tag": _Labels(np.repeat(codes, [len(series) for series in every]), [unicode(tag) for tag in number]),
+        "tag": Labels(np.repeat(codes, [len(series) for series in every]), [unicode(tag) for tag in number]),
         "step": _joined([series.step for series in every], np.int64),
         "wall_time": _joined([series.wall_time for series in every], np.float64),
         "value": _joined([series.value for series in every], np.float64),
@@ -159,7 +158,7 @@ def arrow_table(columns: Columns) -> pa.Table:
     pa = needs("pyarrow", "export")
 
     def array(column: Any) -> Any:
-        if isinstance(column, _Labels):
+        if isinstance(column, Labels):
             return pa.DictionaryArray.from_arrays(pa.array(column.codes), pa.array(column.names, pa.string()))
         if isinstance(column, _Gaps):
             return pa.array(column.value, mask=column.missing if column.missing.any() else None)
@@ -168,20 +167,27 @@ def arrow_table(columns: Columns) -> pa.Table:
     return pa.table({name: array(column) for name, column in columns.items()})
 
 
-def _pandas_frame(pd: Any, columns: Columns) -> pd.DataFrame:
+def pandas_frame(columns: Columns) -> pd.DataFrame:
+    """A DataFrame of these columns.
+
+    Raises:
+        ImportError: pandas is missing; the message says how to install it.
+    """
+    pd = needs("pandas", "export")
+
     def series(column: Any) -> Any:
-        if isinstance(column, _Labels):
+        if isinstance(column, Labels):
             return pd.Categorical.from_codes(column.codes, pd.Index(column.names, dtype="str"))
         return column.value if isinstance(column, _Gaps) else column
 
     return pd.DataFrame({name: series(column) for name, column in columns.items()})
 
 
-def _run_column(runs: Mapping[str | None, Any], lengths: Iterable[int]) -> dict[str, _Labels]:
+def _run_column(runs: Mapping[str | None, Any], lengths: Iterable[int]) -> dict[str, Labels]:
     if None in runs:
         return {}
     codes = np.repeat(np.arange(len(runs), dtype=np.int32), list(lengths))
-    return {"run": _Labels(codes, [unicode(str(name)) for name in runs])}
+    return {"run": Labels(codes, [unicode(str(name)) for name in runs])}
 
 
 def _joined(arrays: list[NDArray[Any]], dtype: type) -> NDArray[Any]:

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 from summaries.patterns import matcher
 from summaries.storage.files import place_of
 from summaries.storage.names import by_number, directory_of, relative, whole_name
-from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Unpack
 
     from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["event_files", "in_reading_order", "run_directories", "run_files"]
+__all__ = ["files_below", "in_reading_order", "run_directories", "run_files"]
 
 
 def run_files(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[StoredFile]:
@@ -36,23 +35,12 @@ def run_files(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[St
     return files
 
 
-def event_files(paths: Iterable[str | os.PathLike[str]], **access: Unpack[Access]) -> Iterator[StoredFile]:
-    """Yield every event file of the paths: a file itself, and all event files below a directory, sorted.
-
-    The caller is expected to read each whole.
-
-    Raises:
-        FileNotFoundError: a path does not exist, or there is no event file below a directory.
-        OSError: a directory cannot be listed; raised after the files of the other directories.
-    """
-    for path in paths:
-        errors: list[OSError] = []
-        runs = run_directories(path, errors.append, lone=".", **access)
-        files = [file for name in sorted(runs, key=_depth_first) for file in runs[name]]
-        with expecting(files):
-            yield from files
-        if errors:
-            raise errors[0]
+def files_below(
+    path: str | os.PathLike[str], on_error: Callable[[OSError], object] | None = None, **access: Unpack[Access]
+) -> list[StoredFile]:
+    """A file itself, or all event files below a directory, sorted; arguments and errors as in `run_directories`."""
+    runs = run_directories(path, on_error, lone=".", **access)
+    return [file for name in sorted(runs, key=_depth_first) for file in runs[name]]
 
 
 def run_directories(

@@ -1,9 +1,9 @@
 """New files and directories that appear whole or not at all.
 
-Output is written under a temporary name beside its target, `.<name>.<process>.<number>.tmp`, and renamed into place
-at the end. A process that is killed meanwhile leaves at most the temporary one. For an address, output is written to
-a temporary directory on the disk and uploaded at the end, object by object: a store has no rename, but never has half
-of an object.
+Output is written under a temporary name beside its target, `.gradledger.<process>.<number>.tmp`, and renamed into place
+at the end. A process that is killed meanwhile leaves at most the temporary one, whose name is not an event file's. For
+an address, output is written to a temporary directory on the disk and uploaded at the end, object by object: a store
+has no rename, but never has half of an object.
 """
 
 from __future__ import annotations
@@ -139,9 +139,9 @@ def remove_leftovers(directory: str, names: Iterable[str]) -> None:
 
 def _beside(final: str) -> str:
     """A temporary name in the target's directory, which is created."""
-    parent, name = os.path.split(final)
+    parent = os.path.dirname(final)
     os.makedirs(parent, exist_ok=True)
-    return os.path.join(parent, f".{name}.{os.getpid()}.{next(counter)}.tmp")
+    return os.path.join(parent, f".gradledger.{os.getpid()}.{next(counter)}.tmp")
 
 
 def _refuse(final: str, target: str) -> None:

@@ -37,7 +37,21 @@ from summaries.wire.compiled.primitives import (
 )
 from summaries.wire.layout import CAPACITY, CLASS_NONE, CLASS_SCALAR, CLASS_SKIPPED, PLACE_CAPACITY
 
-__all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "Found", "Scratch", "TagTable", "enter", "enter_again", "group", "scan"]
+__all__ = [
+    "FULL",
+    "MORE",
+    "ODD",
+    "UNUSUAL",
+    "Found",
+    "Scratch",
+    "TagTable",
+    "enter",
+    "enter_again",
+    "group",
+    "scalar_at",
+    "scan",
+    "tag_number",
+]
 
 MORE, ODD, UNUSUAL, FULL = range(4)
 """Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room."""
@@ -77,7 +91,7 @@ class Scratch(NamedTuple):
 
 
 @compiled
-def _tag(buffer: Any, start: Any, stop: Any, previous: Any, tags: Any) -> Any:
+def tag_number(buffer: Any, start: Any, stop: Any, previous: Any, tags: Any) -> Any:
     """The number of the tag buffer[start:stop], or -1 if it is unknown.
 
     Tags recur in the same order: the one that followed the previous tag last time is tried before the table.
@@ -179,7 +193,7 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
         what = value_fields(buffer, first, last, at)
         if what <= 0:
             return UNUSUAL
-        tag = _tag(buffer, at[0], at[1], previous, tags)
+        tag = tag_number(buffer, at[0], at[1], previous, tags)
         if tag < 0:
             return UNUSUAL
         kind = tags.entries[tag, 3]
@@ -217,7 +231,7 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
 
 
 @compiled
-def _scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
+def scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
     """Locate the one scalar of an Event whose fields are in the order that every writer uses.
 
     Returns:
@@ -288,10 +302,10 @@ def scan(
             return MORE
         if checksum(buffer, start, stop) != load_u32(buffer, stop):
             return ODD
-        step, tag_at = _scalar_at(buffer, start, stop)
+        step, tag_at = scalar_at(buffer, start, stop)
         if tag_at > 0 and cursor[1] < CAPACITY:
             wall_time = load_f64(buffer, start + 1)
-            tag = _tag(buffer, tag_at, stop - 5, cursor[3], tags)
+            tag = tag_number(buffer, tag_at, stop - 5, cursor[3], tags)
             if tag >= 0 and np.isfinite(wall_time):
                 row = rows[cursor[1]]
                 row["tag"], row["step"], row["wall_time"] = tag, step, wall_time

@@ -13,7 +13,7 @@ from summaries.auditing.watch import watch
 from summaries.cli import main
 from summaries.storage.local import LOCAL
 from summaries.tools import verify
-from summaries.tools.export.runs import RunsBelow
+from summaries.tools.exporting.runs import RunsBelow
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no such files")
 

@@ -180,4 +180,4 @@ def test_a_kill_leaves_all_or_nothing(tmp_path, delay):
     if target.exists():
         assert len(os.listdir(target)) == 300
     else:
-        assert all(name.startswith(".new.") and name.endswith(".tmp") for name in os.listdir(tmp_path))
+        assert all(name.startswith(".gradledger.") and name.endswith(".tmp") for name in os.listdir(tmp_path))

@@ -15,7 +15,7 @@ from summaries.storage import protocols, remote
 from summaries.storage.local import LOCAL
 from summaries.storage.protocols import StoredFile, chunks
 from summaries.tools import verify
-from summaries.tools.export.runs import RunsBelow
+from summaries.tools.exporting.runs import RunsBelow
 from summaries.wire.pb import NodeDef
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from summaries import Exported, SummaryWriter, export, read_logdir
 from summaries.storage import outputs
-from summaries.tools.export import dataset, manifest, part
+from summaries.tools.exporting import dataset, manifest, part
 
 pq = pytest.importorskip("pyarrow.parquet", reason="an extra")
 

@@ -18,9 +18,9 @@ from summaries.execution.tasks import Died, run_tasks
 from summaries.patterns import matcher
 from summaries.storage.logdir import run_directories
 from summaries.storage.outputs import remove_leftovers
-from summaries.tools.export.exported import Exported
-from summaries.tools.export.manifest import MANIFEST, Entry, Manifest, fingerprint
-from summaries.tools.export.part import Part, WritePart
+from summaries.tools.exporting.exported import Exported
+from summaries.tools.exporting.manifest import MANIFEST, Entry, Manifest, fingerprint
+from summaries.tools.exporting.part import Part, WritePart
 
 if TYPE_CHECKING:
     import os
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.export.part import Written
-    from summaries.tools.export.runs import OnRun
+    from summaries.tools.exporting.part import Written
+    from summaries.tools.exporting.runs import OnRun
 
 __all__ = ["export_dataset"]
 

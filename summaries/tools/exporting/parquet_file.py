@@ -13,7 +13,7 @@ from summaries.reading.wide import WideRun
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from summaries.tools.export.runs import Chosen
+    from summaries.tools.exporting.runs import Chosen
 
 __all__ = ["ParquetFile", "long_tables", "new_long_file", "write_parquet"]
 

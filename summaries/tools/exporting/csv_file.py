@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from summaries.tools.export.runs import Chosen
+    from summaries.tools.exporting.runs import Chosen
 
 __all__ = ["write_csv"]
 

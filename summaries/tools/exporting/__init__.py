@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import remembering
 from summaries.storage.outputs import new_file
-from summaries.tools.export.csv_file import write_csv
-from summaries.tools.export.exported import Exported
-from summaries.tools.export.parquet_file import write_parquet
-from summaries.tools.export.runs import Chosen, RunsBelow
+from summaries.tools.exporting.csv_file import write_csv
+from summaries.tools.exporting.exported import Exported
+from summaries.tools.exporting.parquet_file import write_parquet
+from summaries.tools.exporting.runs import Chosen, RunsBelow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
-    from summaries.tools.export.runs import OnRun
+    from summaries.tools.exporting.runs import OnRun
 
     Format = Literal["csv", "parquet", "dataset"]
 
@@ -109,7 +109,7 @@ def export(
             raise ValueError("a dataset is a long table, so wide does not go with it")
         if isinstance(path, Mapping) or not isinstance(target, (str, os.PathLike)):
             raise ValueError("a dataset is made from a directory, not from runs that were read, and is a directory")
-        from summaries.tools.export.dataset import export_dataset  # noqa: PLC0415 - not what every writer needs
+        from summaries.tools.exporting.dataset import export_dataset  # noqa: PLC0415 - not what every writer needs
 
         choice: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
         return export_dataset(path, os.fspath(target), **choice, executor=executor, on_run=on_run, **access)
