@@ -51,9 +51,9 @@ from summaries.kinds import (
     video,
     zero_fraction,
 )
-from summaries.reading.decoders import Audio, Images
 from summaries.reading.event_iterator import read_events, summary_iterator
 from summaries.reading.graphs import read_graph
+from summaries.reading.media import Audio, Images
 from summaries.reading.restarts import Standing
 from summaries.reading.run import Run, Runs, read_logdir, read_run
 from summaries.reading.series import Items, Series

@@ -2,61 +2,44 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import sys
-from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property, partial
-from importlib.util import find_spec
-from itertools import chain, pairwise
+from functools import cached_property, partial
+from itertools import chain
 from threading import local
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from summaries.execution.tasks import Died, run_tasks
 from summaries.patterns import matcher
-from summaries.reading import decoders
+from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
-from summaries.reading.columns import Epochs
+from summaries.reading.fast import use_fast
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
+from summaries.reading.items import in_order, items_by_kind
 from summaries.reading.restarts import SessionStarts
 from summaries.reading.rows import Workspace
-from summaries.reading.series import Items, Series
+from summaries.reading.series import Items, Scalars, Series
 from summaries.reading.tables import Tabular
 from summaries.storage.logdir import run_directories, run_files
 from summaries.storage.protocols import ReplacedError, expecting
-from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
+
+    from matplotlib.axes import Axes
 
     from summaries.errors import Fault
     from summaries.patterns import Patterns
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "use_fast", "workspace"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "workspace"]
 
-_FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
-_HINT_BYTES = 64 << 20
 _MOST_REPLACED = 3  # so often a run is read again because one of its files was replaced meanwhile
-_logger = logging.getLogger("summaries")
-_BUCKETS = {KIND_HISTOGRAM: decoders.HISTOGRAMS, KIND_IMAGE: decoders.IMAGES, KIND_AUDIO: decoders.AUDIO}
-_PLUGINS = {
-    "histograms": ("histograms", decoders.HISTOGRAMS),
-    "images": ("images", decoders.IMAGES),
-    "audio": ("audio", decoders.AUDIO),
-    "text": ("texts", decoders.TEXTS),
-    "pr_curves": ("pr_curves", decoders.TENSORS),
-    "mesh": ("meshes", decoders.TENSORS),
-}
-_OLD_STYLE = {KIND_HISTOGRAM: "histograms", KIND_IMAGE: "images", KIND_AUDIO: "audio"}
 
 
 class Run(Tabular):
@@ -92,16 +75,45 @@ class Run(Tabular):
         self._places = tuple(collector.rows.settled_places)
         self._points = collector.rows.points
         columns = self._points.columns(copy=copy)
-        self.scalars: dict[str, Series] = {
+        series = {
             tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
             for tag, number in self._numbers.items()
             if number < len(columns) and len((block := columns[number]).step)
         }
+        self.scalars = Scalars(series)
 
     def __repr__(self) -> str:
         points = sum(map(len, self.scalars.values()))
         counts = {"file": len(self.files), "tag": len(self.tags), "scalar": points, "fault": len(self.faults)}
         return f"Run({', '.join(counted(number, noun) for noun, number in counts.items())})"
+
+    def _repr_html_(self) -> str:
+        from summaries.reading.display import run_html  # noqa: PLC0415 - for notebooks only
+
+        return run_html(self)
+
+    def plot(
+        self, tags: str | Iterable[str] | None = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any
+    ) -> Any:
+        """Plot scalars: in one plot with a legend, or each tag in its own.
+
+        Args:
+            tags: patterns, such as "loss*" or ["train/*", "lr"]; `*` crosses slashes. None plots all, up to 50.
+            ax: the axes to draw in; None makes a figure.
+            subplots: whether each tag has a plot of its own.
+            options: `x`, `smoothing`, `logy` and others as in `Series.plot`.
+
+        Returns:
+            The matplotlib Axes; with `subplots`, an array of them, in the order of the tags.
+
+        Raises:
+            KeyError: no scalar has such a tag; the message names the nearest ones.
+            ValueError: there are more than 50 tags, or an option has an invalid value.
+            ImportError: matplotlib is missing; the message says how to install it.
+        """
+        from summaries.reading.plots import plot_scalars  # noqa: PLC0415 - for those who draw
+
+        return plot_scalars(self.scalars, tags, ax, subplots=subplots, **options)
 
     def file_starts(self, tag: str) -> list[int]:
         """For each file, the number of a tag's scalars in the files before it."""
@@ -144,39 +156,10 @@ class Run(Tabular):
         return self._items["tensors"]
 
     @cached_property
-    def _items(self) -> Mapping[str, dict[str, Items]]:
-        found: dict[str, dict[str, Items]] = defaultdict(dict)
-        if not self._places:
-            return found
-        places = np.concatenate(self._places)
-        keys = places["tag"].astype(np.int64) << 8 | places["kind"]
-        order = np.argsort(keys, kind="stable")
-        self._places = ((places := places[order]),)
-        steps, wall_times = places["step"].copy(), places["wall_time"].copy()
-        firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-        numbers, kinds = places["tag"][firsts].tolist(), places["kind"][firsts].tolist()
-        bounds = pairwise([*firsts.tolist(), len(places)])
-        restarted = len(self._starts) > 0
+    def _items(self) -> Mapping[str, ByName[Items]]:
+        self._places = (places := in_order(self._places),)
         tags = {number: tag for tag, number in self._numbers.items()}
-        for number, kind, (first, last) in zip(numbers, kinds, bounds, strict=True):
-            own = places[first:last]
-            tag = tags[number]
-            bucket, decoder = self._bucket(tag, kind)
-            restarts = self._starts.restarts(Epochs.of(own["epoch"])) if restarted else ()
-            found[bucket][tag] = Items(
-                tag, steps[first:last], wall_times[first:last], own, self._stored, decoder, restarts
-            )
-        return found
-
-    def _bucket(self, tag: str, kind: int) -> tuple[str, int]:
-        """The attribute that contains values of this kind, and their decoder."""
-        if kind in _OLD_STYLE:
-            return _OLD_STYLE[kind], _BUCKETS[kind]
-        metadata = self.metadata.get(tag)
-        plugin = metadata.plugin_data.plugin_name if metadata else ""
-        if not plugin and tag.endswith("/text_summary"):  # as torch and tensorboardX name it
-            plugin = "text"
-        return _PLUGINS.get(plugin, ("tensors", decoders.TENSORS))
+        return items_by_kind(places, tags, self.metadata, self._stored, self._starts)
 
     @cached_property
     def hparams(self) -> dict[str, bool | float | str]:
@@ -208,8 +191,24 @@ class Run(Tabular):
         return {None: self.scalars}
 
 
-class Runs(dict[str, Run], Tabular):
+class Runs(ByName[Run], Tabular):
     """Runs by name, as returned by `read_logdir`."""
+
+    noun = "run"
+
+    def __init__(self, runs: Mapping[str, Run] | Iterable[tuple[str, Run]] = ()) -> None:
+        super().__init__(runs, "no run is named")
+
+    def _repr_html_(self) -> str:
+        from summaries.reading.display import runs_html  # noqa: PLC0415 - for notebooks only
+
+        return runs_html(self)
+
+    def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
+        """Plot scalars of all runs beside each other; arguments, result and errors as in `Run.plot`."""
+        from summaries.reading.plots import plot_runs  # noqa: PLC0415 - for those who draw
+
+        return plot_runs({name: run.scalars for name, run in self.items()}, tags, ax, subplots=subplots, **options)
 
     def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
         """The scalars of each run, by its name."""
@@ -340,32 +339,6 @@ def read_files(
     """
     with expecting(files):
         return _read(files, use_fast(total_bytes, fast), None if tags is None else matcher(tags))
-
-
-def use_fast(size: int, fast: bool | None) -> bool:
-    """Whether to use the compiled scanner for `size` bytes; logs a hint once if numba is missing and would help.
-
-    Raises:
-        ImportError: `fast` is True, and numba is missing.
-    """
-    if fast is False:
-        return False
-    installed = _has_numba()
-    if fast and not installed:
-        raise ImportError("the compiled scanner needs numba: pip install 'gradledger[fast]'")
-    if not installed and size >= _HINT_BYTES:
-        _hint()
-    return bool(fast) or (installed and (size >= _FAST_BYTES or "summaries.wire.compiled.scan" in sys.modules))
-
-
-@cache
-def _has_numba() -> bool:
-    return find_spec("numba") is not None
-
-
-@cache
-def _hint() -> None:
-    _logger.warning("reading is many times faster with numba: pip install 'gradledger[fast]'")
 
 
 _threads = local()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from summaries.errors import Fault, FaultKind
 from summaries.patterns import matcher
+from summaries.reading.fast import use_fast
 from summaries.reading.indexed import indexer
-from summaries.reading.run import use_fast
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.outputs import new_directory

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.reading.decoders import AUDIO, DECODERS, HISTOGRAMS, IMAGES, TENSORS, TEXTS, Audio, Images
+from summaries.reading.decoders import AUDIO, DECODERS, HISTOGRAMS, IMAGES, TENSORS, TEXTS
+from summaries.reading.media import Audio, Images
 from summaries.wire.pb import DATA_CLASS_SCALAR
 from summaries.wire.tensors import scalar_value
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from summaries.errors import FaultKind
 from summaries.patterns import matcher
-from summaries.reading.run import use_fast
+from summaries.reading.fast import use_fast
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting

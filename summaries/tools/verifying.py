@@ -11,8 +11,8 @@ import numpy as np
 
 from summaries.errors import Fault, FaultKind
 from summaries.execution.tasks import Died, run_tasks
+from summaries.reading.fast import use_fast
 from summaries.reading.indexed import indexer
-from summaries.reading.run import use_fast
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import place_of
 from summaries.storage.logdir import files_below

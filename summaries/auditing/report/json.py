@@ -8,7 +8,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report, RunReport
+    from summaries.auditing.findings import Finding, RunReport
+    from summaries.auditing.reports import Report
 
 __all__ = ["VERSION", "as_dict", "finding_as_dict", "json"]
 

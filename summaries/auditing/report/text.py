@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from summaries.auditing.findings import Failure, Finding, Report, RunReport, Severity
+from summaries.auditing.findings import Failure, Finding, RunReport, Severity, counts
 from summaries.auditing.report.folded import folded
 from summaries.terminal import BARS, PLAIN_BARS, broken, encodes, printable, shortened, sparkline
 from summaries.words import counted, listed
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
     from rich.table import Table
+
+    from summaries.auditing.reports import Report
 
 __all__ = [
     "counts",
@@ -207,13 +209,6 @@ def _run_verdict(run: RunReport) -> tuple[str, str]:
     if run.worst is None:
         return "nothing found", "green"
     return counts(run.findings), _STYLES[run.worst]
-
-
-def counts(findings: Sequence[Finding]) -> str:
-    """The number of findings of each severity, in words."""
-    names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-    found = ((sum(finding.severity is severity for finding in findings), name) for severity, name in names.items())
-    return ", ".join(counted(number, name) for number, name in found if number)
 
 
 def _verdict(report: Report) -> str:

@@ -10,7 +10,7 @@ from importlib.resources import files
 import jsonschema
 import pytest
 
-from summaries import Failure, SummaryWriter, audit
+from summaries import Failure, Report, SummaryWriter, audit
 from summaries.auditing import discovery, engine
 from summaries.auditing.config import Config
 from summaries.auditing.rules import RULES
@@ -60,7 +60,7 @@ def test_a_run_of_which_nothing_can_be_read(runs):
 def test_deleted_between_listing_and_reading(runs):
     listed = discovery.runs_below("runs")
     shutil.rmtree("runs/diverging")
-    report = engine.audit_runs(listed, Config())
+    report = Report(engine.audit_runs(listed, Config()))
     assert [(failure.run, failure.reason) for failure in report.failures] == [
         ("diverging", NO_FILE),
         ("linked", NO_FILE),
