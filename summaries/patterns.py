@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Patterns = str | Iterable[str] | None
     """One pattern or several; None matches every name."""
 
-__all__ = ["matcher"]
+__all__ = ["matcher", "several"]
 
 
 def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
@@ -34,3 +34,12 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
         return lambda _: False
     compiled = re.compile("|".join(map(translate, given)))
     return lambda name: compiled.match(name) is not None
+
+
+def several(patterns: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """The same patterns as a tuple, which may be used again and again, and sent to another process.
+
+    >>> several("loss*"), several(iter(["a", "b"])), several(None)
+    (('loss*',), ('a', 'b'), None)
+    """
+    return patterns if patterns is None else (patterns,) if isinstance(patterns, str) else tuple(patterns)

@@ -46,7 +46,7 @@ def export_dataset(
     path: str | os.PathLike[str],
     target: str,
     *,
-    tags: Patterns,
+    tags: tuple[str, ...] | None,
     runs: Patterns,
     latest: bool,
     incremental: bool,
@@ -59,13 +59,12 @@ def export_dataset(
     found = run_directories(path, lone=".", names=runs, **access)
     manifest = Manifest.of(target, access.get("storage_options"))
     remove_leftovers(target, [*manifest.files, MANIFEST])
-    patterns = [tags] if isinstance(tags, str) else None if tags is None else list(tags)
     update = _Update(manifest, found, matcher(runs), delete=delete)
-    if not incremental or (manifest.tags, manifest.latest) != (patterns, latest):
+    if not incremental or (manifest.tags, manifest.latest) != (tags, latest):
         update.forget()
-    manifest.tags, manifest.latest = patterns, latest
+    manifest.tags, manifest.latest = tags, latest
     parts = update.parts()
-    task = WritePart(target, manifest.storage_options, patterns, latest, sum(part.size for part in parts))
+    task = WritePart(target, manifest.storage_options, tags, latest, sum(part.size for part in parts))
     if parts:
         manifest.save()  # new runs have their places before they are anywhere
     try:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from summaries.patterns import several
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import is_vacant, read_file, write_file
 from summaries.storage.local import LocalStorage
@@ -62,7 +63,7 @@ class Manifest:
 
     target: str
     storage_options: Mapping[str, object] | None = None
-    tags: Sequence[str] | None = None
+    tags: tuple[str, ...] | None = None
     latest: bool = False
     files: dict[str, dict[str, Entry]] = field(default_factory=dict)
 
@@ -93,7 +94,7 @@ class Manifest:
         if tree["gradledger_dataset"] != _VERSION:
             raise ValueError
         files = {file: {name: Entry(**entry) for name, entry in runs.items()} for file, runs in tree["files"].items()}
-        return cls(target, storage_options, tree["tags"], tree["latest"], files)
+        return cls(target, storage_options, several(tree["tags"]), tree["latest"], files)
 
     def save(self) -> None:
         """Write it in place of the one that is there, at once.

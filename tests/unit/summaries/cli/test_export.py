@@ -56,6 +56,13 @@ def test_a_dataset_is_kept_current(logdir, capsys):
     assert set(pq.read_table("v1.2")["run"].to_pylist()) == {"."}
 
 
+def test_jobs(logdir, capsys):
+    assert command(capsys, logdir, "ds", "--jobs", "2") == ("ds: 10 points of 2 runs\n", "")
+    said = "gradledger: executor is for a dataset, and the format is 'csv'\n"
+    assert command(capsys, logdir, "x.csv", "--jobs", "2", status=2) == ("", said)
+    assert command(capsys, logdir, "ds", "--jobs", "0", status=2)[1] == "gradledger: --jobs must be at least 1, got 0\n"
+
+
 def test_patterns_that_match_nothing_are_told(logdir, capsys):
     assert command(capsys, logdir, "x.csv", "--tags", "nix") == (
         "x.csv: 0 points of 2 runs\n",
