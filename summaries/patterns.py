@@ -19,6 +19,7 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     """A predicate: whether a name matches one of some patterns.
 
     `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters.
+    Every name matches itself, whatever characters it has.
 
     Args:
         patterns: one pattern or several; None matches every name, an empty sequence none.
@@ -26,6 +27,8 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     >>> wanted = matcher(["loss*", "*/norm"])
     >>> [name for name in ("loss", "loss/train", "val/loss", "gradients/norm") if wanted(name)]
     ['loss', 'loss/train', 'gradients/norm']
+    >>> matcher("layers[0]")("layers[0]")
+    True
     """
     if patterns is None:
         return lambda _: True
@@ -33,7 +36,7 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     if not given:
         return lambda _: False
     compiled = re.compile("|".join(map(translate, given)))
-    return lambda name: compiled.match(name) is not None
+    return lambda name: name in given or compiled.match(name) is not None
 
 
 def several(patterns: str | Iterable[str] | None) -> tuple[str, ...] | None:
