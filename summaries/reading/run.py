@@ -92,9 +92,7 @@ class Run(Tabular):
 
         return run_html(self)
 
-    def plot(
-        self, tags: str | Iterable[str] | None = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any
-    ) -> Any:
+    def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
         """Plot scalars: in one plot with a legend, or each tag in its own.
 
         Args:
