@@ -18,8 +18,8 @@ __all__ = ["matcher", "several"]
 def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     """A predicate: whether a name matches one of some patterns.
 
-    `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters. A name
-    that is spelled out matches itself, as `layers[0].weight` does.
+    `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters.
+    A name that is spelled out matches itself, as `layers[0].weight` does.
 
     Args:
         patterns: one pattern or several; None matches every name, an empty sequence none.
