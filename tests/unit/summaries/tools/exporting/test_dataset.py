@@ -175,6 +175,7 @@ def test_names_that_are_not_text_and_odd_tags(logs, tmp_path):
     assert [row for row in rows(target) if row[1] != "other"] == want
 
 
+@pytest.mark.only_on_disks(reason="a store has no empty directories")
 def test_a_directory_that_is_empty_deletes_nothing(logs, tmp_path):
     """As a file system that is not mounted is."""
     target = tmp_path / "ds"

@@ -58,6 +58,7 @@ def test_manifests_of_others(logs, tmp_path, text):
     assert str(raised.value) == f"not the manifest of a dataset of version 1: {path}"
 
 
+@pytest.mark.only_on_disks(reason="files of a store have versions")
 def test_a_fingerprint_changes_with_the_files(logs, tmp_path):
     (path,) = (logs / "a").iterdir()
     before = fingerprint(run_files(logs / "a"))
@@ -87,6 +88,7 @@ def test_a_fingerprint_in_a_store_is_of_versions():
     assert fingerprint(storage.discover("memory://a")) != before
 
 
+@pytest.mark.only_on_disks(reason="a store has no links")
 def test_an_unknown_file_has_no_fingerprint(tmp_path):
     (tmp_path / "x.tfevents").symlink_to("nowhere")
     assert fingerprint(run_files(tmp_path)) is None
