@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from summaries.cli.completion import complete_runs
-from summaries.cli.options import access_options, examples, executor_option, runs_option, tags_option
+from summaries.cli.options import access_options, examples, executor_option, json_option, runs_option, tags_option
 from summaries.execution.processes import Processes
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
@@ -56,6 +57,7 @@ __all__ = ["command"]
 )
 @click.option("--delete", is_flag=True, help="Remove the runs from a dataset that are no longer below LOGDIR.")
 @click.option("--jobs", type=int, metavar="N", help="Number of processes that write a dataset (default: 1).")
+@json_option
 @executor_option
 @access_options
 def command(
@@ -69,6 +71,7 @@ def command(
     incremental: bool,
     delete: bool,
     jobs: int | None,
+    as_json: bool,
     executor: Executor | None,
     access: Access,
 ) -> int:
@@ -99,8 +102,8 @@ def command(
         )
     if not done.rows and not done.unchanged and (tags or runs):
         print(f"gradledger: no {'run' if runs and not done.written else 'tag'} matches", file=sys.stderr)
-    told = _told(done, "row" if wide else "point", deleted=delete)
-    print(f"{without_credentials(target)}: {told}", file=sys.stderr if target == "-" else sys.stdout)
+    told = f"{without_credentials(target)}: {_told(done, 'row' if wide else 'point', deleted=delete)}"
+    print(json.dumps(done._asdict()) if as_json else told, file=sys.stderr if target == "-" else sys.stdout)
     return int(damaged)
 
 
