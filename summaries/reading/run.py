@@ -10,7 +10,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any
 
 from summaries.execution.tasks import Died, run_tasks
-from summaries.patterns import matcher
+from summaries.patterns import matcher, several
 from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
 from summaries.reading.fast import use_fast
@@ -289,7 +289,7 @@ def read_logdir(
     found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
     total = sum(file.size for files in found.values() for file in files)
     if executor is not None:
-        return Runs(_read_on(executor, jobs, found, total, tags, fast))
+        return Runs(_read_on(executor, jobs, found, total, several(tags), fast))
     fast = use_fast(total, fast)
     wanted = None if tags is None else matcher(tags)
     workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(found) else 1), len(found))
