@@ -236,5 +236,7 @@ def _write_to(file: TextIO, report: Report, format_: str, *, tell_all: bool, bas
         codes = sorted({finding.code for finding in report.findings})
         pages = {code: handbook.page(code) for code in codes}
         file.write(html.html(report, baseline=baseline and without_credentials(baseline), pages=pages))
+    elif format_ == "json":
+        file.writelines(json.parts(report))
     else:
         file.write(_RENDERERS[format_](report))

@@ -7,6 +7,7 @@ and access to the files.
 from __future__ import annotations
 
 import logging
+import signal
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
-__all__ = ["on_dask"]
+__all__ = ["dask_setup", "on_dask"]
 
 
 @contextmanager
@@ -51,13 +52,23 @@ def on_dask(where: str) -> Iterator[Executor]:
 @contextmanager
 def _local_cluster(distributed: Any) -> Iterator[object]:
     """A process per core. One that dies is told of by the task that was lost, so nothing of it is logged."""
+    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    config = {
+        "distributed.scheduler.allowed-failures": 0,  # run_tasks counts
+        "distributed.deploy.lost-worker-timeout": "1s",
+    }
     with (
-        needs("dask", "cluster").config.set({"distributed.scheduler.allowed-failures": 0}),  # run_tasks counts
-        distributed.LocalCluster(
-            threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-        ) as cluster,
+        needs("dask", "cluster").config.set(config),
+        distributed.LocalCluster(**options, preload=[__name__]) as cluster,
     ):
+        count = len(cluster.workers)
+        cluster.adapt(minimum=count, maximum=count)  # one that dies while it starts is not replaced without this
         yield cluster
+
+
+def dask_setup(worker: object) -> None:
+    """What a process of `local` begins with: Ctrl-C is for the main process, which decides what becomes of them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
@@ -77,7 +88,9 @@ def _cluster_of(path: str) -> Iterator[object]:
             "cluster: dask_jobqueue.SLURMCluster"
         )
     module, _, name = own["cluster"].rpartition(".")
-    with dask.config.set(config), getattr(import_module(module), name)(**own.get("options", {})) as cluster:
+    kind = getattr(import_module(module), name)  # importing it may add to Dask's configuration
+    merged = dask.config.merge(dask.config.config, config)
+    with dask.config.set(merged), kind(**own.get("options", {})) as cluster:
         workers = own.get("workers", 1)
         cluster.adapt(**workers) if isinstance(workers, dict) else cluster.scale(workers)
         yield cluster
