@@ -8,17 +8,69 @@ from __future__ import annotations
 
 import logging
 import signal
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from summaries.optional import needs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from concurrent.futures import Executor
+    from collections.abc import Callable, Iterator
 
-__all__ = ["dask_setup", "on_dask"]
+__all__ = ["DaskExecutor", "dask_setup", "on_dask"]
+
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class DaskExecutor(Executor):
+    """An executor on the client of a Dask cluster, every future of which is done some time.
+
+    That is not so for the client's own, `get_executor()`, in distributed 2026.8: if a worker dies when a task is
+    finished and its result has not been fetched yet, and the task fails when it is done again, the future never ends.
+
+    Args:
+        client: the client.
+        **options: as `get_executor` takes them.
+    """
+
+    def __init__(self, client: Any, **options: Any) -> None:
+        self._client = client
+        self._options = options
+
+    @classmethod
+    def instead_of(cls, executor: Executor) -> Executor:
+        """The executor itself, unless it is a client's own."""
+        if type(executor).__module__ != "distributed.cfexecutor":
+            return executor
+        return cls(executor._client, **executor._kwargs)  # type: ignore[attr-defined] # noqa: SLF001 - the only way
+
+    @property
+    def _max_workers(self) -> int:
+        """How many workers there are now; they come and go."""
+        return sum(self._client.nthreads().values())
+
+    def submit(self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Result]:
+        """Call a function on a worker."""
+        future: Future[Result] = Future()
+        # Otherwise Dask would take an equal call for the same one.
+        theirs = self._client.submit(fn, *args, **kwargs, **{"pure": False, **self._options})
+        future.add_done_callback(lambda own: theirs.cancel() if own.cancelled() else None)
+        theirs.add_done_callback(partial(_hand_over, future))
+        return future
+
+
+def _hand_over(future: Future[Any], theirs: Any) -> None:
+    """Give a future what Dask's own has; in a thread of its client."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(theirs.result())
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is handed over
+        future.set_exception(error)
 
 
 @contextmanager
@@ -46,7 +98,7 @@ def on_dask(where: str) -> Iterator[Executor]:
             address = where
         found = {"scheduler_file": where} if where.endswith(".json") else {"address": address}
         client = stack.enter_context(distributed.Client(**found, set_as_default=False))
-        yield client.get_executor()
+        yield DaskExecutor(client)
 
 
 @contextmanager
