@@ -308,12 +308,11 @@ def _read_on(
     tags: Patterns,
     fast: bool | None,
 ) -> dict[str, Run]:
-    def size(run: tuple[str, Sequence[StoredFile]]) -> int:
-        return sum(file.size for file in run[1])
-
     task = partial(_read_item, total=total, tags=tags, fast=fast)
     found = {}
-    for (name, _), outcome in run_tasks(task, list(runs.items()), executor=executor, jobs=jobs, size=size):
+    for (name, _), outcome in run_tasks(
+        task, list(runs.items()), executor=executor, jobs=jobs, size=lambda run: sum(file.size for file in run[1])
+    ):
         if isinstance(outcome, Died):
             raise ChildProcessError(f"{name}: {outcome.reason}")
         found[name] = outcome
