@@ -201,11 +201,11 @@ def test_a_conversion_that_fails_leaves_nothing(logdir, tmp_path, name, monkeypa
         ),
         (
             "x.csv", "x.parquet", {}, ValueError,
-            "one of source and target must be event files, got csv and parquet: convert twice, or name the formats",
+            "source or target must be event files, got csv and parquet: convert twice, or name the formats",
         ),
         (
             "logs", "out", {"target_format": "events"}, ValueError,
-            "one of source and target must be event files, got events and events: convert twice, or name the formats",
+            "source or target must be event files, got events and events: convert twice, or name the formats",
         ),
         (
             "logs", "run-x.wandb", {}, ValueError,
