@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples
+from summaries.terminal import printable
 from summaries.tools import note
 
 if TYPE_CHECKING:
@@ -20,12 +22,12 @@ __all__ = ["command"]
     "which TensorBoard shows.",
     epilog=examples("gradledger note runs/a 12000 'learning rate lowered by hand'"),
 )
-@click.argument("run")
+@click.argument("run", shell_complete=complete_runs)
 @click.argument("step", type=int)
 @click.argument("text")
 @access_options
 def command(run: str, step: int, text: str, access: Access) -> int:
     """Add the note."""
     note(run, step, text, **access)
-    print(f"{run}: noted at step {step}")
+    print(f"{printable(run)}: noted at step {step}")
     return 0

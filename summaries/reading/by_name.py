@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, TypeVar
 
 from summaries.words import counted, listed, quoted
@@ -71,6 +70,8 @@ class ByName(dict[str, Value]):
 
 def nearest(name: str, known: Sequence[str]) -> list[str]:
     """Up to three names that are like this one, or contain it, best first."""
+    import difflib  # noqa: PLC0415 - only an error's text needs it
+
     near = difflib.get_close_matches(name, known, _NEAREST)
     containing = sorted((other for other in known if name and name.lower() in other.lower()), key=len)
     return list(dict.fromkeys([*near, *containing]))[:_NEAREST]

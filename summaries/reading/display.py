@@ -71,7 +71,7 @@ def scalars_html(scalars: Mapping[str, Series]) -> str:
 
 
 def runs_html(runs: Mapping[str, Run]) -> str:
-    """Runs, as many as a page holds, each with a sparkline of the tag that most of them have, preferably a loss."""
+    """Runs, as many as a page holds, each with a sparkline of the tag that most of them have, a loss if any has one."""
     shown = dict(islice(runs.items(), _MOST_ROWS))
     tag = _common(shown)
     rows = [
@@ -159,9 +159,9 @@ def _of_tag(run: Run, tag: str) -> tuple[object, object]:
 
 
 def _common(runs: Mapping[str, Run]) -> str:
-    """The tag that most runs have, a loss if there is one; "" if there are no scalars."""
+    """The tag that most runs have, of the losses if there are any; "" if there are no scalars."""
     found = Counter(tag for run in runs.values() for tag in run.scalars)
-    return max(found, key=lambda tag: (found[tag] > len(runs) / 2 and "loss" in tag.lower(), found[tag]), default="")
+    return max(found, key=lambda tag: ("loss" in tag.lower(), found[tag]), default="")
 
 
 def _more(number: int, noun: str, which: str = "") -> str:

@@ -59,23 +59,28 @@ class Indexer:
         Raises:
             OSError: the file cannot be read.
         """
-        records, held, end = 0, list[Fault](), 0
         with file.open(0) as opened:
+            yield from self.read_opened(opened, file.path)
+
+    def read_opened(self, opened: ReadableFile, path: str) -> Iterator[Index | Fault]:
+        """`read` for a file that is open, with the path that faults name."""
+        records, held = 0, list[Fault]()
+        for item in self._items(opened):
+            if isinstance(item, Fault):
+                held.append(item)
+            else:
+                records += len(item.events)
+            if records:
+                yield from (fault.located(path) for fault in held)
+                held.clear()
+            if not isinstance(item, Fault):
+                yield item
+        if held:
             begins = opened.read_range(0, _HEADER_BYTES)
-            for item in self._items(opened):
-                if isinstance(item, Fault):
-                    held.append(item)
-                    end = item.offset + item.length
-                else:
-                    records += len(item.events)
-                if records:
-                    yield from (fault.located(file.path) for fault in held)
-                    held.clear()
-                if not isinstance(item, Fault):
-                    yield item
-        if not (records or held):
-            held = [empty_file()]
-        yield from (_of_no_records(fault, end, begins).located(file.path) for fault in held)
+            end = held[-1].offset + held[-1].length
+            yield from (_of_no_records(fault, end, begins).located(path) for fault in held)
+        elif not records:
+            yield empty_file().located(path)
 
     def _items(self, opened: ReadableFile) -> Iterator[Index | Fault]:
         yield from self._plainly(BatchParser(), chunks(opened), 0)

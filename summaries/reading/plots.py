@@ -13,10 +13,11 @@ from summaries.reading.by_name import UnknownNameError
 from summaries.reading.restarts import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from summaries.patterns import Patterns
     from summaries.reading.series import Series
 
 __all__ = ["plot_runs", "plot_scalars", "plot_series", "smoothed"]
@@ -48,7 +49,7 @@ def plot_series(
 
 def plot_scalars(
     scalars: Mapping[str, Series],
-    tags: str | Iterable[str] | None,
+    tags: Patterns,
     ax: Any,
     *,
     subplots: bool,
@@ -66,7 +67,7 @@ def plot_scalars(
 
 def plot_runs(
     runs: Mapping[str, Mapping[str, Series]],
-    tags: str | Iterable[str] | None,
+    tags: Patterns,
     ax: Any,
     *,
     subplots: bool,
@@ -118,7 +119,7 @@ def _check(x: str, smoothing: float) -> None:
         raise ValueError(f"smoothing must be at least 0 and less than 1, got {smoothing:g}")
 
 
-def _chosen(known: Mapping[str, object], tags: str | Iterable[str] | None) -> list[str]:
+def _chosen(known: Mapping[str, object], tags: Patterns) -> list[str]:
     """The tags that match; one that is spelled out is meant even if it looks like a pattern.
 
     Raises:
@@ -180,11 +181,14 @@ def _draw(axes: Any, series: Series, label: str, x: str, smoothing: float, style
     """Draw the points that stand as a line, fainter what smoothing or a restart replaced, and where restarts begin."""
     across = _across(series, x)
     stands = series.standing == Standing.STANDS
-    value = series.value[stands]
-    (line,) = axes.plot(across[stands], smoothed(value, smoothing), **{"label": _text(label), **style})
+    if x == "step":
+        along, value = across[stands], series.value[stands]
+    else:  # in time, there is a gap where the superseded points are
+        along, value = across, np.where(stands, series.value, np.nan)
+    (line,) = axes.plot(along, smoothed(value, smoothing), **{"label": _text(label), **style})
     faint = {**style, "label": "_", "color": line.get_color(), "alpha": _FAINT, "zorder": line.get_zorder() - 0.1}
     if smoothing:
-        axes.plot(across[stands], value, **faint)
+        axes.plot(along, value, **faint)
     returns = _returns(series)
     if not stands.all():
         parts = np.insert(np.where(stands, np.nan, series.value), returns, np.nan)

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from summaries.execution.tasks import Died, run_tasks
+from summaries.patterns import several
 from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
 from summaries.reading.fast import use_fast
@@ -91,9 +92,7 @@ class Run(Tabular):
 
         return run_html(self)
 
-    def plot(
-        self, tags: str | Iterable[str] | None = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any
-    ) -> Any:
+    def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
         """Plot scalars: in one plot with a legend, or each tag in its own.
 
         Args:
@@ -291,6 +290,7 @@ def read_logdir(
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
+    tags = several(tags)  # which may be read again and again, and in another process
     found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
     total = sum(file.size for files in found.values() for file in files)
     huge = {name: files for name, files in found.items() if any(file.size >= CUT_BYTES for file in files)}
@@ -328,12 +328,11 @@ def _read_on(
     tags: Patterns,
     fast: bool | None,
 ) -> dict[str, Run]:
-    def size(run: tuple[str, Sequence[StoredFile]]) -> int:
-        return sum(file.size for file in run[1])
-
     task = partial(_read_item, total=total, tags=tags, fast=fast)
     found = {}
-    for (name, _), outcome in run_tasks(task, list(runs.items()), executor=executor, jobs=jobs, size=size):
+    for (name, _), outcome in run_tasks(
+        task, list(runs.items()), executor=executor, jobs=jobs, size=lambda run: sum(file.size for file in run[1])
+    ):
         if isinstance(outcome, Died):
             raise ChildProcessError(f"{name}: {outcome.reason}")
         found[name] = outcome

@@ -36,6 +36,7 @@ __all__ = [
     "read_file",
     "remembering",
     "write_file",
+    "write_temporary",
 ]
 
 
@@ -116,6 +117,16 @@ def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | N
         with suppress(OSError):
             os.unlink(temporary)
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from error
+
+
+def write_temporary(name: str, data: bytes) -> str:
+    """Write a file of this name in a new temporary directory, which stays; return its address, `file://…`."""
+    import pathlib  # noqa: PLC0415 - with tempfile, it takes as long to import as all of storage
+    import tempfile  # noqa: PLC0415
+
+    path = pathlib.Path(tempfile.mkdtemp(prefix="gradledger-"), name)
+    path.write_bytes(data)
+    return path.as_uri()
 
 
 def read_file(path: str, storage_options: Mapping[str, object] | None = None) -> bytes | None:

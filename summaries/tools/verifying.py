@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,9 @@ from summaries.errors import Fault, FaultKind
 from summaries.execution.tasks import Died, run_tasks
 from summaries.reading.fast import use_fast
 from summaries.reading.indexed import indexer
-from summaries.storage.credentials import without_credentials
 from summaries.storage.files import place_of
 from summaries.storage.logdir import files_below
-from summaries.storage.names import whole_name
+from summaries.storage.names import is_remote, whole_name
 from summaries.storage.protocols import expecting
 from summaries.wire.index import LOST
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
-    from summaries.storage.protocols import StoredFile
+    from summaries.storage.protocols import ReadableFile, StoredFile
 
 __all__ = ["Verdict", "verdicts", "verify", "verify_file", "verify_logdir"]
 
@@ -88,13 +88,16 @@ def verify(
     (2, False)
     """
     storage, shown = place_of(path, storage_options=storage_options, cache=cache)
+    if is_remote(shown):
+        with suppress(FileNotFoundError), storage.open(shown, 0) as opened:
+            return _verdict(opened, shown, 0)
     listed = storage.discover(shown, recursive=False)
     files = sorted((file for file in listed if shown in (file.path, whole_name(file.path))), key=lambda file: file.path)
     if not files:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
     verdicts = [verify_file(file) for file in files]  # of a file in a store, which may be several objects
     faults = tuple(fault for verdict in verdicts for fault in verdict.faults)
-    return Verdict(without_credentials(os.fspath(path)), sum(verdict.events for verdict in verdicts), faults)
+    return Verdict(shown, sum(verdict.events for verdict in verdicts), faults)
 
 
 def verify_file(file: StoredFile) -> Verdict:
@@ -103,14 +106,19 @@ def verify_file(file: StoredFile) -> Verdict:
     Raises:
         OSError: the file cannot be read.
     """
+    with file.open(0) as opened:
+        return _verdict(opened, file.path, file.size)
+
+
+def _verdict(opened: ReadableFile, path: str, size: int) -> Verdict:
     faults: list[Fault] = []
     events = 0
-    for item in indexer(fast=use_fast(file.size, None)).read(file):
+    for item in indexer(fast=use_fast(size, None)).read_opened(opened, path):
         if isinstance(item, Fault):
             faults.append(item)
         else:
             events += int(np.count_nonzero(item.events["what"] != LOST))
-    return Verdict(file.path, events, tuple(faults))
+    return Verdict(path, events, tuple(faults))
 
 
 def verify_logdir(

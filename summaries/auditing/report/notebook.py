@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import Severity, counts
 from summaries.auditing.report.text import failure_text, steps_text
 from summaries.markup import Markup, amount, block, colored, line, short, sparkline, table
+from summaries.storage.files import write_temporary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,9 +69,8 @@ def show(text: str, page: str, height: int) -> None:
         frame = _FRAME.format(height=height, page=escape(page))
         display({"text/html": frame, "text/plain": text}, raw=True)
         return
-    path = Path(tempfile.mkdtemp(prefix="gradledger-")) / "audit.html"
-    path.write_text(page, encoding="utf-8", errors="backslashreplace")
-    print(f"no notebook to show it in; the page is {path.as_uri()}")  # noqa: T201 - it answers whoever called it
+    address = write_temporary("audit.html", page.encode("utf-8", "backslashreplace"))
+    print(f"no notebook to show it in; the page is {address}")  # noqa: T201 - it answers whoever called it
 
 
 def _display() -> Callable[..., object] | None:

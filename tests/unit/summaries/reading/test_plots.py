@@ -84,6 +84,8 @@ def test_a_restart_is_marked_and_what_it_superseded_is_fainter():
     line, faint = axes.get_lines()
     assert line.get_xydata().tolist() == [[0, 0], [1, 1], [2, 20], [3, 30]]
     assert [tuple(point) for point in faint.get_xydata() if np.isfinite(point[1])] == [(2, 2), (3, 3)]
+    in_time = resumed.plot(plt.figure().add_subplot(), x="relative").get_lines()[0]
+    assert in_time.get_ydata() == pytest.approx([0, 1, np.nan, np.nan, 20, 30], nan_ok=True)
     (mark,) = axes.collections
     assert [path.vertices[:, 0].tolist() for path in mark.get_paths()] == [[2, 2]]
 
