@@ -8,7 +8,7 @@ READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/su
 	tests/properties/test_reader_runs.py
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 
-.PHONY: demo test conformance stores frameworks notebook bench pictures lint types layers proto format clean
+.PHONY: demo test conformance stores cluster frameworks notebook bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -28,6 +28,10 @@ conformance: $(CONFORMANCE)/.ready
 stores: $(STORES)/.ready
 	$(STORES)/bin/python -m pytest --place s3 $(READERS)
 	$(STORES)/bin/python -m pytest tests/stores
+
+# The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
+cluster: $(STORES)/.ready
+	$(STORES)/bin/python -m pytest tests/cluster -W ignore
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -93,7 +97,7 @@ $(CONFORMANCE)/.ready: pyproject.toml
 $(STORES)/.ready: pyproject.toml
 	test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
 	$(STORES)/bin/python -m pip install --quiet --upgrade pip
-	$(STORES)/bin/python -m pip install --quiet --group stores --editable '.[dev]'
+	$(STORES)/bin/python -m pip install --quiet --group stores --group cluster --editable '.[dev]'
 	-npm install --silent --no-package-lock --prefix $(STORES) azurite@3.37.0
 	touch $@
 

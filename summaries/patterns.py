@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     Patterns = str | Iterable[str] | None
     """One pattern or several; None matches every name."""
 
-__all__ = ["matcher"]
+__all__ = ["matcher", "several"]
 
 
 def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     """A predicate: whether a name matches one of some patterns.
 
-    `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters. A name
-    that is spelled out matches itself, as `layers[0].weight` does.
+    `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters.
+    A name that is spelled out matches itself, as `layers[0].weight` does.
 
     Args:
         patterns: one pattern or several; None matches every name, an empty sequence none.
@@ -35,3 +35,12 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
         return lambda _: False
     compiled = re.compile("|".join(map(translate, given)))
     return lambda name: name in given or compiled.match(name) is not None
+
+
+def several(patterns: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """The same patterns as a tuple, which may be used again and again, and sent to another process.
+
+    >>> several("loss*"), several(iter(["a", "b"])), several(None)
+    (('loss*',), ('a', 'b'), None)
+    """
+    return patterns if patterns is None else (patterns,) if isinstance(patterns, str) else tuple(patterns)

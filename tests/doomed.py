@@ -3,16 +3,43 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 from summaries.auditing.engine import Task
 
 
 class DoomedTask(Task):
-    """Audits, but kills its process at the run named healthy."""
+    """Audits, but kills its process at the run of this name."""
+
+    doomed = "healthy"
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.doomed = self.doomed  # which another process is sent
 
     def __call__(self, run):
-        if run.name == "healthy":
+        if run.name == self.doomed:
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+        return super().__call__(run)
+
+
+class GreedyTask(Task):
+    """Audits, but takes all memory at the run that the file `marker` names, once: it removes the file."""
+
+    marker = Path()
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.marker = self.marker  # which another process is sent
+
+    def __call__(self, run):
+        if self.marker.is_file() and self.marker.read_text() == run.name:
+            self.marker.unlink()
+            taken = []
+            while True:  # until the process is killed
+                if len(taken) < 60:
+                    taken.append(bytes(os.urandom(1)) * (10 << 20))
+                time.sleep(0.005)
         return super().__call__(run)
 
 

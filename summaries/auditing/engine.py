@@ -6,6 +6,7 @@ runs are still audited.
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -36,7 +37,6 @@ from summaries.storage.protocols import expecting
 from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
@@ -238,11 +238,14 @@ def audit_runs(
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
+    alone = executor is None and not processes  # then this process reads all
+    threads = (jobs or os.cpu_count() or 1) if alone else 1
     if executor is None:
         jobs = jobs_for(runs, jobs, processes=processes)
-    alone = executor is None and not processes  # then this process reads all
+        threads = max(threads // jobs, 1)  # for the ranges of a huge file
     total = sum(run.size for run in runs)
-    read = partial(read_what_can_be, in_all=total if alone else total // workers_of(executor, jobs))
+    in_all = total if alone else total // workers_of(executor, jobs)
+    read = partial(read_what_can_be, in_all=in_all, threads=threads)
     task = Task(config, baseline, stretches, read)
     reports: dict[str, RunReport] | Spool = Spool() if len(runs) > _MOST_IN_MEMORY else {}
     work = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)

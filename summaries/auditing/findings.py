@@ -5,6 +5,7 @@ Everything here is plain data, which can be sent from the process that audits a 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from summaries.words import counted, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from summaries.auditing.curves import Curve
 
@@ -144,8 +145,8 @@ class AuditInterrupted(KeyboardInterrupt):
         self.runs = runs
 
 
-def counts(findings: Sequence[Finding]) -> str:
+def counts(findings: Iterable[Finding]) -> str:
     """The number of findings of each severity, in words."""
     names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-    found = ((sum(finding.severity is severity for finding in findings), name) for severity, name in names.items())
-    return ", ".join(counted(number, name) for number, name in found if number)
+    numbers = Counter(finding.severity for finding in findings)
+    return ", ".join(counted(numbers[severity], name) for severity, name in names.items() if numbers[severity])

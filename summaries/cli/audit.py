@@ -14,8 +14,9 @@ from summaries.auditing.alerts import AlertError, by_command, by_url
 from summaries.auditing.findings import AuditInterrupted, Failure, Finding
 from summaries.auditing.report import github, sarif, text
 from summaries.auditing.report.folded import folded
+from summaries.auditing.report.json import parts as json_parts
 from summaries.auditing.reports import Report
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.storage.credentials import without_credentials
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _RENDERERS: dict[str, Callable[[Report], str]] = {
-    "json": Report.to_json,
     "github": github.github,
     "sarif": sarif.sarif,
     "html": Report.to_html,
@@ -57,7 +57,7 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("text", *_RENDERERS)),
+    type=click.Choice(("text", "json", *_RENDERERS)),
     default="text",
     show_default=True,
     help="What to write.",
@@ -238,5 +238,7 @@ def _config(path: str | None, select: str | None, ignore: str | None, fail_on: s
 def _write_to(file: TextIO, report: Report, format_: str, *, tell_all: bool) -> None:
     if format_ == "text":
         text.show(report, console(file), fold=not tell_all)
+    elif format_ == "json":
+        file.writelines(json_parts(report))
     else:
         file.write(_RENDERERS[format_](report))

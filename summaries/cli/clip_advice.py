@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries.auditing.signals.tags import TagTable
-from summaries.cli.completion import complete_runs, complete_tags
+from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import access_options, examples
 from summaries.reading.run import read_run
 from summaries.tools import clip_advice

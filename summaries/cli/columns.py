@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["Column", "is_bounded", "lines_of", "print_columns"]
+__all__ = ["Column", "is_bounded", "lines_of", "print_columns", "told_apart"]
 
 _BOUNDED = 1 << 16  # consoles of pipes and files are wider
-_NARROWEST = 12  # a name is not shortened below this width
+_NARROWEST = 8  # a name is not shortened below this width
 _BETWEEN = 2
 
 
@@ -30,7 +30,7 @@ class Column(NamedTuple):
         right: whether to align it at its right end, as numbers are.
         styles: a style for each row; () for none.
         rank: columns of the highest rank are left out first if there is too little room; those of rank 0 stay.
-        shrinks: whether its texts may be shortened.
+        shrinks: if its texts may be shortened, the width that they keep as long as columns can be left out instead.
     """
 
     title: str
@@ -38,7 +38,7 @@ class Column(NamedTuple):
     right: bool = False
     styles: Sequence[str] = ()
     rank: int = 0
-    shrinks: bool = False
+    shrinks: int = 0
 
     @property
     def width(self) -> int:
@@ -89,7 +89,7 @@ def _fitting(columns: list[Column], console: Console) -> list[Column]:
         shrinking = [column for column in columns if column.shrinks]
         taken = sum(column.width for column in columns if not column.shrinks) + _BETWEEN * (len(columns) - 1)
         room = console.width - taken
-        if room >= sum(min(column.width, 2 * _NARROWEST) for column in shrinking):
+        if room >= sum(min(column.width, column.shrinks) for column in shrinking):
             break
         highest = max(column.rank for column in columns)
         if not highest:
@@ -97,14 +97,36 @@ def _fitting(columns: list[Column], console: Console) -> list[Column]:
         columns = [column for column in columns if column.rank != highest]
     if not shrinking or not encodes(console, "…"):
         return columns
-    wide = sum(column.width for column in shrinking)
-    if wide <= room:
-        return columns
-    given = [max(min(column.width, room * column.width // wide), _NARROWEST) for column in shrinking]
-    shares = dict(zip((column.title for column in shrinking), given, strict=True))
+    widths = _shared(room, [column.width for column in shrinking])
+    shares = dict(zip((column.title for column in shrinking), widths, strict=True))
     return [
         column._replace(cells=[shortened(cell, shares[column.title]) for cell in column.cells])
         if column.shrinks
         else column
         for column in columns
     ]
+
+
+def _shared(room: int, widths: list[int]) -> list[int]:
+    """Share room among some columns: one that needs less than its part leaves the rest to the others."""
+    given = list(widths)
+    left, waiting = room, sorted(range(len(widths)), key=widths.__getitem__)
+    for number, i in enumerate(waiting):
+        given[i] = min(widths[i], max(left // (len(waiting) - number), _NARROWEST))
+        left -= given[i]
+    return given
+
+
+def told_apart(paths: Sequence[str]) -> list[str]:
+    """Paths without the directories that all of them are in.
+
+    >>> told_apart(["runs/a", "runs/b"]), told_apart(["runs/a"])
+    (['a', 'b'], ['runs/a'])
+    """
+    parts = [path.split("/") for path in paths]
+    common = 0
+    while len(set(paths)) > 1 and all(len(part) > common + 1 for part in parts):
+        if len({part[common] for part in parts}) > 1:
+            break
+        common += 1
+    return ["/".join(part[common:]) for part in parts]

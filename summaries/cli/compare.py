@@ -10,7 +10,7 @@ from summaries.auditing import config as configuration
 from summaries.auditing.comparison import compare_runs
 from summaries.auditing.report import comparison as report
 from summaries.auditing.report import comparison_page
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.terminal import console, progress_bar

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from summaries.cli.columns import Column, print_columns
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
+from summaries.cli.columns import Column, is_bounded, print_columns
+from summaries.cli.faults import tell_faults
 from summaries.cli.formats import kind_text, number_text, step_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.terminal import console, printable, progress_bar
@@ -75,8 +76,8 @@ def command(
 
         def on_run(name: str, both: tuple[Run, Run]) -> None:
             on_progress(name, None)
-            for fault in (fault for run in both for fault in run.faults):
-                print(f"gradledger: {printable(str(fault))}", file=sys.stderr)
+            for run in both:
+                tell_faults(run.faults)
 
         found = diff(a, b, runs=runs or None, tags=tags or None, **options, on_run=on_run, **access)
     if as_json:
@@ -111,6 +112,7 @@ def _print(console: Console, found: Diff, names: tuple[str, str], *, every: bool
     if several or not found.runs:
         apart = sum(run.different for run in found.runs.values())
         told = f"{counted(len(found.runs), 'run')} in both: {apart} different, {len(found.runs) - apart} the same"
+        told = told if found.runs else "no run of the same name is in both"
         console.print(Text(told, "dim"), soft_wrap=True)
 
 
@@ -122,10 +124,10 @@ def _print_run(console: Console, found: RunDiff, names: tuple[str, str], *, ever
     if found.hyperparameters:
         console.print()
         rows = found.hyperparameters.items()
-        columns = [Column("hyperparameter", [printable(name) for name, _ in rows], shrinks=True)]
+        columns = [Column("hyperparameter", [printable(name) for name, _ in rows], shrinks=24)]
         for side in (0, 1):
             cells = ["-" if pair[side] is None else printable(_plainly(pair[side])) for _, pair in rows]
-            columns.append(Column(names[side], cells, shrinks=True))
+            columns.append(Column(names[side], cells, shrinks=24))
         print_columns(console, columns)
     tags = found.tags if every else found.different_tags
     scalars = [tag for tag in tags if tag.distance is not None]
@@ -143,7 +145,7 @@ def _plainly(value: Any) -> str:
 
 
 def _print_summary(console: Console, found: RunDiff, names: tuple[str, str]) -> None:
-    """Print in one sentence what a user wants to know first."""
+    """Print what a user wants to know first, in a line or two."""
     if not found.different:
         console.print(Text(f"the same: {counted(len(found.tags), 'tag')} at all steps", "green"), soft_wrap=True)
         return
@@ -152,8 +154,9 @@ def _print_summary(console: Console, found: RunDiff, names: tuple[str, str]) -> 
     if not any(said):
         said = ["no value differs at a common step"]
         shorter = [printable(tag.tag) for tag in found.different_tags if any(tag.only)]
-        said += [f"steps that only one has: {listed(shorter)}"] if shorter else []
-    console.print(Text("; ".join(filter(None, said)), "bold yellow"), soft_wrap=True)
+        said += [f"only one has all steps of {listed(shorter)}"] if shorter else []
+    for sentence in filter(None, said):
+        console.print(Text(sentence, "bold yellow"), soft_wrap=not is_bounded(console))
 
 
 def _parting(what: str, tags: Sequence[TagDiff]) -> str:
@@ -162,7 +165,9 @@ def _parting(what: str, tags: Sequence[TagDiff]) -> str:
     if not steps:
         return ""
     first = [printable(tag.tag) for tag in tags if tag.first_step == min(steps)]
-    return f"{what} part at step {step_text(min(steps))}, in {listed(first)} ({len(steps)} of {len(tags)} tags differ)"
+    return (
+        f"{what} part at step {step_text(min(steps))}, in {listed(first)} ({len(steps)} of {counted(len(tags), 'tag')})"
+    )
 
 
 def _print_only(console: Console, what: str, place: str, names: Sequence[str]) -> None:
@@ -198,7 +203,7 @@ def _columns(tags: Sequence[TagDiff], names: tuple[str, str]) -> list[Column]:
 def _step_columns(tags: Sequence[TagDiff]) -> list[Column]:
     """The tag, where it differs, and how often."""
     return [
-        Column("tag", [printable(tag.tag) for tag in tags], shrinks=True),
+        Column("tag", [printable(tag.tag) for tag in tags], shrinks=32),
         Column("from step", [step_text(tag.first_step) for tag in tags], right=True),
         Column("differ", [f"{tag.unequal:,} of {tag.common:,}" for tag in tags], right=True, rank=3),
         Column("only A", [f"{tag.only[0]:,}" if any(one.only[0] for one in tags) else "" for tag in tags], right=True),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import examples
 from summaries.cli.rewriting import STATUS, rewriting_options
 from summaries.tools import drop
@@ -24,9 +25,14 @@ __all__ = ["command"]
         status=STATUS,
     ),
 )
-@click.argument("place")
+@click.argument("place", shell_complete=complete_runs)
 @click.option(
-    "--tags", metavar="PATTERN", multiple=True, required=True, help="Tags to drop, such as 'grad*'; may be repeated."
+    "--tags",
+    metavar="PATTERN",
+    multiple=True,
+    required=True,
+    shell_complete=complete_tags,
+    help="Tags to drop, such as 'grad*'; may be repeated.",
 )
 @rewriting_options
 def command(place: str, output: str, **options: Any) -> Rewritten:

@@ -10,12 +10,13 @@ import click
 import numpy as np
 from rich.text import Text
 
-from summaries.cli.completion import complete_files
+from summaries.cli.candidates import complete_files
 from summaries.cli.formats import number_text, size_text, time_text
 from summaries.cli.options import access_options, examples, json_option, tags_option
-from summaries.errors import Fault, FaultKind
+from summaries.errors import Fault
 from summaries.terminal import console, printable
 from summaries.tools.dumping import DumpedEvent, dump, event_as_dict, fault_as_dict
+from summaries.tools.listing import DAMAGE
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def command(files: tuple[str, ...], full: bool, tags: tuple[str, ...], as_json: 
         path = ""
         for found in dump(given, tags or None, **access):
             if isinstance(found, Fault):
-                damaged |= found.kind.is_data_loss and found.kind is not FaultKind.UNFINISHED_TAIL
+                damaged |= found.kind in DAMAGE
             if as_json:
                 print(json.dumps(fault_as_dict(found) if isinstance(found, Fault) else event_as_dict(found, full=full)))
                 continue
@@ -112,6 +113,8 @@ def _described(value: dict[str, Any]) -> str:
         return f"{kind}, damaged: {value['error']}"
     if kind == "text":
         return repr(value["text"]) if "text" in value else repr(value["texts"])
+    if kind == "none":
+        return f"no value, of plugin {value['plugin']}" if "plugin" in value else "no value"
     told = {name: one for name, one in value.items() if name not in {"tag", "kind", "bytes", "base64"}}
     sizes = [size_text(sum(value["bytes"]))] if "bytes" in value else []
     return " ".join([kind, *(f"{name}={_short(one)}" for name, one in told.items() if one != [""]), *sizes])

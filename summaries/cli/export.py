@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from summaries.cli.completion import complete_runs
-from summaries.cli.options import access_options, examples, runs_option, tags_option
+from summaries.cli.candidates import complete_runs
+from summaries.cli.options import access_options, examples, executor_option, json_option, runs_option, tags_option
+from summaries.execution.processes import Processes
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
 from summaries.tools.exporting import export
 from summaries.words import counted
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+
     from summaries.errors import Fault
     from summaries.storage.files import Access
     from summaries.tools.exporting import Exported
@@ -50,6 +56,9 @@ __all__ = ["command"]
     help="Of a dataset, write only the runs that have changed since the last export, which is the default; or all.",
 )
 @click.option("--delete", is_flag=True, help="Remove the runs from a dataset that are no longer below LOGDIR.")
+@click.option("--jobs", type=int, metavar="N", help="Number of processes that write a dataset (default: 1).")
+@json_option
+@executor_option
 @access_options
 def command(
     logdir: str,
@@ -57,11 +66,14 @@ def command(
     tags: tuple[str, ...],
     runs: tuple[str, ...],
     kind: Any,
-    wide: bool,
-    access: Access,
     latest: bool,
+    wide: bool,
     incremental: bool,
     delete: bool,
+    jobs: int | None,
+    as_json: bool,
+    executor: Executor | None,
+    access: Access,
 ) -> int:
     """Export, and print what was written."""
     damaged = False
@@ -73,25 +85,37 @@ def command(
             print(f"gradledger: {printable(str(fault))}", file=sys.stderr)
         on_progress(name, None)
 
-    with progress_bar(None) as on_progress:
+    with progress_bar(None) as on_progress, _workers(jobs, executor) as workers:
         done = export(
             logdir,
             sys.stdout if target == "-" else target,
             format=kind,
             tags=tags or None,
             runs=runs or None,
-            wide=wide,
-            on_run=on_run,
             latest=latest,
+            wide=wide,
             incremental=incremental,
             delete=delete,
+            executor=workers,
+            on_run=on_run,
             **access,
         )
     if not done.rows and not done.unchanged and (tags or runs):
         print(f"gradledger: no {'run' if runs and not done.written else 'tag'} matches", file=sys.stderr)
-    told = _told(done, "row" if wide else "point", deleted=delete)
-    print(f"{without_credentials(target)}: {told}", file=sys.stderr if target == "-" else sys.stdout)
+    told = f"{without_credentials(target)}: {_told(done, 'row' if wide else 'point', deleted=delete)}"
+    print(json.dumps(done._asdict()) if as_json else told, file=sys.stderr if target == "-" else sys.stdout)
     return int(damaged)
+
+
+def _workers(jobs: int | None, executor: Executor | None) -> AbstractContextManager[Executor | None]:
+    """Where to work, for the time of a context."""
+    if jobs is None:
+        return nullcontext(executor)
+    if executor is not None:
+        raise ValueError("--dask has its own processes: leave out --jobs")
+    if jobs < 1:
+        raise ValueError(f"--jobs must be at least 1, got {jobs}")
+    return Processes(jobs)
 
 
 def _told(done: Exported, noun: str, *, deleted: bool) -> str:

@@ -26,6 +26,7 @@ _NOUNS = {
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 _WHOLE = 1e6  # whole numbers below this are printed with all of their digits
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_YEAR = 365 * _DAY
 
 
 def number_text(value: float) -> str:
@@ -66,8 +67,8 @@ def size_text(size: float) -> str:
 def duration_text(secs: float) -> str:
     """A time span, by its two largest units.
 
-    >>> [duration_text(secs) for secs in (0.25, 59, 3725, 200_000)]
-    ['0s', '59s', '1h 02m', '2d 07h']
+    >>> [duration_text(secs) for secs in (0.25, 59, 3725, 200_000, 1e9)]
+    ['0s', '59s', '1h 02m', '2d 07h', '31.7 years']
     """
     whole = int(secs)
     if whole < _MINUTE:
@@ -76,7 +77,9 @@ def duration_text(secs: float) -> str:
         return f"{whole // _MINUTE}m {whole % _MINUTE:02d}s"
     if whole < _DAY:
         return f"{whole // _HOUR}h {whole % _HOUR // _MINUTE:02d}m"
-    return f"{whole // _DAY}d {whole % _DAY // _HOUR:02d}h"
+    if whole < _YEAR:
+        return f"{whole // _DAY}d {whole % _DAY // _HOUR:02d}h"
+    return f"{secs / _YEAR:.3g} years"
 
 
 def time_text(secs: float, *, millis: bool = False) -> str:

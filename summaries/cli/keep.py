@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples, tags_option
 from summaries.cli.rewriting import STATUS, rewriting_options
 from summaries.tools import keep
@@ -25,7 +26,7 @@ __all__ = ["command"]
         status=STATUS,
     ),
 )
-@click.argument("place")
+@click.argument("place", shell_complete=complete_runs)
 @tags_option
 @rewriting_options
 def command(place: str, output: str, tags: tuple[str, ...], **options: Any) -> Rewritten:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples
 from summaries.reading.annotations import LABELS
 from summaries.terminal import printable
@@ -22,7 +23,7 @@ __all__ = ["command"]
     "file: compare reads it, and TensorBoard shows it.",
     epilog=examples("gradledger label runs/a good", "gradledger label runs/b runs/c bad"),
 )
-@click.argument("runs", nargs=-1, required=True)
+@click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)
 @click.argument("label_", metavar="|".join(LABELS), type=click.Choice(LABELS))
 @access_options
 def command(runs: tuple[str, ...], label_: str, access: Access) -> int:

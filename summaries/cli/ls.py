@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.columns import Column, is_bounded, print_columns
-from summaries.cli.completion import complete_runs
 from summaries.cli.formats import duration_text, kinds_text, size_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.terminal import console, printable, progress_bar
@@ -88,8 +88,9 @@ def _print(console: Console, found: Sequence[Listing], places: tuple[str, ...], 
     if not found:
         print("no run matches", file=sys.stderr)
         return
-    short = is_bounded(console) and len(places) == 1  # there is little room, and the place is the same in all names
-    runs = Column("run", [printable(one.run if short else one.path) for one in found], shrinks=True)
+    # On a terminal there is little room, and one place would be the same in all names.
+    short = is_bounded(console) and len(places) == 1 and all(one.run != "." for one in found)
+    runs = Column("run", [printable(one.run if short else one.path) for one in found], shrinks=24)
     files = Column("files", [str(one.files) for one in found], right=True, rank=2)
     size = Column("size", [size_text(one.size) for one in found], right=True, rank=1)
     if quick:
@@ -118,14 +119,14 @@ def _short(found: Sequence[Listing], size: Column) -> list[Column]:
 def _long(found: Sequence[Listing], files: Column, size: Column) -> list[Column]:
     return [
         files,
-        Column("records", [step_text(one.records) for one in found], right=True, rank=6),
-        Column("first step", [step_text(one.steps and one.steps[0]) for one in found], right=True, rank=5),
+        Column("records", [step_text(one.records) for one in found], right=True, rank=7),
+        Column("first step", [step_text(one.steps and one.steps[0]) for one in found], right=True, rank=6),
         Column("last step", [step_text(one.steps and one.steps[1]) for one in found], right=True),
-        Column("points", [step_text(one.points) for one in found], right=True, rank=4),
+        Column("points", [step_text(one.points) for one in found], right=True, rank=5),
         Column("tags", [kinds_text(one.tags or {}) or "-" for one in found], rank=1),
         Column("started", [_time(one, 0) for one in found], rank=3),
-        Column("ended", [_time(one, 1) for one in found], rank=7),
-        Column("took", [_took(one) for one in found], right=True, rank=3),
+        Column("ended", [_time(one, 1) for one in found], rank=8),
+        Column("took", [_took(one) for one in found], right=True, rank=4),
         size,
     ]
 

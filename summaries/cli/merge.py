@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, json_option
 from summaries.cli.rewriting import STATUS, new_place_option, report
 from summaries.terminal import progress_bar
@@ -25,7 +26,7 @@ __all__ = ["command"]
         status=STATUS,
     ),
 )
-@click.argument("runs", nargs=-1, required=True)
+@click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)
 @new_place_option
 @click.option(
     "--latest",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples
 from summaries.terminal import printable
 from summaries.tools import note
@@ -21,7 +22,7 @@ __all__ = ["command"]
     "which TensorBoard shows.",
     epilog=examples("gradledger note runs/a 12000 'learning rate lowered by hand'"),
 )
-@click.argument("run")
+@click.argument("run", shell_complete=complete_runs)
 @click.argument("step", type=int)
 @click.argument("text")
 @access_options

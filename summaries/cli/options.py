@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from summaries.cli.completion import complete_tags
+from summaries.cli.candidates import complete_tags
 from summaries.execution.dask import on_dask
 
 if TYPE_CHECKING:

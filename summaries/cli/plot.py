@@ -1,7 +1,7 @@
 """Curves drawn in a terminal: braille dots in colour, or plain characters where there are no colours or no braille.
 
-A library for this was weighed: plotext takes a quarter of a second to import, and version 6 broke its interface. What
-is needed is one kind of plot, of millions of points, with gaps where values are not finite.
+A library was weighed: plotext takes a quarter of a second to import, and version 6 broke its interface. What is needed
+is one kind of plot, of millions of points, with gaps where values are not finite.
 
 Each curve is reduced to what its columns of dots show (first, lowest, highest, last), then drawn as lines.
 """
@@ -34,6 +34,8 @@ _BRAILLE = 0x2800
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], np.uint8)  # [row, column] of a character
 _MOST_PIECES = 64  # a curve whose steps go back more often is drawn as points
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+_LEAST, _LARGEST = 1e-300, 1.7e308  # spans below the first have no round numbers
+_LEAST_POWER, _LARGEST_POWER = -323.0, 308.2  # of ten, that a float has
 _FINE = (1.0, 2.0, 5.0)  # between powers of ten
 
 
@@ -127,9 +129,9 @@ class _Axis:
         if log:
             low, high = math.log10(low), math.log10(high)
         if low == high:
-            pad = abs(low) / 2 or 0.5
-            low, high = low - pad, high + pad
-        return cls(low, high, log)
+            pad = 0.5 if log else abs(low) / 2 or 0.5
+            low, high = max(low - pad, -_LARGEST), min(high + pad, _LARGEST)
+        return cls(max(low, _LEAST_POWER), min(high, _LARGEST_POWER), log) if log else cls(low, high)
 
     def places(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[n] from 0 to 1."""
@@ -233,8 +235,11 @@ def _ticks(axis: _Axis, most: int) -> list[float]:
         if len(found) > 1:
             return found[:: math.ceil(len(found) / most)]
         return [math.log10(tick) for tick in _ticks(_Axis(10**low, 10**high), most) if tick > 0]
-    size = 10.0 ** math.floor(math.log10(high / most - low / most))  # divided first, so that it does not overflow
-    rough = (high / most - low / most) / size
+    rough = high / most - low / most  # divided first, so that it does not overflow
+    if rough < _LEAST:
+        return [low, high]
+    size = 10.0 ** math.floor(math.log10(rough))
+    rough /= size
     step = size * next(factor for factor in _ROUND if factor >= rough * 0.999)
     if not math.isfinite(step):
         return [low, high]

@@ -53,9 +53,11 @@ COMMANDS = {
         "note": "Write down something about a step of a run.",
         "export": "Export the scalars of runs to Parquet or CSV.",
         "reduce": "Compute the mean and spread of runs, such as over seeds.",
+        "convert": "Convert from and to CSV, Parquet, JSON lines, MLflow; and from W&B.",
     },
     "Other": {
-        "completion": "Print the script with which a shell completes commands, runs and tags.",
+        "demo": "Train a small network with and without gradient clipping.",
+        "completion": "Print a shell's script that completes commands, runs and tags.",
         "clear-cache": "Remove what --cache keeps of remote runs.",
     },
 }

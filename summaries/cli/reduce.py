@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from summaries.auditing.comparison.hyperparameters import alike, from_name
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
@@ -51,7 +52,7 @@ class _LeastRuns(click.ParamType):
         status="0 if all runs are whole, 1 if files are damaged and the rest of them was used, 2 if it failed.",
     ),
 )
-@click.argument("places", nargs=-1, required=True, metavar="RUN...")
+@click.argument("places", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @click.option(
     "-o",
     "--output",
@@ -105,8 +106,11 @@ def command(
     **how: Any,
 ) -> int:
     """Reduce each group, and say what was written and what was left out."""
-    chosen = RunsAt(places, runs or None, **access)
-    groups = {"": list(chosen)} if by is None else alike(_configurations(chosen), () if by == "all" else by.split(","))
+    chosen = RunsAt(places, runs or None, tags=tags or None, **access)
+    groups = {"": list(chosen)}
+    if by is not None:
+        stated = _configurations(RunsAt(places, runs or None, tags="_hparams_/*", **access))
+        groups = alike(stated, () if by == "all" else by.split(","))
     damaged = False
 
     def on_run(name: str, run: Run) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import access_options, examples, json_option
 from summaries.cli.rewriting import STATUS, new_place_option, report
 from summaries.terminal import progress_bar
@@ -29,8 +30,8 @@ __all__ = ["command"]
         status=STATUS,
     ),
 )
-@click.argument("place")
-@click.argument("tags", nargs=-1, metavar="[OLD NEW]...")
+@click.argument("place", shell_complete=complete_runs)
+@click.argument("tags", nargs=-1, metavar="[OLD NEW]...", shell_complete=complete_tags)
 @click.option("--run", "runs", nargs=2, multiple=True, metavar="OLD NEW", help="A new name for runs; may be repeated.")
 @click.option("-E", "--regex", is_flag=True, help="OLD names are regular expressions.")
 @new_place_option

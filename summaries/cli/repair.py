@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, json_option, runs_option
 from summaries.cli.rewriting import new_place_option, report
 from summaries.terminal import progress_bar
@@ -27,7 +28,7 @@ __all__ = ["command"]
         status="0 if nothing was damaged, 1 if something was, and the rest was written, 2 if it failed.",
     ),
 )
-@click.argument("place")
+@click.argument("place", shell_complete=complete_runs)
 @new_place_option
 @runs_option
 @json_option

@@ -12,7 +12,7 @@ import re
 
 from click.shell_completion import BashComplete, CompletionItem, ZshComplete, add_completion_class
 
-__all__ = ["words_of"]
+__all__ = ["Bash", "Zsh", "words_of"]
 
 _SCRIPT = """\
 %(complete_func)s() {
@@ -62,7 +62,7 @@ def words_of(line: str) -> tuple[list[str], str]:
     return [*words, ""] if between else words, quote
 
 
-class _Bash(BashComplete):
+class Bash(BashComplete):
     """Completion in bash, by the line as it was typed."""
 
     name = "bash"
@@ -88,7 +88,7 @@ class _Bash(BashComplete):
         return f"{item.type},{inserted}"
 
 
-class _Zsh(ZshComplete):
+class Zsh(ZshComplete):
     """Completion in zsh, which keeps the option before an equals sign."""
 
     name = "zsh"
@@ -106,5 +106,5 @@ class _Zsh(ZshComplete):
         return super().format_completion(CompletionItem(self._option + item.value, item.type, item.help))
 
 
-add_completion_class(_Bash)
-add_completion_class(_Zsh)
+add_completion_class(Bash)
+add_completion_class(Zsh)

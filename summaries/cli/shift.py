@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples
 from summaries.cli.rewriting import STATUS, rewriting_options
 from summaries.tools import shift
@@ -25,7 +26,7 @@ __all__ = ["command"]
         status=STATUS,
     ),
 )
-@click.argument("place")
+@click.argument("place", shell_complete=complete_runs)
 @click.option("--steps", type=int, default=0, metavar="N", help="Add N to every step; negative to move back.")
 @click.option("--seconds", type=float, default=0.0, metavar="S", help="Add S seconds to every time.")
 @click.option("--to-zero", is_flag=True, help="Move the steps of each run so that its scalars begin at step 0.")

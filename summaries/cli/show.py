@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from rich.cells import cell_len
 from rich.text import Text
 
 from summaries.auditing.curves import averages
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
-from summaries.cli.columns import Column, is_bounded, print_columns
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
+from summaries.cli.columns import Column, is_bounded, print_columns, told_apart
+from summaries.cli.faults import tell_faults
 from summaries.cli.formats import (
     duration_text,
     kind_text,
@@ -28,9 +30,9 @@ from summaries.cli.formats import (
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.cli.plot import MARKS, STYLES, Curve, plot, smoothed
 from summaries.errors import FormatError
-from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, shortened, sparkline
+from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
-from summaries.tools.listing import Listing
+from summaries.tools.listing import DAMAGE
 from summaries.tools.readable import read_places
 from summaries.tools.showing import TagStatistics, show
 from summaries.words import counted
@@ -57,9 +59,10 @@ _BRAILLE = "⣿"
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A run that is shown."""
+    """A run that is shown; its name is what tells it apart from the others."""
 
     path: str
+    name: str
     run: Run
     statistics: list[TagStatistics]
 
@@ -130,16 +133,22 @@ def command(
     """Show the runs, and print what is wrong with them."""
     shown: list[_Shown] = []
     status = 0
-    for path, run, failures in read_places(places, runs or None, **access):
-        for trouble in (*failures, *map(str, run.faults if run else ())):
-            print(f"gradledger: {printable(trouble)}", file=sys.stderr)
-        status = max(status, 2 * bool(failures))
-        if run is not None:
-            status = max(status, int(Listing(path, path, 0, 0, faults=run.faults).damaged))
-            shown.append(_Shown(path, run, show(run, tags or None, latest=latest)))
+    with progress_bar(None) as on_run:
+        for path, run, failures in read_places(places, runs or None, tags or None, **access):
+            on_run(path, None)
+            for failure in failures:
+                print(f"gradledger: {printable(failure)}", file=sys.stderr)
+            tell_faults(run.faults if run else ())
+            status = max(status, 2 * bool(failures))
+            if run is not None:
+                status = max(status, int(any(fault.kind in DAMAGE for fault in run.faults)))
+                shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
     if shown and tags and not any(one.statistics for one in shown):
-        known = dict.fromkeys(statistics.tag for one in shown for statistics in show(one.run))
+        every = [run for _, run, _ in read_places(places, runs or None, **access) if run is not None]
+        known = dict.fromkeys(found.tag for run in every for found in show(run))
         raise LookupError(f"no tag matches {' or '.join(tags)}; there are {', '.join(known) or 'none'}")
+    names = told_apart([one.path for one in shown])
+    shown = [replace(one, name=printable(name)) for one, name in zip(shown, names, strict=True)]
     if as_json:
         print(json.dumps([_as_dict(one) for one in shown], indent=1))
     elif shown:
@@ -169,6 +178,8 @@ def _print(console: Console, shown: list[_Shown], options: _Options, *, chosen: 
         print_columns(console, _columns(console, rows, several=len(shown) > 1, latest=options.latest))
     others = [(one, statistics) for one in shown for statistics in one.statistics if statistics.values is None]
     if others:
+        order = list(dict.fromkeys(statistics.tag for _, statistics in others))
+        others.sort(key=lambda pair: order.index(pair[1].tag))  # the runs of a tag beside each other
         console.print()
         print_columns(console, _other_columns(console, others, several=len(shown) > 1))
     _print_texts(console, shown, options, several=len(shown) > 1)
@@ -185,7 +196,7 @@ def _print_head(console: Console, shown: _Shown) -> None:
     run, found = shown.run, shown.statistics
     console.print(Text(printable(shown.path), "bold"), soft_wrap=True)
     if found:
-        first, last = min(min(one.steps) for one in found), max(max(one.steps) for one in found)
+        first, last = min(one.steps[0] for one in found), max(one.steps[1] for one in found)
         began, ended = min(one.wall_times[0] for one in found), max(one.wall_times[1] for one in found)
         kinds: dict[str, int] = {}
         for one in found:
@@ -195,10 +206,20 @@ def _print_head(console: Console, shown: _Shown) -> None:
         told += [f"took {duration_text(ended - began)}"] if np.isfinite(ended - began) else []
     else:
         told = ["no values", counted(len(run.files), "file")]
-    console.print(Text(f"  {', '.join(told)}"), soft_wrap=not is_bounded(console))
-    if run.hparams:
-        given = ", ".join(f"{name}={_plainly(value)}" for name, value in run.hparams.items())
-        console.print(Text(f"  {printable(given)}"), soft_wrap=not is_bounded(console))
+    _print_list(console, told)
+    _print_list(console, [printable(f"{name}={_plainly(value)}") for name, value in run.hparams.items()])
+
+
+def _print_list(console: Console, parts: Sequence[str]) -> None:
+    """Print some parts with commas between them; no line breaks within a part if that can be avoided."""
+    line = ""
+    for part in parts:
+        if line and cell_len(line) + 2 + cell_len(part) + 3 > console.width:
+            console.print(Text(f"  {line},"), soft_wrap=True)
+            line = ""
+        line = f"{line}, {part}" if line else part
+    if line:
+        console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _plainly(value: bool | float | str) -> str:
@@ -245,8 +266,8 @@ def _names(rows: Sequence[tuple[_Shown, TagStatistics]], *, several: bool) -> li
     """The columns that say what a row is about: a tag is told once for all of its runs."""
     tags = [found.tag for _, found in rows]
     firsts = [tag if i == 0 or tag != tags[i - 1] else "" for i, tag in enumerate(tags)]
-    names = [Column("tag", list(map(printable, firsts)), shrinks=True)]
-    return [*names, Column("run", [printable(one.path) for one, _ in rows], shrinks=True)] if several else names
+    names = [Column("tag", list(map(printable, firsts)), shrinks=32)]
+    return [*names, Column("run", [one.name for one, _ in rows], shrinks=24)] if several else names
 
 
 def _odd(found: TagStatistics) -> str:
@@ -254,8 +275,8 @@ def _odd(found: TagStatistics) -> str:
     values = found.values
     told = [f"{values.nans} nan"] if values and values.nans else []
     told += [f"{values.infinities} inf"] if values and values.infinities else []
-    told += [counted(found.restarts, "restart")] if found.restarts else []
-    told += [f"{found.superseded} superseded"] if found.superseded else []
+    told += [f"{found.superseded:,} superseded"] if found.superseded else []
+    told += [counted(found.restarts, "restart")] if found.restarts and not found.superseded else []
     return ", ".join(told)
 
 
@@ -303,7 +324,7 @@ def _print_texts(console: Console, shown: Sequence[_Shown], options: _Options, *
     """Print the last text of each tag."""
     for one in shown:
         for found in (found for found in one.statistics if found.kind == "texts"):
-            place = f"{printable(one.path)}: " if several else ""
+            place = f"{one.name}: " if several else ""
             console.print(Text(f"\n{place}{printable(found.tag)}, step {step_text(found.steps[1])}", "bold"))
             for line in _text_lines(one, found.tag, options):
                 console.print(Text(f"  {line}"), soft_wrap=not is_bounded(console))
@@ -353,6 +374,6 @@ def _print_plot(console: Console, shown: Sequence[_Shown], tag: str, options: _O
     if len(shown) > 1:
         for i, one in enumerate(shown):
             mark = Text(f"  {MARKS[i] if marks else '━━'} ", "" if marks else STYLES[i])
-            console.print(mark.append(shortened(printable(one.path), width - 5), "default"), soft_wrap=True)
+            console.print(mark.append(shortened(one.name, width - 5), "default"), soft_wrap=True)
     if left_out > 0:
         console.print(f"  {counted(left_out, 'more run')}: choose with --runs", style="dim")

@@ -13,14 +13,14 @@ from rich.live import Live
 from rich.text import Text
 
 from summaries.auditing.curves import averages
-from summaries.cli.columns import Column, lines_of
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
+from summaries.cli.columns import Column, lines_of, told_apart
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
-from summaries.errors import Fault, FaultKind
 from summaries.storage.files import remembering
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
 from summaries.tools.described import plain_number
+from summaries.tools.listing import DAMAGE
 from summaries.tools.tailing import Point, Tailed
 
 if TYPE_CHECKING:
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from summaries.errors import Fault
     from summaries.reading.series import Series
     from summaries.storage.files import Access
 
-__all__ = ["command"]
+__all__ = ["command", "table"]
 
 _INTERRUPTED = 130
 _SPARK = 16
@@ -86,7 +87,7 @@ def command(
         print(f"gradledger: {printable(str(trouble))}", file=sys.stderr)
         if isinstance(trouble, OSError):
             status = 2
-        elif trouble.kind.is_data_loss and trouble.kind is not FaultKind.UNFINISHED_TAIL:
+        elif trouble.kind in DAMAGE:
             status = max(status, 1)
 
     given = places or (".",)
@@ -140,13 +141,13 @@ def _live(printing: Console, tailed: Tailed) -> NoReturn:
     tailed.look(0)
     with Live(console=printing, auto_refresh=False, vertical_overflow="crop") as live:
         while True:
-            live.update(_table(printing, tailed, changed), refresh=True)
+            live.update(table(printing, tailed, changed), refresh=True)
             time.sleep(tailed.pause_secs)
             now = time.monotonic()
             changed |= {(point.run, point.tag): now for point in tailed.look()}
 
 
-def _table(printing: Console, tailed: Tailed, changed: dict[tuple[str, str], float]) -> Text:
+def table(printing: Console, tailed: Tailed, changed: dict[tuple[str, str], float]) -> Text:
     """A line for each tag; those that changed last stay if there is too little room."""
     rows = tailed.scalars()
     room = max(printing.height - _BELOW, 1)
@@ -169,12 +170,12 @@ def _columns(
     bars = BARS if encodes(printing, BARS) else PLAIN_BARS
     now, wall_now = time.monotonic(), time.time()
     fresh = ["bold green" if now - changed.get((path, one.tag), -9.0) < _FRESH_SECS else "" for path, one in rows]
-    paths = [path for path, _ in rows]
+    paths = told_apart([path for path, _ in rows])
     names = [path if i == 0 or path != paths[i - 1] else "" for i, path in enumerate(paths)]
     values = [one.value for _, one in rows]
     return [
-        Column("run", list(map(printable, names)) if len(set(paths)) > 1 else [""] * len(rows), shrinks=True),
-        Column("tag", [printable(one.tag) for _, one in rows], shrinks=True),
+        Column("run", list(map(printable, names)) if len(set(paths)) > 1 else [""] * len(rows), shrinks=24),
+        Column("tag", [printable(one.tag) for _, one in rows], shrinks=32),
         Column("step", [step_text(int(one.step[-1])) for _, one in rows], right=True),
         Column("value", [number_text(float(value[-1])) for value in values], right=True, styles=fresh),
         Column("curve", [sparkline(averages(value, _SPARK), bars) for value in values], rank=1),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import examples
 from summaries.cli.rewriting import STATUS, rewriting_options
 from summaries.tools import thin
@@ -25,7 +26,7 @@ __all__ = ["command"]
         status=STATUS,
     ),
 )
-@click.argument("place")
+@click.argument("place", shell_complete=complete_runs)
 @click.option(
     "--every", type=click.IntRange(1), metavar="N", help="Keep the first point of a tag and each Nth after it."
 )
@@ -35,7 +36,13 @@ __all__ = ["command"]
     metavar="N",
     help="Keep about N points of a tag: the first, the last, and the extremes of equal stretches between them.",
 )
-@click.option("--tags", metavar="PATTERN", multiple=True, help="Tags to thin (default: all); may be repeated.")
+@click.option(
+    "--tags",
+    metavar="PATTERN",
+    multiple=True,
+    shell_complete=complete_tags,
+    help="Tags to thin (default: all); may be repeated.",
+)
 @rewriting_options
 def command(
     place: str, output: str, every: int | None, minmax: int | None, tags: tuple[str, ...], **options: Any

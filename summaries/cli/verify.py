@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.cli.completion import complete_runs
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError

@@ -16,8 +16,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from uuid import uuid4
 
+from summaries.execution.dask import DaskExecutor
 from summaries.execution.processes import Processes
 
 if TYPE_CHECKING:
@@ -94,10 +94,7 @@ def run_tasks(
 
 def workers_of(executor: Executor | None, jobs: int | None = None) -> int:
     """How many workers an executor has: `jobs` if that is given, or what it says itself, or 16."""
-    said = jobs or getattr(executor, "_max_workers", 0)  # pools of threads and processes, loky's, mpi4py's
-    if not said and executor is not None and hasattr(executor, "_client"):  # Dask's, whose workers come and go
-        said = sum(executor._client.nthreads().values())  # noqa: SLF001 - it is given no public name
-    return said or _WORKERS
+    return jobs or getattr(executor and DaskExecutor.instead_of(executor), "_max_workers", 0) or _WORKERS
 
 
 def batches(items: Sequence[Item], jobs: int, size: Callable[[Item], int] = lambda _: 0) -> Iterator[list[Item]]:
@@ -145,6 +142,7 @@ class _Batch(Generic[Item]):
 def _on_executor(
     task: Callable[[Item], Result], cut: Iterable[Sequence[Item]], executor: Executor, jobs: int | None
 ) -> Iterator[tuple[Item, Result | Died]]:
+    executor = DaskExecutor.instead_of(executor)
     waiting = deque(map(_Batch, cut))
     running: dict[Future[list[_Outcome[Result]]], _Batch[Item]] = {}
     kept = _Kept(task)
@@ -152,12 +150,11 @@ def _on_executor(
         while waiting or running:
             most = 2 * workers_of(executor, jobs) + 2 if waiting else 0
             while waiting and len(running) < most:
-                # An engine may remember a call by its arguments, so no two are equal.
-                running[executor.submit(_work, kept, waiting[0].items, uuid4().hex)] = waiting[0]
+                running[executor.submit(_work, kept, waiting[0].items)] = waiting[0]
                 waiting.popleft()
             for future in sorted(wait(running, return_when=FIRST_COMPLETED).done, key=_failed):  # results first
                 error = future.exception()
-                if isinstance(error, BrokenExecutor):
+                if isinstance(error, (BrokenExecutor, CancelledError)):
                     raise error
                 batch = running.pop(future)
                 if error is None:
@@ -219,7 +216,7 @@ def _kept(pickled: bytes) -> _Kept[Item, Result]:
     return _Kept(pickle.loads(pickled))  # noqa: S301 - it comes from the client, as the call does
 
 
-def _work(kept: _Kept[Item, Result], items: Sequence[Item], call: str) -> list[_Outcome[Result]]:
+def _work(kept: _Kept[Item, Result], items: Sequence[Item]) -> list[_Outcome[Result]]:
     """The call of a batch, in a worker."""
     with _expecting(kept.task, items):
         return [_outcome(kept.task, item) for item in items]

@@ -6,6 +6,7 @@ import mmap
 import sys
 from array import array
 from bisect import bisect_right
+from collections import deque
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Epochs", "Points", "sorted_rows"]
+__all__ = ["Epochs", "LaterPoints", "Points", "sorted_rows"]
 
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
@@ -81,6 +82,7 @@ class Points:
 
     Attributes:
         marks: the number of marks.
+        keeps_blocks: whether the blocks that are added must not be written to afterwards.
 
     >>> from summaries.wire.layout import ROW
     >>> points = Points()
@@ -91,6 +93,8 @@ class Points:
     >>> points.columns()[1].value, points.epochs(1).before(mark)
     (array([3., 5., 6.]), 2)
     """
+
+    keeps_blocks = False
 
     def __init__(self) -> None:
         self.marks = 0
@@ -112,6 +116,20 @@ class Points:
         """Add one point."""
         self._columns(tag).append(step, wall_time, value, self.marks)
 
+    def absorb(self, later: LaterPoints, numbers: Sequence[int]) -> None:
+        """Add the points and marks of a later part of the run, which loses them.
+
+        Args:
+            later: the part.
+            numbers: for each of its tags, the number of the tag here.
+        """
+        before, number_of = self.marks, np.array(numbers, np.int64)
+        while later.blocks:
+            mark, block, tags, counts = later.blocks.popleft()
+            self.marks = before + mark
+            self.add(block, number_of[tags], counts)
+        self.marks = before + later.marks
+
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number.
 
@@ -128,6 +146,28 @@ class Points:
         while len(self._tags) <= tag:
             self._tags.append(_Columns())
         return self._tags[tag]
+
+
+class LaterPoints(Points):
+    """The points of a part of a run that is read before what precedes it: kept as they come, for `Points.absorb`.
+
+    Attributes:
+        blocks: what was added, in order, each with the number of marks before it.
+    """
+
+    keeps_blocks = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: deque[tuple[int, Block, NDArray[np.int64], NDArray[np.int64]]] = deque()
+
+    def add(self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Add points as `Points.add` does; they are kept, not copied."""
+        self.blocks.append((self.marks, block, tags, counts))
+
+    def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
+        """Add one point."""
+        self.add(Block(np.array([step]), np.array([wall_time]), np.array([value])), np.array([tag]), np.array([1]))
 
 
 class _Columns:

@@ -6,19 +6,19 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from itertools import chain
-from threading import local
 from typing import TYPE_CHECKING, Any
 
 from summaries.execution.tasks import Died, run_tasks
-from summaries.patterns import matcher
+from summaries.patterns import several
 from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
 from summaries.reading.fast import use_fast
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.items import in_order, items_by_kind
+from summaries.reading.ranges import CUT_BYTES, InRanges
 from summaries.reading.restarts import SessionStarts
-from summaries.reading.rows import Workspace
+from summaries.reading.rows import workspace
 from summaries.reading.series import Items, Scalars, Series
 from summaries.reading.tables import Tabular
 from summaries.storage.logdir import run_directories, run_files
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "workspace"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 _MOST_REPLACED = 3  # so often a run is read again because one of its files was replaced meanwhile
@@ -218,6 +218,7 @@ def read_run(
     *,
     tags: Patterns = None,
     fast: bool | None = None,
+    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Run:
@@ -229,6 +230,8 @@ def read_run(
             means all. Every record is still checked. Graphs, session logs and run metadata are always kept.
         fast: whether to use the compiled scanner (needs numba); None decides by whether numba is installed and by the
             size of the files. The result is the same.
+        executor: where to read a file of more than 1 GB, in ranges; the columns are sent here. None means
+            threads, one per core, with the compiled scanner. The result is the same.
         storage_options: for an address, the options of its file system, as fsspec takes them.
         cache: for an address, whether to keep its files on the local disk, so that reading again fetches only what is
             new; or the directory to keep them in. `gradledger clear-cache` removes them.
@@ -247,7 +250,8 @@ def read_run(
     array([1.        , 0.5       , 0.33333334])
     """
     files = run_files(path, storage_options=storage_options, cache=cache)
-    return read_files(files, sum(file.size for file in files), tags=tags, fast=fast)
+    total = sum(file.size for file in files)
+    return read_files(files, total, tags=tags, fast=fast, executor=executor, threads=os.cpu_count() or 1)
 
 
 def read_logdir(
@@ -286,18 +290,34 @@ def read_logdir(
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
+    tags = several(tags)  # which may be read again and again, and in another process
     found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
     total = sum(file.size for files in found.values() for file in files)
+    huge = {name: files for name, files in found.items() if any(file.size >= CUT_BYTES for file in files)}
+    others = {name: files for name, files in found.items() if name not in huge}
+    threads = jobs or os.cpu_count() or 1
+    # Each of these occupies all threads or workers.
+    read = {
+        name: read_files(files, total, tags=tags, fast=fast, executor=executor, threads=threads)
+        for name, files in huge.items()
+    }
     if executor is not None:
-        return Runs(_read_on(executor, jobs, found, total, tags, fast))
-    fast = use_fast(total, fast)
-    wanted = None if tags is None else matcher(tags)
-    workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(found) else 1), len(found))
-    with expecting(list(chain.from_iterable(found.values()))):
-        if workers <= 1:
-            return Runs({name: _read(files, fast, wanted) for name, files in found.items()})
-        with ThreadPoolExecutor(workers) as pool:
-            return Runs(zip(found, pool.map(lambda files: _read(files, fast, wanted), found.values()), strict=True))
+        read |= _read_on(executor, jobs, others, total, tags, fast)
+    else:
+        fast = use_fast(total, fast)
+        workers = threads if jobs or (fast and total >= _THREAD_BYTES * len(found)) else 1
+        read |= _read_in_threads(others, workers, partial(_read, fast=fast, ranges=InRanges(tags)))
+    return Runs({name: read[name] for name in found})
+
+
+def _read_in_threads(
+    runs: Mapping[str, Sequence[StoredFile]], threads: int, read: Callable[[Sequence[StoredFile]], Run]
+) -> dict[str, Run]:
+    with expecting(list(chain.from_iterable(runs.values()))):
+        if min(threads, len(runs)) <= 1:
+            return {name: read(files) for name, files in runs.items()}
+        with ThreadPoolExecutor(min(threads, len(runs))) as pool:
+            return dict(zip(runs, pool.map(read, runs.values()), strict=True))
 
 
 def _read_on(
@@ -308,12 +328,11 @@ def _read_on(
     tags: Patterns,
     fast: bool | None,
 ) -> dict[str, Run]:
-    def size(run: tuple[str, Sequence[StoredFile]]) -> int:
-        return sum(file.size for file in run[1])
-
     task = partial(_read_item, total=total, tags=tags, fast=fast)
     found = {}
-    for (name, _), outcome in run_tasks(task, list(runs.items()), executor=executor, jobs=jobs, size=size):
+    for (name, _), outcome in run_tasks(
+        task, list(runs.items()), executor=executor, jobs=jobs, size=lambda run: sum(file.size for file in run[1])
+    ):
         if isinstance(outcome, Died):
             raise ChildProcessError(f"{name}: {outcome.reason}")
         found[name] = outcome
@@ -325,7 +344,13 @@ def _read_item(run: tuple[str, Sequence[StoredFile]], total: int, tags: Patterns
 
 
 def read_files(
-    files: Sequence[StoredFile], total_bytes: int, *, tags: Patterns = None, fast: bool | None = None
+    files: Sequence[StoredFile],
+    total_bytes: int,
+    *,
+    tags: Patterns = None,
+    fast: bool | None = None,
+    executor: Executor | None = None,
+    threads: int = 1,
 ) -> Run:
     """Read these files, in this order, as one run.
 
@@ -334,33 +359,24 @@ def read_files(
         total_bytes: the number of bytes to be read, in this run and others; decides whether to use the scanner.
         tags: as in `read_run`.
         fast: as in `read_run`.
+        executor: as in `read_run`.
+        threads: how many ranges of a huge file to read at a time without an executor.
     """
     with expecting(files):
-        return _read(files, use_fast(total_bytes, fast), None if tags is None else matcher(tags))
+        return _read(files, use_fast(total_bytes, fast), InRanges(tags, threads, executor))
 
 
-_threads = local()
-
-
-def _read(files: Sequence[StoredFile], fast: bool, wanted: Callable[[str], bool] | None) -> Run:
+def _read(files: Sequence[StoredFile], fast: bool, ranges: InRanges) -> Run:
     for _ in range(_MOST_REPLACED):
         try:
-            return _read_once(files, fast, wanted)
+            return _read_once(files, fast, ranges)
         except ReplacedError as error:
             files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
-    return _read_once(files, fast, wanted)
+    return _read_once(files, fast, ranges)
 
 
-def _read_once(files: Sequence[StoredFile], fast: bool, wanted: Callable[[str], bool] | None) -> Run:
-    collector = Collector(workspace(), fast=fast, wanted=wanted)
+def _read_once(files: Sequence[StoredFile], fast: bool, ranges: InRanges) -> Run:
+    collector = Collector(workspace(), fast=fast, wanted=ranges.wanted, read=ranges)
     for file in files:
         collector.read(file)
     return Run(collector)
-
-
-def workspace() -> Workspace:
-    """The scratch memory of this thread."""
-    if not hasattr(_threads, "workspace"):
-        _threads.workspace = Workspace()
-    space: Workspace = _threads.workspace
-    return space

@@ -1,8 +1,8 @@
 """Tools for event files and runs, with the names of the commands: `from summaries.tools import merge`.
 
 Look: `ls`, `show`, `dump`, `tail`, `diff`. Mend: `verify`, `repair`. Reshape: `merge`, `rename`, `drop`, `keep`,
-`thin`, `shift`, `reduce`, `export`; `label` and `note` add to a run. What rewrites runs writes to a new place;
-originals are never changed. Each is imported when it is first used, from a module that does not have its name.
+`thin`, `shift`, `reduce`, `export`, `convert`; `label` and `note` add to a run. What rewrites runs writes to a new
+place; originals are never changed. Each is imported when it is first used, from a module that does not have its name.
 """
 
 from importlib import import_module
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from summaries.tools.annotating import label, note
+    from summaries.tools.conversion import Converted, convert
     from summaries.tools.copying import Rewritten
     from summaries.tools.differing import Diff, Distance, RunDiff, TagDiff, diff
     from summaries.tools.dumping import DumpedEvent, dump
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from summaries.tools.verifying import Verdict, verify, verify_file, verify_logdir
 
 __all__ = [
+    "Converted",
     "Diff",
     "Distance",
     "DumpedEvent",
@@ -41,6 +43,7 @@ __all__ = [
     "TagStatistics",
     "ValueStatistics",
     "Verdict",
+    "convert",
     "diff",
     "drop",
     "dump",
@@ -64,6 +67,7 @@ __all__ = [
 
 _NAMES = {
     "annotating": ("label", "note"),
+    "conversion": ("Converted", "convert"),
     "copying": ("Rewritten",),
     "differing": ("Diff", "Distance", "RunDiff", "TagDiff", "diff"),
     "dumping": ("DumpedEvent", "dump"),

@@ -56,7 +56,7 @@ def described(value: Summary.Value, plugin: str = "", *, full: bool = False) -> 
     """
     what = value.WhichOneof("value")
     if what is None:
-        return {"tag": value.tag, "kind": "none"}
+        return {"tag": value.tag, "kind": "none"} | ({"plugin": plugin} if plugin else {})
     if what == "simple_value":
         return {"tag": value.tag, "kind": _SCALAR, "value": plain_number(value.simple_value)}
     if not plugin and value.tag.endswith("/text_summary"):  # as torch and tensorboardX name it

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from summaries.patterns import Patterns
     from summaries.reading.series import Items, Series
     from summaries.storage.files import Access
 
@@ -128,8 +129,8 @@ def diff(
     a: Run | Mapping[str, Run] | str | os.PathLike[str],
     b: Run | Mapping[str, Run] | str | os.PathLike[str],
     *,
-    runs: str | Iterable[str] | None = None,
-    tags: str | Iterable[str] | None = None,
+    runs: Patterns = None,
+    tags: Patterns = None,
     rtol: float = 0.0,
     atol: float = 0.0,
     common_steps: bool = False,
@@ -174,7 +175,7 @@ def diff(
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:
             raise ValueError(f"{name} must be at least 0, got {tolerance}")
-    both = _runs(a, access), _runs(b, access)
+    both = _runs(a, tags, access), _runs(b, tags, access)
     wanted, chosen = matcher(tags), matcher(runs)
     if len(both[0]) == len(both[1]) == 1:
         pairs = {".": (*both[0], *both[1])}
@@ -191,10 +192,10 @@ def diff(
     return Diff(found, only)
 
 
-def _runs(place: Run | Mapping[str, Run] | str | os.PathLike[str], access: Access) -> Mapping[str, Run]:
+def _runs(place: Run | Mapping[str, Run] | str | os.PathLike[str], tags: Patterns, access: Access) -> Mapping[str, Run]:
     if isinstance(place, Run):
         return {".": place}
-    return place if isinstance(place, Mapping) else RunsBelow(place, **access)
+    return place if isinstance(place, Mapping) else RunsBelow(place, tags=tags, **access)
 
 
 def _only(a: Iterable[str], b: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

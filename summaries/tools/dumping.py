@@ -21,9 +21,10 @@ from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
+    from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import Summary
@@ -53,7 +54,7 @@ class DumpedEvent:
 
 
 def dump(
-    path: str | os.PathLike[str], tags: str | Iterable[str] | None = None, **access: Unpack[Access]
+    path: str | os.PathLike[str], tags: Patterns = None, **access: Unpack[Access]
 ) -> Iterator[DumpedEvent | Fault]:
     """Yield every event of a file, and every fault, in the order in which they lie there.
 
@@ -82,7 +83,7 @@ def dump(
     return _dumped(files, tags)
 
 
-def _dumped(files: Sequence[StoredFile], tags: str | Iterable[str] | None) -> Iterator[DumpedEvent | Fault]:
+def _dumped(files: Sequence[StoredFile], tags: Patterns) -> Iterator[DumpedEvent | Fault]:
     wanted = matcher(tags)
     plugins: dict[str, str] = {}  # of every tag that has metadata
     with expecting(files):

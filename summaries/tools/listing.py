@@ -19,21 +19,25 @@ from summaries.storage.protocols import expecting
 from summaries.tools.readable import path_of, read_readable, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Unpack
 
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
+    from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.reading.series import Items, Series
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["KINDS", "Listing", "ls"]
+__all__ = ["DAMAGE", "KINDS", "Listing", "ls"]
 
 KINDS = ("scalars", "histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
 """The attributes of `Run` that map tags to values."""
+
+DAMAGE = frozenset(kind for kind in FaultKind if kind.is_data_loss and kind is not FaultKind.UNFINISHED_TAIL)
+"""The kinds of faults that do not occur in an intact file, even while it is being written."""
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 
@@ -71,13 +75,13 @@ class Listing:
     @property
     def damaged(self) -> bool:
         """Whether there is a fault that does not occur in an intact file, even while it is being written."""
-        return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+        return any(fault.kind in DAMAGE for fault in self.faults)
 
 
 def ls(
     *places: str | os.PathLike[str],
-    runs: str | Iterable[str] | None = None,
-    tags: str | Iterable[str] | None = None,
+    runs: Patterns = None,
+    tags: Patterns = None,
     quick: bool = False,
     on_run: Callable[[str, Listing], object] | None = None,
     **access: Unpack[Access],
@@ -152,7 +156,7 @@ def _listing(place: str, name: str, files: list[StoredFile], total: int | None, 
     size = sum(file.size for file in files)
     if total is None:
         return Listing(name, path, len(files), size)
-    run, failures = read_readable(files, total)
+    run, failures = read_readable(files, total, tags)
     if run is None:
         return Listing(name, path, len(files), size, failures=failures)
     counts, values = _values(run, matcher(tags))

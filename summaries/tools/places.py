@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Unpack
 
+    from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
@@ -32,6 +33,7 @@ class RunsAt(Mapping[str, Run]):
     Args:
         places: directories and event files; each stands for all runs at and below it.
         patterns: which runs are meant, by their names below the place; None for all.
+        tags: which tags are read, as in `read_run`.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
@@ -44,10 +46,13 @@ class RunsAt(Mapping[str, Run]):
     def __init__(
         self,
         places: Iterable[str | os.PathLike[str]],
-        patterns: str | Iterable[str] | None = None,
+        patterns: Patterns = None,
+        *,
+        tags: Patterns = None,
         **access: Unpack[Access],
     ) -> None:
         wanted = matcher(patterns)
+        self._tags = tags if tags is None or isinstance(tags, str) else tuple(tags)
         others = []
         self._files: dict[str, list[StoredFile]] = {}
         for given in places:
@@ -71,7 +76,7 @@ class RunsAt(Mapping[str, Run]):
             KeyError: there is no such run.
             OSError: a file cannot be read.
         """
-        return read_files(self._files[name], self._size)
+        return read_files(self._files[name], self._size, tags=self._tags)
 
     def __iter__(self) -> Iterator[str]:
         """The paths, place after place."""
@@ -84,7 +89,8 @@ class RunsAt(Mapping[str, Run]):
     def among(self, names: Iterable[str]) -> Self:
         """Only these runs, in this order."""
         other = object.__new__(type(self))
-        other._files, other._size = {name: self._files[name] for name in names}, self._size
+        other._files = {name: self._files[name] for name in names}
+        other._size, other._tags = self._size, self._tags
         return other
 
     def expecting(self) -> AbstractContextManager[object]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Unpack
 
+    from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
@@ -24,13 +25,14 @@ __all__ = ["path_of", "read_places", "read_readable", "reason_of"]
 
 
 def read_places(
-    places: Iterable[str | os.PathLike[str]], runs: str | Iterable[str] | None = None, **access: Unpack[Access]
+    places: Iterable[str | os.PathLike[str]], runs: Patterns = None, tags: Patterns = None, **access: Unpack[Access]
 ) -> Iterator[tuple[str, Run | None, tuple[str, ...]]]:
     """Read the runs in some places, one at a time.
 
     Args:
         places: directories of runs, or event files.
         runs: only runs whose names match one of these patterns; None means all.
+        tags: which tags to read, likewise.
         **access: how an address is accessed.
 
     Yields:
@@ -45,7 +47,7 @@ def read_places(
         errors: list[OSError] = []
         found = run_directories(place, errors.append, lone=".", **access)
         for name in sorted(filter(chosen, found), key=by_number):
-            yield path_of(place, name, found[name]), *read_readable(found[name])
+            yield path_of(place, name, found[name]), *read_readable(found[name], tags=tags)
         for error in errors:
             yield str(error.filename), None, (f"{error.filename}: {reason_of(error)}",)
 
@@ -55,12 +57,15 @@ def path_of(place: str | os.PathLike[str], name: str, files: Sequence[StoredFile
     return without_credentials(os.fspath(place)) if name == "." else directory_of(files[0].path)
 
 
-def read_readable(files: Sequence[StoredFile], total_bytes: int = 0) -> tuple[Run | None, tuple[str, ...]]:
+def read_readable(
+    files: Sequence[StoredFile], total_bytes: int = 0, tags: Patterns = None
+) -> tuple[Run | None, tuple[str, ...]]:
     """Read a run without those of its files that cannot be read.
 
     Args:
         files: the files of the run, in reading order.
         total_bytes: as in `read_files`; at least the size of these files is assumed.
+        tags: which tags to read, as in `read_run`.
 
     Returns:
         The run, or None if no file can be read; and for each file that cannot, its path and the reason.
@@ -69,7 +74,8 @@ def read_readable(files: Sequence[StoredFile], total_bytes: int = 0) -> tuple[Ru
     failures: list[str] = []
     while left:
         try:
-            return read_files(left, max(total_bytes, sum(file.size for file in left))), tuple(failures)
+            size = max(total_bytes, sum(file.size for file in left))
+            return read_files(left, size, tags=tags), tuple(failures)
         except UnreachableError as error:
             return None, (*failures, f"{reason_of(error)}; {counted(len(left), 'file')} not read")
         except OSError as error:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
 from summaries.optional import needs
+from summaries.reading.tables import unicode
+from summaries.tools.csv_rows import csv_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,12 +34,12 @@ def write_csv(file: TextIO, labels: Sequence[str], numbers: Sequence[str], piece
     Raises:
         OSError: the file cannot be written.
     """
-    writer = csv.writer(file)
-    writer.writerow([*labels, *numbers])
+    write = csv_rows(file)
+    write([(*labels, *numbers)])
     for own, columns in pieces:
         for first in range(0, len(columns[0]), _CSV_ROWS):
             rows = zip(*(column[first : first + _CSV_ROWS].tolist() for column in columns), strict=True)
-            writer.writerows((*own, *row) for row in rows)
+            write([(*own, *row) for row in rows])
 
 
 def write_parquet(path: str, labels: Sequence[str], numbers: Sequence[str], pieces: Iterable[Piece]) -> None:
@@ -64,7 +65,7 @@ def write_parquet(path: str, labels: Sequence[str], numbers: Sequence[str], piec
         texts = list(dict.fromkeys(own[place] for own, _ in every))
         number = {text: i for i, text in enumerate(texts)}
         codes = np.repeat(np.array([number[own[place]] for own, _ in every], np.int32), lengths)
-        table[name] = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(texts, pa.string()))
+        table[name] = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(map(unicode, texts), pa.string()))
     for place, name in enumerate(numbers):
         kind = np.int64 if name == "step" else np.float64
         table[name] = np.concatenate([np.empty(0, kind), *(columns[place] for _, columns in every)])

@@ -22,6 +22,7 @@ from summaries.reading.series import Series
 from summaries.reading.tables import Labels, pandas_frame, unicode
 from summaries.storage.names import as_path, join
 from summaries.storage.outputs import new_directory, new_file
+from summaries.storage.plain import create_text
 from summaries.tools.alignment import ALIGNMENTS, aligned
 from summaries.tools.places import RunsAt
 from summaries.tools.reduced_tables import write_csv, write_parquet
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
     from summaries.tools.alignment import Alignment
@@ -189,7 +191,7 @@ def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place, **access:
     if ending == ".csv":
         with (
             new_file(path, **access) as local,
-            open(local, "w", newline="", encoding="utf-8", errors="backslashreplace") as file,
+            create_text(local) as file,
         ):
             write_groups_csv(groups, file)
     elif ending == ".parquet":
@@ -243,7 +245,7 @@ def reduce(
     *,
     align: Alignment = "exact",
     min_runs: int | Literal["all"] = 1,
-    tags: str | Iterable[str] | None = None,
+    tags: Patterns = None,
     skip_nan: bool = False,
     ddof: int = 1,
     on_run: Callable[[str, Run], object] | None = None,
@@ -290,10 +292,11 @@ def reduce(
     """
     names = _checked(statistics, align, min_runs, ddof)
     functions = [statistic(name, ddof) for name in names]
+    tags = tags if tags is None or isinstance(tags, str) else tuple(tags)
     wanted = matcher(tags)
     found: defaultdict[str, dict[str, tuple[Series, int]]] = defaultdict(dict)
     every: list[str] = []
-    for name, run in _named(runs, access):
+    for name, run in _named(runs, tags, access):
         if on_run is not None:
             on_run(name, run)
         every.append(name)
@@ -326,11 +329,11 @@ def _checked(statistics: str | Iterable[str], align: str, min_runs: int | Litera
     return names
 
 
-def _named(runs: Mapping[str, Run] | Iterable[Place], access: Access) -> Iterator[tuple[str, Run]]:
+def _named(runs: Mapping[str, Run] | Iterable[Place], tags: Patterns, access: Access) -> Iterator[tuple[str, Run]]:
     if isinstance(runs, (str, os.PathLike)):
         raise TypeError(f"runs must be runs by name or a sequence of paths, got one path: {os.fspath(runs)!r}")
     if not isinstance(runs, Mapping):
-        runs = RunsAt(runs, **access)
+        runs = RunsAt(runs, tags=tags, **access)
     with runs.expecting() if isinstance(runs, RunsAt) else nullcontext():
         yield from runs.items()
 

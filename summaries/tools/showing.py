@@ -16,11 +16,12 @@ from summaries.tools.listing import KINDS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Unpack
 
     from numpy.typing import NDArray
 
+    from summaries.patterns import Patterns
     from summaries.reading.series import Items
     from summaries.storage.files import Access
 
@@ -68,8 +69,8 @@ class TagStatistics:
         tag: the tag.
         kind: the attribute of `Run` that has it: "scalars", "histograms", "images", …
         count: number of values.
-        steps: the first and the last step, in the order they were written.
-        wall_times: the first and the last time, in that order, in seconds since the epoch.
+        steps: the lowest and the highest step.
+        wall_times: of the first and the last value, in the order they were written, in seconds since the epoch.
         superseded: how many values a restart of the run made invalid.
         restarts: how often the steps went back.
         values: statistics of scalars; None for other kinds.
@@ -87,7 +88,7 @@ class TagStatistics:
 
 def show(
     run: Run | str | os.PathLike[str],
-    tags: str | Iterable[str] | None = None,
+    tags: Patterns = None,
     *,
     latest: bool = False,
     **access: Unpack[Access],
@@ -132,7 +133,7 @@ def _statistics(kind: str, whole: Series | Items, *, latest: bool) -> TagStatist
         whole.tag,
         kind,
         len(used),
-        (int(used.step[0]), int(used.step[-1])),
+        (int(used.step.min()), int(used.step.max())),
         (float(used.wall_time[0]), float(used.wall_time[-1])),
         superseded,
         _restarts(whole),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from summaries.errors import Fault
+    from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.reading.series import Items, Series
     from summaries.storage.files import Access
@@ -80,8 +81,8 @@ class Tailed:
         self,
         places: Iterable[str | os.PathLike[str]],
         *,
-        runs: str | Iterable[str] | None = None,
-        tags: str | Iterable[str] | None = None,
+        runs: Patterns = None,
+        tags: Patterns = None,
         follow: bool = False,
         on_trouble: Callable[[Fault | OSError], object] | None = None,
         **access: Unpack[Access],
@@ -98,8 +99,7 @@ class Tailed:
         storages = [place_of(place, **access) for place in self._places]
         self.pause_secs = max((storage.poll_secs for storage, _ in storages), default=0.0)
         for storage, path in storages:
-            if not storage.exists(path):
-                raise FileNotFoundError(f"no such file or directory: {path}")
+            storage.discover(path)
 
     def look(self, most: int | None = None) -> list[Point]:
         """Read what is new, and return the new points, oldest first.
@@ -169,8 +169,8 @@ class Tailed:
 def tail(
     *places: str | os.PathLike[str],
     count: int = 10,
-    runs: str | Iterable[str] | None = None,
-    tags: str | Iterable[str] | None = None,
+    runs: Patterns = None,
+    tags: Patterns = None,
     follow: bool = False,
     stop: threading.Event | None = None,
     timeout_secs: float | None = None,

@@ -132,7 +132,7 @@ def test_a_dataset_in_a_bucket_is_kept_current(runs, s3, tmp_path):
     export(remote, target, **access)
     s3.proxy.requests.clear()
     assert export(remote, target, **access).written == ()
-    assert s3.proxy.counts() == (1, 1, 0)
+    assert s3.proxy.counts() == (1, 1, 1)  # s3fs asks for the size of the manifest before
     with SummaryWriter(f"{remote}/healthy", **access) as writer:
         writer.add_scalar("train/loss", 0.5, 1000)
     assert export(remote, target, tags=None, **access).written == ("healthy",)

@@ -26,7 +26,10 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 def github(report: Report) -> str:
     """One workflow command for each failure, then for each finding, worst first in each run."""
     failed = (_command("error", "not audited", failure_text(failure)) for failure in report.failures)
-    return "".join(f"{command}\n" for command in (*failed, *map(_of_finding, folded(report.findings))))
+    return "".join(
+        f"{command}\n"
+        for command in (*failed, *(_of_finding(finding) for run in report.runs for finding in folded(run.findings)))
+    )
 
 
 def _of_finding(finding: Finding) -> str:

@@ -7,6 +7,7 @@ a file, lines have any length, so that they can be searched.
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from summaries.auditing.findings import Failure, Finding, RunReport, Severity, counts
@@ -15,7 +16,7 @@ from summaries.terminal import BARS, PLAIN_BARS, broken, encodes, printable, sho
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -38,18 +39,18 @@ _LOSS = "loss"
 
 def show(report: Report, console: Console, *, fold: bool = True) -> None:
     """Print a report; with `fold`, the worst runs, and what a rule found in many tags of a run as one finding."""
-    told = [run for run in report.runs if run.findings or run.failures]
+    told = sum(1 for _ in _told(report))
     rows = report.runs
     if fold and len(rows) > _MOST_ROWS:
-        rows = tuple(sorted(told, key=lambda run: (not run.failures, -(run.worst or 0)))[:_MOST_ROWS])
+        rows = nsmallest(_MOST_ROWS, _told(report), key=lambda run: (not run.failures, -(run.worst or 0)))
     if rows:
         console.print(_table(rows, console))
     if len(rows) < len(report.runs):
-        _print_broken(console, _left_out(len(told) - len(rows), len(report.runs) - len(told)), "dim")
-    if fold and len(told) > _MOST_ROWS:
+        _print_broken(console, _left_out(told - len(rows), len(report.runs) - told), "dim")
+    if fold and told > _MOST_ROWS:
         _show_by_rule(report, console)
     else:
-        for run in told:
+        for run in _told(report):
             _show_run(run, console, fold=fold)
     if report.failures:
         console.print()
@@ -58,6 +59,11 @@ def show(report: Report, console: Console, *, fold: bool = True) -> None:
             _print_broken(console, failure_text(failure), indent=2)
     console.print()
     _print_broken(console, _verdict(report))
+
+
+def _told(report: Report) -> Iterator[RunReport]:
+    """The runs of which there is something to tell."""
+    return (run for run in report.runs if run.findings or run.failures)
 
 
 def _left_out(told: int, clean: int) -> str:
@@ -78,15 +84,17 @@ def _show_run(run: RunReport, console: Console, *, fold: bool) -> None:
 
 def _show_by_rule(report: Report, console: Console) -> None:
     """Print what was found in many runs: for each rule the worst example, and in which other runs it is found."""
-    groups: dict[tuple[int, str], list[Finding]] = {}
-    for finding in report.findings:
-        groups.setdefault((-finding.severity, finding.code), []).append(finding)
-    for (_, _), found in sorted(groups.items()):
-        runs = list(dict.fromkeys(printable(finding.run) for finding in found))
+    first: dict[tuple[int, str], Finding] = {}
+    runs: dict[tuple[int, str], list[str]] = {}
+    for run in report.runs:
+        for key, finding in {(-one.severity, one.code): one for one in reversed(run.findings)}.items():
+            first.setdefault(key, finding)
+            runs.setdefault(key, []).append(run.name)
+    for key in sorted(first):
         console.print()
-        print_finding(console, found[0], found[0].run)
-        if len(runs) > 1:
-            _print_broken(console, f"and in {listed(runs[1:])}", "dim", indent=2)
+        print_finding(console, first[key], first[key].run)
+        if len(runs[key]) > 1:
+            _print_broken(console, f"and in {listed([printable(name) for name in runs[key][1:]])}", "dim", indent=2)
     console.print()
     _print_broken(console, "`--all` lists the findings of every run", "dim")
 
@@ -212,8 +220,9 @@ def _run_verdict(run: RunReport) -> tuple[str, str]:
 
 
 def _verdict(report: Report) -> str:
-    parts = [counted(len(report.runs), "run"), counts(report.findings) or "nothing found"]
+    found = counts(finding for run in report.runs for finding in run.findings)
+    parts = [counted(len(report.runs), "run"), found or "nothing found"]
     if report.failures:
         parts.append(f"{counted(len(report.failures), 'part')} not audited")
-    explained = "; `gradledger rule CODE` explains a finding" if report.findings else ""
+    explained = "; `gradledger rule CODE` explains a finding" if found else ""
     return ", ".join(parts) + explained

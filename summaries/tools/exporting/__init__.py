@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
+from summaries.patterns import several
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import remembering
 from summaries.storage.outputs import new_file
@@ -100,9 +101,7 @@ def export(
     .,2,1700000000.0,0.25
     Exported(rows=3, written=('.',), unchanged=(), vanished=())
     """
-    tags, runs = (
-        patterns if patterns is None or isinstance(patterns, str) else [*patterns] for patterns in (tags, runs)
-    )
+    tags, runs = several(tags), several(runs)
     kind = format or _format_of(target)
     if kind == "dataset":
         if wide:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, TextIO
 
 from summaries.reading.tables import unicode
 from summaries.reading.wide import WideRun, wide_names
+from summaries.tools.csv_rows import csv_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +24,10 @@ _LABELS = 3  # columns before those of the tags
 
 def write_csv(runs: Chosen, file: TextIO, *, wide: bool) -> int:
     """Write the scalars of runs to an open text file; return the number of lines after the header."""
-    writer = csv.writer(file, lineterminator="\n")
+    write = csv_rows(file)
     count = 0
     for rows in _wide(runs) if wide else _long(runs):
-        writer.writerows(rows)
+        write(rows)
         count += len(rows)
     return count - 1
 

@@ -12,7 +12,6 @@ file that they are in; their event files are not read.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summaries.execution.tasks import Died, run_tasks
@@ -47,7 +46,7 @@ def export_dataset(
     path: str | os.PathLike[str],
     target: str,
     *,
-    tags: Patterns,
+    tags: tuple[str, ...] | None,
     runs: Patterns,
     latest: bool,
     incremental: bool,
@@ -60,13 +59,12 @@ def export_dataset(
     found = run_directories(path, lone=".", names=runs, **access)
     manifest = Manifest.of(target, access.get("storage_options"))
     remove_leftovers(target, [*manifest.files, MANIFEST])
-    patterns = [tags] if isinstance(tags, str) else None if tags is None else list(tags)
     update = _Update(manifest, found, matcher(runs), delete=delete)
-    if not incremental or (manifest.tags, manifest.latest) != (patterns, latest):
+    if not incremental or (manifest.tags, manifest.latest) != (tags, latest):
         update.forget()
-    manifest.tags, manifest.latest = patterns, latest
+    manifest.tags, manifest.latest = tags, latest
     parts = update.parts()
-    task = WritePart(target, manifest.storage_options, patterns, latest, sum(part.size for part in parts))
+    task = WritePart(target, manifest.storage_options, tags, latest, sum(part.size for part in parts))
     if parts:
         manifest.save()  # new runs have their places before they are anywhere
     try:
@@ -112,7 +110,7 @@ class _Update:
         """Have all runs written again."""
         for runs in self._manifest.files.values():
             for name in runs.keys() & self._found.keys():
-                runs[name] = replace(runs[name], fingerprint=None)
+                runs[name] = runs[name]._replace(fingerprint=None)
 
     def parts(self) -> list[Part]:
         """The files that have to be written."""
@@ -137,8 +135,8 @@ class _Update:
         """Give each new run a file: the last one that has room, or a new one."""
         files = self._manifest.files
         placed = {name for runs in files.values() for name in runs}
-        room, file = 0, next(reversed(files), "")
-        if file and len(files[file]) < _PART_RUNS:
+        room, file = -1, next(reversed(files), "")
+        if file:
             room = _PART_BYTES - sum(entry.bytes for entry in files[file].values())
         for name, stored in self._found.items():
             if name in placed:
@@ -147,7 +145,7 @@ class _Update:
             if size > _PART_BYTES:
                 files[_name(len(files))] = {name: Entry(size)}
                 continue
-            if size > room or len(files[file]) == _PART_RUNS:
+            if size > room or len(files[file]) >= _PART_RUNS:
                 file, room = _name(len(files)), _PART_BYTES
                 files[file] = {}
             files[file][name] = Entry(size)

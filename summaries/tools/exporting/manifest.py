@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from summaries.patterns import several
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import is_vacant, read_file, write_file
 from summaries.storage.local import LocalStorage
@@ -34,8 +35,7 @@ MANIFEST = "_manifest.json"
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A run in a file.
 
     Attributes:
@@ -63,7 +63,7 @@ class Manifest:
 
     target: str
     storage_options: Mapping[str, object] | None = None
-    tags: Sequence[str] | None = None
+    tags: tuple[str, ...] | None = None
     latest: bool = False
     files: dict[str, dict[str, Entry]] = field(default_factory=dict)
 
@@ -94,7 +94,7 @@ class Manifest:
         if tree["gradledger_dataset"] != _VERSION:
             raise ValueError
         files = {file: {name: Entry(**entry) for name, entry in runs.items()} for file, runs in tree["files"].items()}
-        return cls(target, storage_options, tree["tags"], tree["latest"], files)
+        return cls(target, storage_options, several(tree["tags"]), tree["latest"], files)
 
     def save(self) -> None:
         """Write it in place of the one that is there, at once.
@@ -102,9 +102,9 @@ class Manifest:
         Raises:
             OSError: it cannot be written.
         """
-        files = {file: {name: asdict(entry) for name, entry in runs.items()} for file, runs in self.files.items()}
+        files = {file: {name: entry._asdict() for name, entry in runs.items()} for file, runs in self.files.items()}
         tree = {"gradledger_dataset": _VERSION, "tags": self.tags, "latest": self.latest, "files": files}
-        write_file(join(self.target, MANIFEST), (json.dumps(tree, indent=1) + "\n").encode(), self.storage_options)
+        write_file(join(self.target, MANIFEST), (json.dumps(tree) + "\n").encode(), self.storage_options)
 
 
 def fingerprint(files: Sequence[StoredFile]) -> str | None:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from summaries.tools.exporting.runs import Chosen
 
-__all__ = ["LongParquet", "long_parquet", "write_parquet"]
+__all__ = ["ParquetFile", "long_tables", "new_long_file", "write_parquet"]
 
 _ROW_GROUP_ROWS = 1 << 17
-_CELLS = 1 << 22  # of a wide table at a time
+_CELLS = 1 << 22  # of a row group of a wide table
 
 
 def write_parquet(runs: Chosen, path: str, *, wide: bool) -> int:
@@ -29,83 +29,91 @@ def write_parquet(runs: Chosen, path: str, *, wide: bool) -> int:
     """
     if wide:
         return _write_wide(runs, path)
-    with long_parquet(path) as file:
+    with new_long_file(path) as file:
         for name, scalars in runs:
-            file.add(name, scalars)
+            for table in long_tables(name, scalars):
+                file.add(table)
     return file.rows
 
 
-class LongParquet:
-    """A Parquet file with the columns run, tag, step, wall_time and value, to which runs are added.
+class ParquetFile:
+    """A Parquet file that is written table by table.
 
     Args:
         writer: pyarrow's ParquetWriter.
+        most: the number of rows of a row group, at most.
 
     Attributes:
         rows: how many rows were added.
     """
 
-    def __init__(self, writer: Any) -> None:
+    def __init__(self, writer: Any, most: int) -> None:
         self.rows = 0
         self._writer = writer
-        self._waiting: dict[str | None, dict[str, Series]] = {}
+        self._most = most
+        self._waiting: list[Any] = []
         self._waiting_rows = 0
 
-    def add(self, name: str, scalars: Mapping[str, Series]) -> int:
-        """Add the points of a run that was not added before; return how many they are."""
-        before = self.rows
-        for tag, series in scalars.items():
-            for start in range(0, len(series), _ROW_GROUP_ROWS):
-                piece = slice(start, start + _ROW_GROUP_ROWS)
-                self._add(name, Series(tag, series.step[piece], series.wall_time[piece], series.value[piece]))
-        return self.rows - before
-
-    def add_table(self, table: Any) -> None:
-        """Add the rows of a table that has the same columns."""
-        self.flush()
-        self._writer.write_table(table.cast(self._writer.schema), row_group_size=_ROW_GROUP_ROWS)
+    def add(self, table: Any) -> None:
+        """Add the rows of an Arrow table, at most those of a row group."""
+        if not len(table):
+            return
+        if self._waiting_rows + len(table) > self._most:
+            self.flush()
+        self._waiting.append(table)
+        self._waiting_rows += len(table)
         self.rows += len(table)
 
     def flush(self) -> None:
-        """Write what is waiting for more, so as to fill a row group."""
+        """Write what is waiting for more rows, as one row group."""
         if self._waiting:
-            self._writer.write_table(arrow_table(long_columns(self._waiting)))
-        self._waiting, self._waiting_rows = {}, 0
-
-    def _add(self, name: str, piece: Series) -> None:
-        if self._waiting_rows + len(piece) > _ROW_GROUP_ROWS:
-            self.flush()
-        self._waiting.setdefault(name, {})[piece.tag] = piece
-        self._waiting_rows += len(piece)
-        self.rows += len(piece)
+            table = needs("pyarrow", "export").concat_tables(self._waiting).unify_dictionaries()
+            self._writer.write_table(table.combine_chunks().cast(self._writer.schema))
+        self._waiting, self._waiting_rows = [], 0
 
 
 @contextmanager
-def long_parquet(path: str) -> Iterator[LongParquet]:
-    """Create a long Parquet file on the disk, which is whole at the end of the block.
+def new_long_file(path: str) -> Iterator[ParquetFile]:
+    """Create a file on the disk for the columns run, tag, step, wall_time, value; it is whole at the end of the block.
 
     Raises:
         ImportError: pyarrow is missing; the message says how to install it.
     """
-    with _parquet_writer(path, arrow_table(long_columns({"": {}})).schema) as writer:
-        file = LongParquet(writer)
+    with _new_file(path, arrow_table(long_columns({"": {}})).schema, _ROW_GROUP_ROWS) as file:
         yield file
-        file.flush()
+
+
+def long_tables(name: str, scalars: Mapping[str, Series]) -> Iterator[Any]:
+    """The points of a run as long Arrow tables, each for one row group at most."""
+    waiting: dict[str, Series] = {}
+    rows = 0
+    for tag, series in scalars.items():
+        for start in range(0, len(series), _ROW_GROUP_ROWS):
+            piece = slice(start, start + _ROW_GROUP_ROWS)
+            part = Series(tag, series.step[piece], series.wall_time[piece], series.value[piece])
+            if rows + len(part) > _ROW_GROUP_ROWS:
+                yield arrow_table(long_columns({name: waiting}))
+                waiting, rows = {}, 0
+            waiting[tag] = part
+            rows += len(part)
+    yield arrow_table(long_columns({name: waiting}))
 
 
 def _write_wide(runs: Chosen, path: str) -> int:
     tags = runs.all_tags()
     size = max(1, min(_ROW_GROUP_ROWS, _CELLS // (len(tags) + 1)))
     nothing = wide_columns({"": WideRun({}, tags).rows()}, tags)
-    count = 0
-    with _parquet_writer(path, arrow_table(nothing).schema) as writer:
+    with _new_file(path, arrow_table(nothing).schema, size) as file:
         for run, scalars in runs:
             table = WideRun(scalars, tags)
             for start in range(0, len(table.step), size):
-                writer.write_table(arrow_table(wide_columns({run: table.rows(start, start + size)}, tags)))
-            count += len(table.step)
-    return count
+                file.add(arrow_table(wide_columns({run: table.rows(start, start + size)}, tags)))
+    return file.rows
 
 
-def _parquet_writer(path: str, schema: Any) -> Any:
-    return needs("pyarrow.parquet", "export").ParquetWriter(path, schema, compression="zstd")
+@contextmanager
+def _new_file(path: str, schema: Any, most: int) -> Iterator[ParquetFile]:
+    with needs("pyarrow.parquet", "export").ParquetWriter(path, schema, compression="zstd") as writer:
+        file = ParquetFile(writer, most)
+        yield file
+        file.flush()

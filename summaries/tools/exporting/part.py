@@ -19,7 +19,7 @@ from summaries.storage.files import read_file
 from summaries.storage.names import join
 from summaries.storage.outputs import new_file
 from summaries.storage.protocols import expecting
-from summaries.tools.exporting.parquet_file import long_parquet
+from summaries.tools.exporting.parquet_file import long_tables, new_long_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from summaries.errors import Fault
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.exporting.parquet_file import LongParquet
+    from summaries.tools.exporting.parquet_file import ParquetFile
 
 __all__ = ["Part", "WritePart", "Written"]
 
@@ -102,7 +102,7 @@ class WritePart:
         done = Written()
         with (
             new_file(path, replace=True, storage_options=self.storage_options) as new,
-            long_parquet(new) as parquet,
+            new_long_file(new) as parquet,
         ):
             for name, files in part.runs.items():
                 self._add(name, files, parquet, done)
@@ -110,17 +110,20 @@ class WritePart:
                 self._copy(path, part, done, parquet)
         return done
 
-    def _add(self, name: str, files: Sequence[StoredFile], parquet: LongParquet, done: Written) -> None:
+    def _add(self, name: str, files: Sequence[StoredFile], parquet: ParquetFile, done: Written) -> None:
         """Read a run and add its rows."""
         try:
             run = read_files(files, self.total_bytes, tags=self.tags)
         except OSError as error:  # the other runs go on
             done.failed[name] = error
             return
-        done.points[name] = parquet.add(name, chosen(run.scalars, matcher(self.tags), latest=self.latest))
+        before = parquet.rows
+        for table in long_tables(name, chosen(run.scalars, matcher(self.tags), latest=self.latest)):
+            parquet.add(table)
+        done.points[name] = parquet.rows - before
         done.faults[name] = run.faults
 
-    def _copy(self, path: str, part: Part, done: Written, parquet: LongParquet) -> None:
+    def _copy(self, path: str, part: Part, done: Written, parquet: ParquetFile) -> None:
         """Add the rows that runs have in the file as it is: those that are kept, and those that cannot be read now."""
         pa, compute = needs("pyarrow", "export"), needs("pyarrow.compute", "export")
         data = read_file(path, self.storage_options)
@@ -135,7 +138,10 @@ class WritePart:
         with needs("pyarrow.parquet", "export").ParquetFile(pa.BufferReader(data)) as old:
             for number in range(old.num_row_groups):
                 table = old.read_row_group(number)
-                parquet.add_table(table.filter(compute.is_in(table["run"].cast(pa.string()), value_set=wanted)))
+                own = table.filter(compute.is_in(table["run"].cast(pa.string()), value_set=wanted))
+                for place, label in enumerate(("run", "tag")):  # without the names of those that are left out
+                    own = own.set_column(place, label, own[label].cast(pa.string()).dictionary_encode())
+                parquet.add(own)
 
     def expecting(self, parts: Sequence[Part]) -> AbstractContextManager[object]:
         """While this context lasts, these parts are written, so that files in a store may be fetched ahead."""

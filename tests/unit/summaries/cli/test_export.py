@@ -1,5 +1,7 @@
 """`gradledger export`: options, what is printed, and the exit status."""
 
+import json
+
 import pytest
 
 from summaries import SummaryWriter, read_run
@@ -54,6 +56,19 @@ def test_a_dataset_is_kept_current(logdir, capsys):
         "v1.2: 5 points of 1 run, 2 runs no longer there: removed\n"
     )
     assert set(pq.read_table("v1.2")["run"].to_pylist()) == {"."}
+
+
+def test_json_for_programs(logdir, capsys):
+    command(capsys, logdir, "ds", "--runs", "a")
+    told = {"rows": 5, "written": ["b"], "unchanged": ["a"], "vanished": []}
+    assert json.loads(command(capsys, logdir, "ds", "--json")[0]) == told
+
+
+def test_jobs(logdir, capsys):
+    assert command(capsys, logdir, "ds", "--jobs", "2") == ("ds: 10 points of 2 runs\n", "")
+    said = "gradledger: executor is for a dataset, and the format is 'csv'\n"
+    assert command(capsys, logdir, "x.csv", "--jobs", "2", status=2) == ("", said)
+    assert command(capsys, logdir, "ds", "--jobs", "0", status=2)[1] == "gradledger: --jobs must be at least 1, got 0\n"
 
 
 def test_patterns_that_match_nothing_are_told(logdir, capsys):

@@ -35,6 +35,17 @@ def store():
     system.store.clear()
 
 
+def test_leftovers_are_removed_and_nothing_else(tmp_path):
+    leftovers = [".gradledger.12.3.tmp", ".a.csv.12.3.tmp", "a.csv.12.3.tmp"]
+    others = ["a.csv", "b.csv.12.3.tmp", "a.csv.tmp", "a.csv.12.x.tmp", "x.tmp", "a.csv.12.3"]
+    for name in leftovers + others:
+        (tmp_path / name).touch()
+    remove_leftovers(str(tmp_path), ["a.csv"])
+    assert sorted(os.listdir(tmp_path)) == sorted(others)
+    remove_leftovers(str(tmp_path / "missing"), [])
+    remove_leftovers("memory://missing", [])
+
+
 def test_a_directory_appears_at_the_end(tmp_path):
     target = tmp_path / "deep" / "new"
     with new_directory(target) as directory:
@@ -170,14 +181,3 @@ def test_a_kill_leaves_all_or_nothing(tmp_path, delay):
         assert len(os.listdir(target)) == 300
     else:
         assert all(name.startswith(".gradledger.") and name.endswith(".tmp") for name in os.listdir(tmp_path))
-
-
-def test_leftovers_are_removed_and_nothing_else(tmp_path):
-    leftovers = [".gradledger.12.3.tmp", ".a.csv.12.3.tmp", "a.csv.12.3.tmp"]
-    others = ["a.csv", "b.csv.12.3.tmp", "a.csv.tmp", "a.csv.12.x.tmp", "x.tmp", "a.csv.12.3"]
-    for name in leftovers + others:
-        (tmp_path / name).touch()
-    remove_leftovers(str(tmp_path), ["a.csv"])
-    assert sorted(os.listdir(tmp_path)) == sorted(others)
-    remove_leftovers(str(tmp_path / "missing"), [])
-    remove_leftovers("memory://missing", [])

@@ -109,7 +109,7 @@ def test_wide_parquet_is_the_wide_table(restarted, tmp_path, monkeypatch, cells)
     assert export(restarted, tmp_path / "x.parquet", wide=True).rows == 4
     table = pq.read_table(tmp_path / "x.parquet")
     assert table.to_pylist() == read_logdir(restarted).to_arrow(wide=True).to_pylist()
-    assert pq.ParquetFile(tmp_path / "x.parquet").metadata.num_row_groups == (2 if cells > 6 else 3)
+    assert pq.ParquetFile(tmp_path / "x.parquet").metadata.num_row_groups == (1 if cells > 6 else 2)
 
 
 def test_latest_leaves_out_what_a_restart_superseded(restarted, tmp_path):
