@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Indexer", "Pieces", "indexer"]
 
 _HEADER_BYTES = 12
+_FEW = 64  # up to so many records, one by one is faster
 
 
 def indexer(*, fast: bool) -> Indexer:
@@ -103,13 +104,16 @@ class Indexer:
                 yield from self._flush(window, noted)
                 yield item
                 continue
+            if len(item.data) > _FEW:
+                noted += indexing.add_all(item, np.frombuffer(window.joined(), np.uint8), window.base)
+                continue
             for i, data in enumerate(item.data):
                 offset = item.offsets[i]
                 noted += indexing.add(data, offset - window.base, offset, item.number + i)
         yield from self._flush(window, noted)
 
     def _flush(self, window: Pieces, noted: list[Fault]) -> Iterator[Index | Fault]:
-        if self._indexing.events:
+        if self._indexing.filled:
             yield self._indexing.index(np.frombuffer(window.joined(), np.uint8), window.base)
             self._indexing.clear()
         yield from noted

@@ -7,6 +7,7 @@ for the records that it recognizes. Pure (no I/O).
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,11 +32,12 @@ from summaries.wire.scalars import scalar_summary
 from summaries.wire.tensors import scalar_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
+    from summaries.wire.batches import Batch
     from summaries.wire.pb import Event, SummaryMetadata
 
 __all__ = [
@@ -90,6 +92,9 @@ _KINDS = {
 _WALL_TIME = Struct("<d")
 _VALUE = Struct("<f")
 _FEWEST_BYTES = 20  # of the data of a scalar in the usual form
+_STEP_KEY = 0x10
+_MOST_STEP_BYTES = 9  # of a step that is not negative
+_FIRST_BULK, _FEWEST_BULK = 64, 16  # records: of the first block that is looked at in bulk; of a run that is added so
 
 
 class Index(NamedTuple):
@@ -180,10 +185,70 @@ class Indexing:
         self.events: list[tuple[int, int, int, float, int, int, int]] = []
         self.values: list[tuple[float, int, int, int, int]] = []
         self.sound: dict[int, bytes] = {}
+        self._blocks: list[tuple[NDArray[np.void], NDArray[np.void]]] = []  # rows before those in the lists
+        self._counts = 0, 0  # of events and values in the blocks
 
     def index(self, buffer: NDArray[np.uint8], base: int) -> Index:
-        """The rows so far, as arrays."""
-        return Index(buffer, base, np.array(self.events, EVENT), np.array(self.values, VALUE), self.sound)
+        """The rows so far, as arrays; there must be some."""
+        self._put(np.array(self.events, EVENT), np.array(self.values, VALUE))
+        self.events, self.values = [], []
+        events, values = zip(*self._blocks, strict=True)
+        return Index(buffer, base, np.concatenate(events), np.concatenate(values), self.sound)
+
+    def _put(self, events: NDArray[np.void], values: NDArray[np.void]) -> None:
+        self._blocks.append((events, values))
+        self._counts = self._counts[0] + len(events), self._counts[1] + len(values)
+
+    def add_all(self, batch: Batch, buffer: NDArray[np.uint8], base: int) -> list[Fault]:
+        """Add many records, the usual scalars among them in bulk, and return their faults.
+
+        Args:
+            batch: the records.
+            buffer: the bytes that they are in.
+            base: the offset of the buffer's first byte in the file.
+        """
+        faults: list[Fault] = []
+        first, size = 0, _FIRST_BULK
+        while first < len(batch.data):  # in blocks that grow: tags are known only when they were met
+            data = batch.data[first : first + size]
+            starts = np.array(batch.offsets[first : first + size], np.int64) - base
+            usual = self._usual_rows(data, buffer, starts)
+            for begin, end, is_usual in _runs(usual.tags >= 0):
+                if is_usual and end - begin >= _FEWEST_BULK:
+                    self._add_bulk(usual, begin, end)
+                    continue
+                for i in range(begin, end):
+                    number = first + i
+                    faults += self.add(data[i], int(starts[i]), batch.offsets[number], batch.number + number)
+            first, size = first + size, size * 4
+        return faults
+
+    def _usual_rows(self, data: list[bytes], buffer: NDArray[np.uint8], starts: NDArray[np.int64]) -> _Usual:
+        """The columns of records, as far as these are usual scalars of known tags; the tag of any other is -1."""
+        stops = starts + (HEADER_BYTES + FOOTER_BYTES) + np.fromiter(map(len, data), np.int64, len(data))
+        long_enough = stops - starts >= _FEWEST_BYTES + HEADER_BYTES + FOOTER_BYTES
+        at = np.where(long_enough, starts + HEADER_BYTES, 0)
+        steps, heads, sound = _steps(buffer, at + 9)
+        heads -= at
+        tags = np.array([self._usual.get(one[head:-4], -1) for one, head in zip(data, heads.tolist(), strict=True)])
+        wall_times = np.ndarray((len(buffer) - 7,), "<f8", buffer, strides=(1,))[at + 1]
+        sound &= long_enough & (buffer[at] == WALL_TIME_KEY[0]) & np.isfinite(wall_times)
+        values = np.ndarray((len(buffer) - 3,), "<f4", buffer, strides=(1,))[stops - FOOTER_BYTES - 4]
+        return _Usual(np.where(sound, tags, -1), starts, stops, steps, wall_times, values)
+
+    def _add_bulk(self, usual: _Usual, begin: int, end: int) -> None:
+        """Add usual scalars."""
+        if self.events:
+            self._put(np.array(self.events, EVENT), np.array(self.values, VALUE))
+            self.events, self.values = [], []
+        tags, starts, stops, steps, wall_times, numbers = (column[begin:end] for column in usual)
+        events, values = np.zeros(end - begin, EVENT), np.zeros(end - begin, VALUE)
+        events["start"], events["stop"], events["step"], events["wall_time"] = starts, stops, steps, wall_times
+        events["first"] = np.arange(end - begin) + self._counts[1]
+        events["count"], events["what"] = 1, SCALAR
+        values["event"] = np.arange(end - begin) + self._counts[0]
+        values["tag"], values["value"] = tags, numbers
+        self._put(events, values)
 
     def add(self, data: bytes, start: int, offset: int, number: int) -> list[Fault]:
         """Add one record, and return its faults.
@@ -199,10 +264,10 @@ class Indexing:
             return []
         event, faults = decode_event(data, offset, number)
         if event is None:
-            self.events.append((start, stop, 0, 0.0, len(self.values), 0, LOST))
+            self.events.append((start, stop, 0, 0.0, self._next_value, 0, LOST))
             return faults
         if any(fault.kind.is_data_loss for fault in faults):
-            data = self.sound[len(self.events)] = escape_tags(data)[0]
+            data = self.sound[self._next_event] = escape_tags(data)[0]
         what = event.WhichOneof("what")
         if what == "summary":
             self._add_summary(event, data, start, stop)
@@ -212,15 +277,28 @@ class Indexing:
             kind = VERSION
         elif what == "session_log" and event.session_log.status == SessionLog.START:
             kind = START
-        self.events.append((start, stop, event.step, event.wall_time, len(self.values), 0, kind))
+        self.events.append((start, stop, event.step, event.wall_time, self._next_value, 0, kind))
         return faults
+
+    @property
+    def filled(self) -> bool:
+        """Whether there are rows."""
+        return self._next_event > 0
+
+    @property
+    def _next_event(self) -> int:
+        return self._counts[0] + len(self.events)
+
+    @property
+    def _next_value(self) -> int:
+        return self._counts[1] + len(self.values)
 
     def _add_usual(self, data: bytes, start: int, stop: int) -> bool:
         """Add a scalar of a known tag, if it is in the usual form."""
         if len(data) < _FEWEST_BYTES or data[:1] != WALL_TIME_KEY:
             return False
         step, at = 0, 9
-        if data[9] == 0x10:  # noqa: PLR2004 - the step's key
+        if data[9] == _STEP_KEY:
             try:
                 step, at = read_varint(data, 10, len(data))
             except DecodeError:
@@ -232,13 +310,13 @@ class Indexing:
         if tag is None or not math.isfinite(wall_time):
             return False
         (value,) = _VALUE.unpack_from(data, len(data) - 4)
-        event = len(self.events)
-        self.events.append((start, stop, step, wall_time, len(self.values), 1, SCALAR))
+        event = self._next_event
+        self.events.append((start, stop, step, wall_time, self._next_value, 1, SCALAR))
         self.values.append((value, event, tag, KIND_SCALAR, 0))
         return True
 
     def _add_summary(self, event: Event, data: bytes, start: int, stop: int) -> None:
-        own, first = len(self.events), len(self.values)
+        own, first = self._next_event, self._next_value
         for value in event.summary.value:
             tag = self.tags.number(value.tag)
             described = value.HasField("metadata")
@@ -255,9 +333,45 @@ class Indexing:
                 if scalar is not None:
                     kind, number = KIND_SCALAR, scalar
             self.values.append((number, own, tag, kind, int(described)))
-        count = len(self.values) - first
+        count = self._next_value - first
         usual = count == 1 and len(data) >= _FEWEST_BYTES and _is_usual(event, data)
         self.events.append((start, stop, event.step, event.wall_time, first, count, SCALAR if usual else SUMMARY))
+
+
+class _Usual(NamedTuple):
+    """Columns of records that may be usual scalars."""
+
+    tags: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    wall_times: NDArray[np.float64]
+    values: NDArray[np.float32]
+
+
+def _steps(
+    buffer: NDArray[np.uint8], at: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """The steps whose key may be at `at`, the offsets after them, and whether each is as short as it can be."""
+    steps, ends = np.zeros(len(at), np.int64), at.copy()
+    more = buffer[at] == _STEP_KEY
+    ends += more
+    last = np.ones(len(at), np.uint8)
+    for i in range(_MOST_STEP_BYTES):
+        if not more.any():
+            break
+        byte = buffer[np.minimum(ends, len(buffer) - 1)]
+        steps |= np.where(more, (byte & 0x7F).astype(np.int64) << (7 * i), 0)
+        last = np.where(more, byte, last)
+        ends += more
+        more = more & (byte > 0x7F)  # noqa: PLR2004 - the continuation bit
+    return steps, ends, ~more & (last != 0)
+
+
+def _runs(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int, bool]]:
+    """(begin, end, whether it is True) of each run of equal entries."""
+    bounds = [0, *(np.flatnonzero(np.diff(mask)) + 1).tolist(), len(mask)]
+    return ((begin, end, bool(mask[begin])) for begin, end in pairwise(bounds))
 
 
 def _usual_head(tag: str) -> bytes:

@@ -1,18 +1,23 @@
 """Indexes: where events and values lie, with the compiled indexer as without."""
 
 from importlib.util import find_spec
+from struct import pack
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from wire_events import streams
 
 from summaries import Event, FaultKind, Summary
 from summaries.errors import Fault
+from summaries.reading import indexed
 from summaries.reading.event_iterator import events_of
 from summaries.reading.indexed import indexer
 from summaries.storage.local import LOCAL
+from summaries.wire import index
 from summaries.wire.index import KIND_SCALAR, LOST, SCALAR, SUMMARY, VERSION
+from summaries.wire.protobuf import varint
 from summaries.wire.records import frame
 
 needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
@@ -34,6 +39,21 @@ def rows_of(path, *, fast):
         for value, _, tag, kind, described in item.values.tolist():
             values.append((value, source.tags.names[tag], kind, described))
     return events, values, faults
+
+
+USUAL = b"\x2a\x0d\x0a\x0b\x0a\x04loss\x15" + pack("<f", 0.5)
+STEPS = b"".join(
+    frame(b"\x09" + pack("<d", wall_time) + step + USUAL)
+    for wall_time in (1.0, float("inf"))
+    for step in (
+        b"",
+        b"\x10\x00",
+        b"\x10\x81\x00",
+        *(b"\x10" + varint((1 << 7 * i) - j) for i in range(1, 10) for j in (0, 1)),
+        b"\x10" + varint(-1),
+        b"\x10" + b"\xff" * 9,
+    )
+)
 
 
 def written(directory, data):
@@ -59,8 +79,21 @@ def test_rows(tmp_path):
 @needs_numba
 @given(streams())
 def test_the_compiled_indexer_gives_the_same(tmp_path_factory, data):
-    path = written(tmp_path_factory.mktemp("index"), data)
+    path = written(tmp_path_factory.mktemp("index"), data + STEPS)
     assert repr(rows_of(path, fast=True)) == repr(rows_of(path, fast=False))
+
+
+@given(streams(), st.sampled_from([1, 3]))
+def test_in_bulk_as_one_by_one(tmp_path_factory, data, fewest):
+    """Other steps than small ones too: those at the ends of each length of a varint, and ones that are too long."""
+    path = written(tmp_path_factory.mktemp("index"), data * 2 + STEPS + data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indexed, "_FEW", 1 << 30)
+        one_by_one = repr(rows_of(path, fast=False))
+        patch.setattr(indexed, "_FEW", 0)
+        patch.setattr(index, "_FIRST_BULK", 2)
+        patch.setattr(index, "_FEWEST_BULK", fewest)
+        assert repr(rows_of(path, fast=False)) == one_by_one
 
 
 @given(streams())
