@@ -30,7 +30,7 @@ def log_sweep(logdir: str, seeds: int = 20, steps: int = 100) -> None:
 def main(logdir: str, scheduler: str | None = None) -> None:
     """Log the sweep, audit it on the cluster, and print the first finding of each run that has an error."""
     log_sweep(logdir)
-    with Client(scheduler or LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)) as client:
+    with Client(scheduler or LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")) as client:
         report = audit(logdir, executor=client.get_executor())
         workers = len(client.nthreads())
     bad = [run for run in report.runs if run.worst is Severity.ERROR]

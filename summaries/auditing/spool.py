@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
@@ -22,6 +23,7 @@ class Spool(Mapping[str, "RunReport"]):
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is open as long as the spool lives
+        weakref.finalize(self, self._file.close)
         self._places: dict[str, int] = {}
 
     def __setitem__(self, name: str, report: RunReport) -> None:

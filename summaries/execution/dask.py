@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import signal
 from concurrent.futures import Executor, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -104,18 +104,20 @@ def on_dask(where: str) -> Iterator[Executor]:
 @contextmanager
 def _local_cluster(distributed: Any) -> Iterator[object]:
     """A process per core. One that dies is told of by the task that was lost, so nothing of it is logged."""
-    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     config = {
         "distributed.scheduler.allowed-failures": 0,  # run_tasks counts
         "distributed.deploy.lost-worker-timeout": "1s",
     }
-    with (
-        needs("dask", "cluster").config.set(config),
-        distributed.LocalCluster(**options, preload=[__name__]) as cluster,
-    ):
-        count = len(cluster.workers)
-        cluster.adapt(minimum=count, maximum=count)  # one that dies while it starts is not replaced without this
-        yield cluster
+    with needs("dask", "cluster").config.set(config):
+        cluster = distributed.LocalCluster(**options, preload=[__name__])
+        try:
+            count = len(cluster.workers)
+            cluster.adapt(minimum=count, maximum=count)  # otherwise one that dies while it starts is not replaced
+            yield cluster
+        finally:
+            with suppress(KeyError):  # of a worker that died, in distributed 2026.8
+                cluster.close()
 
 
 def dask_setup(worker: object) -> None:

@@ -15,6 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from summaries.execution.dask import DaskExecutor
@@ -132,42 +133,74 @@ class _Batch(Generic[Item]):
     items: Sequence[Item]
     tries: int = 1
 
-    def again(self) -> list[_Batch[Item]]:
-        """What to try after its worker died: each item alone; nothing if one item alone was tried often enough."""
-        if len(self.items) > 1:
-            return [_Batch([item]) for item in self.items]
-        return [_Batch(self.items, self.tries + 1)] if self.tries < _TRIES else []
+    @property
+    def last(self) -> bool:
+        """Whether this is the last try of an item."""
+        return len(self.items) == 1 and self.tries == _TRIES
+
+
+class _Queue(Generic[Item]):
+    """What is left to do.
+
+    The last try of an item is made when nothing else runs: engines count a worker's death against all that they had
+    given to it.
+    """
+
+    def __init__(self, cut: Iterable[Sequence[Item]]) -> None:
+        self._waiting = deque(map(_Batch, cut))
+        self._suspects: deque[_Batch[Item]] = deque()
+
+    def __iter__(self) -> Iterator[_Batch[Item]]:
+        return chain(self._waiting, self._suspects)
+
+    def next(self, running: int, most: int) -> _Batch[Item] | None:
+        """What to begin now, if so many batches are running, and so many may; None if nothing."""
+        if self._waiting:
+            return self._waiting[0] if running < most else None
+        return self._suspects[0] if self._suspects and not running else None
+
+    def begun(self) -> None:
+        """What was next is running now."""
+        (self._waiting or self._suspects).popleft()
+
+    def lost(self, batch: _Batch[Item]) -> None:
+        """Its worker died: try each of its items alone, at once; and one that was alone, later."""
+        if len(batch.items) > 1:
+            self._waiting.extendleft(_Batch([item]) for item in reversed(batch.items))
+            return
+        again = _Batch(batch.items, batch.tries + 1)
+        (self._suspects if again.last else self._waiting).append(again)
 
 
 def _on_executor(
     task: Callable[[Item], Result], cut: Iterable[Sequence[Item]], executor: Executor, jobs: int | None
 ) -> Iterator[tuple[Item, Result | Died]]:
     executor = DaskExecutor.instead_of(executor)
-    waiting = deque(map(_Batch, cut))
+    queue = _Queue(cut)
     running: dict[Future[list[_Outcome[Result]]], _Batch[Item]] = {}
     kept = _Kept(task)
     try:
-        while waiting or running:
-            most = 2 * workers_of(executor, jobs) + 2 if waiting else 0
-            while waiting and len(running) < most:
-                running[executor.submit(_work, kept, waiting[0].items)] = waiting[0]
-                waiting.popleft()
+        while True:
+            most = 2 * workers_of(executor, jobs) + 2
+            while batch := queue.next(len(running), most):
+                running[executor.submit(_work, kept, batch.items)] = batch
+                queue.begun()
+            if not running:
+                return
             for future in sorted(wait(running, return_when=FIRST_COMPLETED).done, key=_failed):  # results first
                 error = future.exception()
-                if isinstance(error, (BrokenExecutor, CancelledError)):
+                if error is not None and type(error).__name__ not in _DEATHS:
                     raise error
                 batch = running.pop(future)
                 if error is None:
                     yield from zip(batch.items, (outcome.get() for outcome in future.result()), strict=True)
-                elif type(error).__name__ not in _DEATHS:
-                    raise error
-                elif tried := batch.again():
-                    waiting.extendleft(reversed(tried))
+                elif batch.last:
+                    yield batch.items[0], Died(f"killed its worker three times: {_first_sentence(error)}")
                 else:
-                    yield from ((item, Died(_poisonous(error))) for item in batch.items)
+                    queue.lost(batch)
     except (BrokenExecutor, CancelledError) as error:  # it cannot be mended from here
         died = Died(f"its executor broke, and with it all that was left: {_first_sentence(error)}")
-        yield from ((item, died) for batch in (*running.values(), *waiting) for item in batch.items)
+        yield from ((item, died) for batch in (*running.values(), *queue) for item in batch.items)
     finally:
         for future in running:
             future.cancel()
@@ -175,10 +208,6 @@ def _on_executor(
 
 def _failed(future: Future[Any]) -> bool:
     return future.cancelled() or future.exception() is not None
-
-
-def _poisonous(error: BaseException) -> str:
-    return f"killed its worker three times: {_first_sentence(error)}"
 
 
 def _first_sentence(error: BaseException) -> str:

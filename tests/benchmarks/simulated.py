@@ -34,12 +34,16 @@ def small_run(seed: int, points: int = 100) -> bytes:
 
 
 class Simulated:
-    """A storage of simulated files; see `summaries.storage.protocols.Storage`."""
+    """A storage of simulated files; see `summaries.storage.protocols.Storage`.
+
+    Args:
+        points: how many each has.
+    """
 
     poll_secs = 1.0
 
-    def __init__(self) -> None:
-        self.contents = [small_run(seed) for seed in range(KINDS)]
+    def __init__(self, points: int = 100) -> None:
+        self.contents = [small_run(seed, points) for seed in range(KINDS)]
 
     def runs(self, count: int) -> list[RunFiles]:
         """So many runs, each of one file."""

@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import dask
 import distributed
@@ -23,14 +23,17 @@ SMALL = 5_000
 _KINDS = 50
 
 
+@contextmanager
 def local_cluster(**options):
     """Two worker processes; each death is told at once, as `--dask local` has it."""
     dask.config.set({"distributed.scheduler.allowed-failures": 0, "distributed.deploy.lost-worker-timeout": "1s"})
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL, **options
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL, **options
     )
     cluster.adapt(minimum=2, maximum=2)
-    return cluster
+    yield cluster
+    with suppress(KeyError):  # of a worker that died, in distributed 2026.8
+        cluster.close()
 
 
 @pytest.fixture(scope="session")

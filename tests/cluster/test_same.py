@@ -69,7 +69,7 @@ def where(request, cluster, tmp_path):
             "distributed: {scheduler: {allowed-failures: 5}}\n"
             "gradledger:\n"
             "  cluster: distributed.LocalCluster\n"
-            "  options: {n_workers: 0, threads_per_worker: 1, dashboard_address: null}\n"
+            "  options: {n_workers: 0, threads_per_worker: 1, dashboard_address: ':0'}\n"
             "  workers: {minimum: 0, maximum: 2}\n"
         )
         return str(path)

@@ -1,9 +1,11 @@
 """verify: what is whole in an event file, and what is not."""
 
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+
 import pytest
 
 from summaries import Event, FaultKind
-from summaries.tools import verify
+from summaries.tools import verify, verify_logdir
 from summaries.wire.records import frame
 
 GOOD = frame(Event(step=1).SerializeToString())
@@ -35,3 +37,41 @@ def test_verify(tmp_path, data, events, kinds, damaged):
 def test_no_such_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         verify(tmp_path / "nowhere")
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name, (data, *_) in FILES.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.tfevents").write_bytes(data)
+    return tmp_path
+
+
+@pytest.mark.parametrize("threads", [None, 3])
+def test_every_file_below_a_directory(tree, threads):
+    executor = threads and ThreadPoolExecutor(threads)
+    verdicts = verify_logdir(tree, executor=executor)
+    assert verdicts == [verify(tree / name / "a.tfevents") for name in sorted(FILES)]
+
+
+@pytest.mark.parametrize("threads", [None, 3])
+def test_a_file_that_cannot_be_read(tree, threads):
+    executor = threads and ThreadPoolExecutor(threads)
+    link = tree / "b.tfevents"
+    link.symlink_to("nowhere")
+    errors = []
+    assert len(verify_logdir(tree, executor=executor, on_error=errors.append)) == len(FILES)
+    assert [error.filename for error in errors] == [str(link)]
+    with pytest.raises(FileNotFoundError):
+        verify_logdir(tree, executor=executor)
+
+
+def test_a_worker_that_is_lost(tree):
+    class Broken(Executor):
+        def submit(self, fn, /, *args, **kwargs):
+            raise BrokenExecutor("it is off.")
+
+    with pytest.raises(ChildProcessError) as raised:
+        verify_logdir(tree / "whole", executor=Broken())
+    path = tree / "whole" / "a.tfevents"
+    assert str(raised.value) == f"{path}: its executor broke, and with it all that was left: it is off."
