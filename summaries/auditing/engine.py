@@ -32,6 +32,7 @@ from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import TagTable
 from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
 from summaries.thinning import STRETCHES, thin
@@ -99,6 +100,8 @@ def audit_run(
         wall_times,
         logger=signals.logger.name,
         main=signals.main.tag if signals.main else "",
+        label=label_of(run),
+        notes=notes_of(run),
     )
 
 
