@@ -8,7 +8,7 @@ READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/su
 	tests/properties/test_reader_runs.py
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 
-.PHONY: demo test conformance stores cluster frameworks bench pictures lint types layers proto format clean
+.PHONY: demo test conformance stores cluster frameworks notebook bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -55,6 +55,16 @@ frameworks: .venv-frameworks/.ready
 	.venv-frameworks/bin/python -m pip install --quiet --group frameworks --editable '.[fast]'
 	touch $@
 
+# Runs, series and reports in JupyterLab, in Chromium; in an environment of its own.
+notebook: .venv-notebook/.ready
+	.venv-notebook/bin/python -m pytest tests/browser/test_notebook.py
+
+.venv-notebook/.ready: pyproject.toml
+	test -x .venv-notebook/bin/python || $(PYTHON) -m venv .venv-notebook
+	.venv-notebook/bin/python -m pip install --quiet --upgrade pip
+	.venv-notebook/bin/python -m pip install --quiet --group notebook --editable '.[images]'
+	touch $@
+
 # Each peer runs beside us in the same process, where it is installed.
 bench: $(VENV)/.ready
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
@@ -92,4 +102,4 @@ $(STORES)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-notebook .protoc build dist runs

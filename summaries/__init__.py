@@ -51,14 +51,15 @@ from summaries.kinds import (
     video,
     zero_fraction,
 )
-from summaries.reading.decoders import Audio, Images
 from summaries.reading.event_iterator import read_events, summary_iterator
 from summaries.reading.graphs import read_graph
+from summaries.reading.media import Audio, Images
 from summaries.reading.restarts import Standing
 from summaries.reading.run import Run, Runs, read_logdir, read_run
 from summaries.reading.series import Items, Series
 from summaries.tools.clip_advice import ClipAdvice, clip_advice
-from summaries.tools.verify import Verdict, verify, verify_logdir
+from summaries.tools.exporting import Exported, export
+from summaries.tools.verifying import Verdict, verify, verify_logdir
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
 from summaries.writing.global_writer import GlobalSummaryWriter
@@ -79,6 +80,7 @@ __all__ = [
     "DamagedPayloadError",
     "Event",
     "EventFileWriter",
+    "Exported",
     "Failure",
     "Fault",
     "FaultKind",
@@ -112,6 +114,7 @@ __all__ = [
     "clip_advice",
     "compare",
     "custom_scalars",
+    "export",
     "figure",
     "histogram",
     "histogram_raw",

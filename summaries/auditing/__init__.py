@@ -10,13 +10,15 @@ and `alerts` tell of what they find. `comparison` puts runs beside each other. T
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from summaries.auditing.curves import Curve
-from summaries.auditing.findings import Failure, Finding, Report, RunReport, Severity
+from summaries.auditing.findings import Failure, Finding, RunReport, Severity
+from summaries.auditing.reports import Report
+from summaries.storage.credentials import without_credentials
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
@@ -76,7 +78,7 @@ def audit(
     from summaries.auditing import config as configuration  # noqa: PLC0415 - a program that only logs needs no rules
     from summaries.auditing import engine  # noqa: PLC0415
 
-    return engine.audit_logdir(
+    runs = engine.audit_logdir(
         path,
         configuration.given(config),
         baseline=baseline,
@@ -85,6 +87,7 @@ def audit(
         storage_options=storage_options,
         cache=cache,
     )
+    return Report(runs, without_credentials(os.fspath(baseline)) if baseline is not None else "")
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""Runs → report: the files of one run to its findings, and many runs at once, in processes or threads.
+"""Runs → reports: the files of one run to its findings, and many runs at once, in processes or threads.
 
 A file that cannot be read, or a run whose audit fails, becomes a `Failure` in the report. The other files and the other
 runs are still audited.
@@ -6,6 +6,7 @@ runs are still audited.
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.curves import STRETCHES, Curve, averages, means, thin
+from summaries.auditing.curves import Curve, averages, means
 from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
@@ -23,7 +24,7 @@ from summaries.auditing.discovery import (
     reason_of,
     runs_below,
 )
-from summaries.auditing.findings import AuditInterrupted, Failure, Finding, Report, RunReport
+from summaries.auditing.findings import AuditInterrupted, Failure, Finding, RunReport
 from summaries.auditing.incidents import judging
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.signals.ranks import jobs as jobs_among
@@ -33,9 +34,9 @@ from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks, workers_of
 from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
+from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
@@ -200,7 +201,7 @@ def audit_logdir(
     jobs: int | None = None,
     executor: Executor | None = None,
     **access: Unpack[Access],
-) -> Report:
+) -> Sequence[RunReport]:
     """Audit every run below a directory; arguments as in `summaries.audit`."""
     runs = runs_below(path, **access)
     return audit_runs(runs, config, baseline_below(baseline, **access), jobs=jobs, executor=executor)
@@ -216,7 +217,7 @@ def audit_runs(
     executor: Executor | None = None,
     stretches: int | None = None,
     on_run: Callable[[str, RunReport], object] | None = None,
-) -> Report:
+) -> Sequence[RunReport]:
     """Audit runs.
 
     Args:
@@ -237,11 +238,14 @@ def audit_runs(
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
+    alone = executor is None and not processes  # then this process reads all
+    threads = (jobs or os.cpu_count() or 1) if alone else 1
     if executor is None:
         jobs = jobs_for(runs, jobs, processes=processes)
-    alone = executor is None and not processes  # then this process reads all
+        threads = max(threads // jobs, 1)  # for the ranges of a huge file
     total = sum(run.size for run in runs)
-    read = partial(read_what_can_be, in_all=total if alone else total // workers_of(executor, jobs))
+    in_all = total if alone else total // workers_of(executor, jobs)
+    read = partial(read_what_can_be, in_all=in_all, threads=threads)
     task = Task(config, baseline, stretches, read)
     reports: dict[str, RunReport] | Spool = Spool() if len(runs) > _MOST_IN_MEMORY else {}
     work = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
@@ -254,14 +258,14 @@ def audit_runs(
                     on_run(run.name, report)
         _add_between_ranks(reports, runs, config, executor, jobs)
     except KeyboardInterrupt:
-        raise AuditInterrupted(_report(runs, reports)) from None
-    return _report(runs, reports)
+        raise AuditInterrupted(_in_order(runs, reports)) from None
+    return _in_order(runs, reports)
 
 
-def _report(runs: Sequence[RunFiles], reports: dict[str, RunReport] | Spool) -> Report:
-    """The report of the runs that have one."""
+def _in_order(runs: Sequence[RunFiles], reports: dict[str, RunReport] | Spool) -> Sequence[RunReport]:
+    """The reports of the runs that have one."""
     ordered = Ordered([run.name for run in runs if run.name in reports], reports)
-    return Report(ordered if isinstance(reports, Spool) else tuple(ordered))
+    return ordered if isinstance(reports, Spool) else tuple(ordered)
 
 
 def _add_between_ranks(

@@ -12,9 +12,11 @@ from summaries.auditing import config as configuration
 from summaries.auditing import discovery, engine, watch
 from summaries.auditing.alerts import AlertError, by_command, by_url
 from summaries.auditing.findings import AuditInterrupted, Failure, Finding
-from summaries.auditing.report import github, json, sarif, text
+from summaries.auditing.report import github, sarif, text
 from summaries.auditing.report.folded import folded
-from summaries.auditing.rules import handbook
+from summaries.auditing.report.json import parts as json_parts
+from summaries.auditing.reports import Report
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.storage.credentials import without_credentials
@@ -27,12 +29,15 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from summaries.auditing.config import Config
-    from summaries.auditing.findings import Report
     from summaries.storage.files import Access
 
 __all__ = ["command"]
 
-_RENDERERS: dict[str, Callable[[Report], str]] = {"json": json.json, "github": github.github, "sarif": sarif.sarif}
+_RENDERERS: dict[str, Callable[[Report], str]] = {
+    "github": github.github,
+    "sarif": sarif.sarif,
+    "html": Report.to_html,
+}
 _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no curves
 
 
@@ -48,11 +53,11 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
         "names what could not.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("text", *_RENDERERS, "html")),
+    type=click.Choice(("text", "json", *_RENDERERS)),
     default="text",
     show_default=True,
     help="What to write.",
@@ -71,7 +76,9 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
     type=click.Choice(("error", "warning", "info", "never")),
     help="The lowest severity that makes the exit status 1 (default: error).",
 )
-@click.option("--baseline", metavar="RUN", help="A run or a directory of runs to compare with.")
+@click.option(
+    "--baseline", metavar="RUN", shell_complete=complete_runs, help="A run or a directory of runs to compare with."
+)
 @jobs_option
 @executor_option
 @click.option(
@@ -133,7 +140,7 @@ def command(
         raise ValueError("--notify and --exec tell of findings as they appear: add --watch")
     with opened(output, format_, access) as file:
         report, interrupted = _audited(logdir, format_, chosen, baseline, jobs, executor, access)
-        _write_to(file, report, format_, tell_all=tell_all, baseline=baseline)
+        _write_to(file, report, format_, tell_all=tell_all)
     if format_ != "text" or output not in {None, "-"}:  # then the report is not on the terminal
         for failure in report.failures:
             print(f"gradledger: not audited: {text.failure_text(failure)}", file=sys.stderr)
@@ -154,9 +161,10 @@ def _audited(
     """The report, and whether the audit was interrupted, so that it has only some of the runs."""
     found = discovery.runs_below(logdir, **access)
     compared = discovery.baseline_below(baseline, **access)
+    shown = without_credentials(baseline) if baseline is not None else ""
     try:
         with progress_bar(len(found)) as on_run:
-            report = engine.audit_runs(
+            runs = engine.audit_runs(
                 found,
                 config,
                 compared,
@@ -167,12 +175,12 @@ def _audited(
                 on_run=on_run,
             )
     except AuditInterrupted as interrupted:
-        report = interrupted.report
-        if not report.runs:
+        if not interrupted.runs:
             raise
-        print(f"gradledger: interrupted: {len(report.runs)} of {counted(len(found), 'run')} audited", file=sys.stderr)
-        return report, True
-    return report, False
+        known = len(interrupted.runs)
+        print(f"gradledger: interrupted: {known} of {counted(len(found), 'run')} audited", file=sys.stderr)
+        return Report(interrupted.runs, shown), True
+    return Report(runs, shown), False
 
 
 def _watch(
@@ -227,16 +235,10 @@ def _config(path: str | None, select: str | None, ignore: str | None, fail_on: s
     return config
 
 
-def _write_to(file: TextIO, report: Report, format_: str, *, tell_all: bool, baseline: str | None) -> None:
+def _write_to(file: TextIO, report: Report, format_: str, *, tell_all: bool) -> None:
     if format_ == "text":
         text.show(report, console(file), fold=not tell_all)
-    elif format_ == "html":
-        from summaries.auditing.report import html  # noqa: PLC0415 - it imports markdown-it
-
-        codes = sorted({finding.code for finding in report.findings})
-        pages = {code: handbook.page(code) for code in codes}
-        file.write(html.html(report, baseline=baseline and without_credentials(baseline), pages=pages))
     elif format_ == "json":
-        file.writelines(json.parts(report))
+        file.writelines(json_parts(report))
     else:
         file.write(_RENDERERS[format_](report))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries.auditing.signals.tags import TagTable
+from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import access_options, examples
 from summaries.reading.run import read_run
 from summaries.tools import clip_advice
@@ -26,8 +27,12 @@ __all__ = ["command"]
         status="0 if there is advice, 1 if the run's files are damaged too, 2 if there is none.",
     ),
 )
-@click.argument("run")
-@click.option("--tag", help="The tag of the norms before clipping (default: the tag that the audit uses).")
+@click.argument("run", shell_complete=complete_runs)
+@click.option(
+    "--tag",
+    shell_complete=complete_tags,
+    help="The tag of the norms before clipping (default: the tag that the audit uses).",
+)
 @click.option("--bound", "bounds", type=float, multiple=True, help="Evaluate this bound; may be given several times.")
 @click.option("--last-step", type=int, help="Use only the steps up to this one, for example before a run diverged.")
 @access_options

@@ -10,6 +10,7 @@ from summaries.auditing import config as configuration
 from summaries.auditing.comparison import compare_runs
 from summaries.auditing.report import comparison as report
 from summaries.auditing.report import comparison_page
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import opened
 from summaries.terminal import console, progress_bar
@@ -30,7 +31,7 @@ __all__ = ["command"]
         status="0 if the runs were compared, 2 if not.",
     ),
 )
-@click.argument("logdir")
+@click.argument("logdir", shell_complete=complete_runs)
 @click.option(
     "--by", metavar="NAMES", default="", help="Hyperparameters to group by, such as lr,bs (default: all that vary)."
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from summaries.cli.candidates import complete_tags
 from summaries.execution.dask import on_dask
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ tags_option = click.option(
     "--tags",
     metavar="PATTERN",
     multiple=True,
+    shell_complete=complete_tags,
     help="Only tags that match, such as 'loss*'; may be repeated.",
 )
 runs_option = click.option(

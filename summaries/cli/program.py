@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
+from summaries.cli.completion import COMPLETE
 from summaries.terminal import printable
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ __all__ = ["COMMANDS", "main"]
 
 # Every command: section → name → what it does. `summaries.cli` has a module for each, imported when it is called.
 COMMANDS = {
+    "Look": {
+        "ls": "List runs: files, tags, steps, time span, size, damage.",
+        "show": "Show statistics and curves of runs.",
+        "diff": "Compare two runs: where they part, and how far.",
+        "tail": "Print the last points of runs, and new ones as they come.",
+        "dump": "Print the events of a file, and its faults.",
+    },
     "Audit": {
         "audit": "Find out what went wrong in training runs.",
         "compare": "Put runs beside each other, and find what separates them.",
@@ -32,15 +40,27 @@ COMMANDS = {
     },
     "Mend": {
         "verify": "Check every byte of event files.",
+        "repair": "Write whole event files out of damaged ones.",
     },
     "Reshape": {
+        "merge": "Make one run of several that were resumed or split.",
+        "rename": "Give tags and runs new names.",
+        "drop": "Leave out tags.",
+        "keep": "Leave out all other tags.",
+        "thin": "Leave out points of scalars.",
+        "shift": "Move steps or times.",
+        "label": "Say which runs are good or bad.",
+        "note": "Write down something about a step of a run.",
         "export": "Export the scalars of runs to Parquet or CSV.",
+        "reduce": "Compute the mean and spread of runs, such as over seeds.",
+        "convert": "Convert from and to CSV, Parquet, JSON lines, MLflow; and from W&B.",
     },
     "Other": {
+        "demo": "Train a small network with and without gradient clipping.",
+        "completion": "Print a shell's script that completes commands, runs and tags.",
         "clear-cache": "Remove what --cache keeps of remote runs.",
     },
 }
-_COMPLETE = "_GRADLEDGER_COMPLETE"  # set by the scripts of shells, as click names it
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,8 +80,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(
             errors="backslashreplace"
         )  # the name of a file may contain bytes that are not Unicode text
-    if _COMPLETE in os.environ:
-        return shell_complete(program, {}, "gradledger", _COMPLETE, os.environ[_COMPLETE])
+    if COMPLETE in os.environ:
+        from summaries.cli import shells  # noqa: F401, PLC0415 - it puts right what click does
+
+        return shell_complete(program, {}, "gradledger", COMPLETE, os.environ[COMPLETE])
     try:
         status = _run(arguments)
         sys.stdout.flush()

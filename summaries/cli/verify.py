@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
-from summaries.tools.verify import verdicts
+from summaries.tools.verifying import verdicts
 from summaries.words import counted
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from summaries.storage.files import Access
-    from summaries.tools.verify import Verdict
+    from summaries.tools.verifying import Verdict
 
 __all__ = ["command"]
 
@@ -27,14 +30,16 @@ __all__ = ["command"]
     epilog=examples(
         "gradledger verify runs",
         "gradledger verify s3://bucket/runs",
+        "gradledger verify --json runs | jq .path",
         "gradledger verify s3://bucket/runs --dask tcp://scheduler:8786",
-        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read.",
+        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read or is no event file.",
     ),
 )
-@click.argument("paths", nargs=-1, required=True)
+@click.argument("paths", nargs=-1, required=True, shell_complete=complete_runs)
+@click.option("--json", "as_json", is_flag=True, help="Write a line of JSON for each file, for programs.")
 @executor_option
 @access_options
-def command(paths: tuple[str, ...], executor: Executor | None, access: Access) -> int:
+def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, access: Access) -> int:
     """Verify each file, and print what was found."""
     damaged = failed = False
     unreached: list[UnreachableError] = []
@@ -50,8 +55,9 @@ def command(paths: tuple[str, ...], executor: Executor | None, access: Access) -
     for given in paths:
         try:
             for verdict in verdicts(files_below(given, fails, **access), fails, executor):
-                _print(verdict)
+                _print(verdict, as_json=as_json)
                 damaged |= verdict.damaged
+                failed |= not verdict.is_event_file
         except BrokenPipeError:
             raise
         except OSError as error:  # go on with the other paths
@@ -62,7 +68,11 @@ def command(paths: tuple[str, ...], executor: Executor | None, access: Access) -
     return 2 if failed else int(damaged)
 
 
-def _print(verdict: Verdict) -> None:
+def _print(verdict: Verdict, *, as_json: bool) -> None:
+    if as_json:
+        known = {"damaged": verdict.damaged, "is_event_file": verdict.is_event_file}
+        print(json.dumps({**asdict(verdict), **known}))
+        return
     print(f"{verdict.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
     for fault in verdict.faults:
         print(f"  {fault}")

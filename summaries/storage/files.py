@@ -26,7 +26,18 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Unpack
 
-__all__ = ["Access", "EventFile", "create_event_file", "created", "place_of", "read_file", "remembering", "write_file"]
+__all__ = [
+    "Access",
+    "EventFile",
+    "create_event_file",
+    "created",
+    "is_vacant",
+    "place_of",
+    "read_file",
+    "remembering",
+    "write_file",
+    "write_temporary",
+]
 
 
 class Access(TypedDict, total=False):
@@ -108,6 +119,16 @@ def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | N
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from error
 
 
+def write_temporary(name: str, data: bytes) -> str:
+    """Write a file of this name in a new temporary directory, which stays; return its address, `file://…`."""
+    import pathlib  # noqa: PLC0415 - with tempfile, it takes as long to import as all of storage
+    import tempfile  # noqa: PLC0415
+
+    path = pathlib.Path(tempfile.mkdtemp(prefix="gradledger-"), name)
+    path.write_bytes(data)
+    return path.as_uri()
+
+
 def read_file(path: str, storage_options: Mapping[str, object] | None = None) -> bytes | None:
     """Read a whole file; return None if it does not exist."""
     if is_remote(path):
@@ -117,6 +138,13 @@ def read_file(path: str, storage_options: Mapping[str, object] | None = None) ->
             return file.read()
     except FileNotFoundError:
         return None
+
+
+def is_vacant(path: str, storage_options: Mapping[str, object] | None = None) -> bool:
+    """Whether there is nothing at a path or an address, or an empty directory."""
+    if is_remote(path):
+        return _remote().is_vacant(path, storage_options or {})  # type: ignore[no-any-return]
+    return not os.path.lexists(path) or (os.path.isdir(path) and not os.listdir(path))
 
 
 def created(path: str, storage_options: Mapping[str, object] | None = None) -> AbstractContextManager[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from summaries.patterns import matcher
 from summaries.storage.files import place_of
 from summaries.storage.names import by_number, directory_of, relative, whole_name
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Unpack
 
+    from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
@@ -46,6 +48,7 @@ def run_directories(
     on_error: Callable[[OSError], object] | None = None,
     *,
     lone: str | None = None,
+    names: Patterns = None,
     **access: Unpack[Access],
 ) -> dict[str, list[StoredFile]]:
     """The event files of every run below a directory, by run name: the relative path with slashes, or ".".
@@ -56,6 +59,7 @@ def run_directories(
             other directories are still listed; if they contain no event file, the error is raised. If None, the error
             is raised at once.
         lone: the run name for a single file; None if the path must be a directory.
+        names: patterns of the names of the runs that are wanted; the others are left out.
         **access: how an address is accessed.
 
     Raises:
@@ -70,7 +74,7 @@ def run_directories(
     if files and all(path in (file.path, whole_name(file.path)) for file in files):
         if lone is None:
             raise FileNotFoundError(f"no such directory: {path}")
-        return {lone: files}
+        return {lone: files} if matcher(names)(lone) else {}
     if not files:
         raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {path}")
     if on_error is not None:
@@ -80,7 +84,7 @@ def run_directories(
     for file in files:
         by_directory[directory_of(file.path)].append(file)
     runs = {relative(directory, path): in_reading_order(own) for directory, own in by_directory.items()}
-    return dict(sorted(runs.items()))
+    return {name: runs[name] for name in sorted(filter(matcher(names), runs))}
 
 
 def in_reading_order(files: Iterable[StoredFile]) -> list[StoredFile]:

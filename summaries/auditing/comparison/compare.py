@@ -19,6 +19,7 @@ from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
 from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.reading.annotations import label_of
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ def compare_runs(
     task = _Task(config, metric, maximize, sum(run.size for run in compared) // workers_of(executor, jobs))
     read.all(compared, _results(task, compared, jobs, executor), on_run)
     read.settle()
-    labels = marked(read.outcomes, known.labels, good, bad)
+    labels = marked(read.outcomes, {**read.labels, **known.labels}, good, bad)
     lesson = None
-    if labels:
+    if known.labels or good or bad or len(set(labels.values())) > 1:  # runs may all be labelled alike
         tags = dict.fromkeys(tag for one in read.outcomes.values() for tag, had in one.items() if had.role in LOSSES)
         lesson = learnt(read.outcomes, labels, [metric] if metric else list(tags), maximize=maximize)
         metric = lesson.metric
@@ -82,7 +83,7 @@ def compare_runs(
 
 
 class _Reached(NamedTuple):
-    """What one run reached, by tag; its hyperparameters, by its name and the dashboard; and what is left out.
+    """What one run reached, by tag; its hyperparameters, by its name and the dashboard; what is left out; its label.
 
     The outcomes are None if nothing could be read.
     """
@@ -90,6 +91,7 @@ class _Reached(NamedTuple):
     outcomes: dict[str, Outcome] | None
     configuration: dict[str, Value]
     left_out: list[tuple[str, str]]
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class _Task:
         wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self.metric,) if tag in signals.all]
         main = main_losses(signals)
         reached = {one.tag: outcome(one, maximize=self.maximize, main=one.tag in main) for one in wanted}
-        return _Reached(reached, {**run.hparams, **from_name(files.name)}, left_out)
+        return _Reached(reached, {**run.hparams, **from_name(files.name)}, left_out, label_of(run))
 
 
 def _results(
@@ -130,12 +132,13 @@ def _results(
 
 
 class _Read:
-    """What was read of all runs: `outcomes`, `configurations`, and `left_out`, (name, reason)."""
+    """What was read of all runs: `outcomes`, `configurations`, `labels`, and `left_out`, (name, reason)."""
 
     def __init__(self, known: Table) -> None:
         self._known = known
         self.outcomes: dict[str, dict[str, Outcome]] = {}
         self.configurations: dict[str, dict[str, Value]] = {}
+        self.labels: dict[str, str] = {}
         self.left_out: list[tuple[str, str]] = []
 
     def all(
@@ -150,8 +153,10 @@ class _Read:
             reached[run.name] = result
             on_run(run.name, None)
         for name in (run.name for run in runs):
-            outcomes, configuration, left_out = reached[name]
+            outcomes, configuration, left_out, label = reached[name]
             self.left_out += left_out
+            if label:
+                self.labels[name] = label
             if outcomes is not None:
                 self.outcomes[name] = outcomes
                 self.configurations[name] = {**configuration, **self._known.rows.get(name, {})}

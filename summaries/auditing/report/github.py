@@ -15,7 +15,8 @@ from summaries.auditing.report.text import failure_text, steps_text
 from summaries.terminal import printable
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report
+    from summaries.auditing.findings import Finding
+    from summaries.auditing.reports import Report
 
 __all__ = ["github"]
 

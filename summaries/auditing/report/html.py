@@ -17,7 +17,7 @@ from summaries.auditing.report.payload import blocks, index
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from summaries.auditing.findings import Report
+    from summaries.auditing.reports import Report
 
 __all__ = ["html"]
 
@@ -55,7 +55,7 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         ModuleNotFoundError: there are pages, but markdown-it-py is not installed.
 
     Example:
-        >>> from summaries.auditing.findings import Report, RunReport
+        >>> from summaries import Report, RunReport
         >>> page = html(Report((RunReport("a/</script>", files=(), findings=()),)))
         >>> page.splitlines()[0], "a/</script>" in page
         ('<!doctype html>', False)

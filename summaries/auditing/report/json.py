@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from summaries.auditing.findings import Finding, Report, RunReport
+    from summaries.auditing.findings import Finding, RunReport
+    from summaries.auditing.reports import Report
 
 __all__ = ["VERSION", "finding_as_dict", "json", "parts"]
 

@@ -18,7 +18,8 @@ from summaries.auditing.rules.handbook import page
 from summaries.terminal import printable
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report
+    from summaries.auditing.findings import Finding
+    from summaries.auditing.reports import Report
 
 __all__ = ["sarif"]
 

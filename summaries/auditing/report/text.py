@@ -7,20 +7,21 @@ a file, lines have any length, so that they can be searched.
 
 from __future__ import annotations
 
-from collections import Counter
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from summaries.auditing.findings import Failure, Finding, Report, RunReport, Severity
+from summaries.auditing.findings import Failure, Finding, RunReport, Severity, counts
 from summaries.auditing.report.folded import folded
 from summaries.terminal import BARS, PLAIN_BARS, broken, encodes, printable, shortened, sparkline
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
     from rich.table import Table
+
+    from summaries.auditing.reports import Report
 
 __all__ = [
     "counts",
@@ -216,13 +217,6 @@ def _run_verdict(run: RunReport) -> tuple[str, str]:
     if run.worst is None:
         return "nothing found", "green"
     return counts(run.findings), _STYLES[run.worst]
-
-
-def counts(findings: Iterable[Finding]) -> str:
-    """The number of findings of each severity, in words."""
-    names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-    numbers = Counter(finding.severity for finding in findings)
-    return ", ".join(counted(numbers[severity], name) for severity, name in names.items() if numbers[severity])
 
 
 def _verdict(report: Report) -> str:

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import documented_runs
@@ -53,6 +54,7 @@ def test_what_a_page_shows(page, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
     documented_runs.write("runs")
     shown = list(examples_of(page))
     assert any(command.startswith(f"gradledger {page.stem}") for command, _ in shown)

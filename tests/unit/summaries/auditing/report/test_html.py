@@ -15,9 +15,9 @@ from helpers import ROOT, run
 from reports import HOSTILE_RUN, hostile, several
 
 from summaries.auditing.comparison import Comparison
-from summaries.auditing.findings import Report
 from summaries.auditing.report import comparison_page
 from summaries.auditing.report.html import html
+from summaries.auditing.reports import Report
 
 NOTHING = Comparison("loss", "final", False, (), (), (), (), (), math.nan, (), None, ())
 PAGE = files("summaries.auditing.report").joinpath("page")

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 from reports import START, curve, even, exploded, finding, healthy, rising, run, unpacked
 
-from summaries.auditing.findings import Report, RunReport
+from summaries.auditing.findings import RunReport
 from summaries.auditing.report import payload
+from summaries.auditing.reports import Report
 
 
 def test_a_row():

@@ -39,6 +39,6 @@ def test_thinning_leaves_the_line_alone(runs, stretches):
     from summaries.auditing import discovery, engine
     from summaries.auditing.config import Config
 
-    (run,) = engine.audit_runs(discovery.runs_below(str(runs)), Config(), stretches=stretches).runs
+    (run,) = engine.audit_runs(discovery.runs_below(str(runs)), Config(), stretches=stretches)
     (loss,) = (curve for curve in run.curves if curve.role == "loss")
     assert sparkline(loss.averages) == LOSS

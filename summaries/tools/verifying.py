@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from summaries.errors import FaultKind
+import numpy as np
+
+from summaries.errors import Fault, FaultKind
 from summaries.execution.tasks import Died, run_tasks
-from summaries.reading.event_iterator import events_at, events_of
-from summaries.storage.credentials import without_credentials
+from summaries.reading.fast import use_fast
+from summaries.reading.indexed import indexer
+from summaries.storage.files import place_of
 from summaries.storage.logdir import files_below
+from summaries.storage.names import is_remote, whole_name
 from summaries.storage.protocols import expecting
+from summaries.wire.index import LOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
-    from summaries.errors import Fault
-    from summaries.storage.protocols import StoredFile
+    from summaries.storage.protocols import ReadableFile, StoredFile
 
 __all__ = ["Verdict", "verdicts", "verify", "verify_file", "verify_logdir"]
+
+_OTHERS = frozenset({FaultKind.NO_EVENT_FILE, FaultKind.UNDECODABLE})
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,14 @@ class Verdict:
     def damaged(self) -> bool:
         """Whether there is a fault that does not occur in an intact file, even while it is being written."""
         return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+
+    @property
+    def is_event_file(self) -> bool:
+        """Whether it is an event file, damaged or not: False for one without records, or with records of other kinds.
+
+        An empty file is one that begins.
+        """
+        return self.events > 0 or not any(fault.kind in _OTHERS for fault in self.faults)
 
 
 def verify(
@@ -71,9 +87,17 @@ def verify(
     >>> verdict.events, verdict.damaged
     (2, False)
     """
-    faults: list[Fault] = []
-    events = sum(1 for _ in events_at(path, faults.append, storage_options=storage_options, cache=cache))
-    return Verdict(without_credentials(os.fspath(path)), events, tuple(faults))
+    storage, shown = place_of(path, storage_options=storage_options, cache=cache)
+    if is_remote(shown):
+        with suppress(FileNotFoundError), storage.open(shown, 0) as opened:
+            return _verdict(opened, shown, 0)
+    listed = storage.discover(shown, recursive=False)
+    files = sorted((file for file in listed if shown in (file.path, whole_name(file.path))), key=lambda file: file.path)
+    if not files:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
+    verdicts = [verify_file(file) for file in files]  # of a file in a store, which may be several objects
+    faults = tuple(fault for verdict in verdicts for fault in verdict.faults)
+    return Verdict(shown, sum(verdict.events for verdict in verdicts), faults)
 
 
 def verify_file(file: StoredFile) -> Verdict:
@@ -82,9 +106,19 @@ def verify_file(file: StoredFile) -> Verdict:
     Raises:
         OSError: the file cannot be read.
     """
+    with file.open(0) as opened:
+        return _verdict(opened, file.path, file.size)
+
+
+def _verdict(opened: ReadableFile, path: str, size: int) -> Verdict:
     faults: list[Fault] = []
-    events = sum(1 for _ in events_of(file, faults.append))
-    return Verdict(file.path, events, tuple(faults))
+    events = 0
+    for item in indexer(fast=use_fast(size, None)).read_opened(opened, path):
+        if isinstance(item, Fault):
+            faults.append(item)
+        else:
+            events += int(np.count_nonzero(item.events["what"] != LOST))
+    return Verdict(path, events, tuple(faults))
 
 
 def verify_logdir(
