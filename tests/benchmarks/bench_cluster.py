@@ -54,6 +54,7 @@ def main() -> None:
     if find_spec("distributed") is None:
         print("distributed is not installed: skipped")
         return
+    memory()  # first, because a child's peak memory includes its parent's at the time of the fork
     with tempfile.TemporaryDirectory() as directory:
         small, large = os.path.join(directory, "small"), os.path.join(directory, "large")
         for number in range(5_000):
@@ -66,7 +67,6 @@ def main() -> None:
             overhead("5,000 runs of 100 points", runs_below(small), executor)
             overhead(f"10 runs of {LARGE_POINTS:,} points", runs_below(large), executor)
     growth()
-    memory()
 
 
 @contextmanager
