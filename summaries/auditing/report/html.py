@@ -1,6 +1,6 @@
 """A report as one HTML file that needs no server, no network and no other file.
 
-The page consists of files in `page/`: a template, style sheets, and scripts, in the order of `_SCRIPTS`; `document`
+The page consists of files in `page/`: a template, style sheets, and modules, the first of which is `main.js`; `document`
 puts them together. Everything that comes from event files is data (`payload`).
 """
 
@@ -10,7 +10,8 @@ from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from summaries.auditing.report.document import asset, document
+from summaries.auditing.report.document import document
+from summaries.auditing.report.modules import asset
 from summaries.auditing.report.packed import to_json
 from summaries.auditing.report.payload import blocks, index
 
@@ -21,21 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["html"]
 
-_SCRIPTS = (
-    "uplot/uPlot.iife.min.js",
-    "elements.js",
-    "numbers.js",
-    "unpack.js",
-    "theme.js",
-    "columns.js",
-    "marks.js",
-    "chart.js",
-    "heatmap.js",
-    "findings.js",
-    "run.js",
-    "overview.js",
-    "main.js",
-)
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 _NO_PAGES: Mapping[str, str] = MappingProxyType({})
 
@@ -65,7 +51,7 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
     )
     return document(
         "audit",
-        _SCRIPTS,
+        "main.js",
         _STYLES,
         licence=asset("uplot/LICENSE"),
         rules="\n".join(_rules(pages)),

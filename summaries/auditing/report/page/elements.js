@@ -1,13 +1,12 @@
-"use strict";
 // Creating elements. Data from event files reaches the page only through these functions, and only as text.
 
 /** An HTML element: el("p", {class: "note", onclick: f}, "text", child, …); null children are left out. */
-function el(name, attributes = {}, ...children) {
+export function el(name, attributes = {}, ...children) {
   return furnished(document.createElement(name), attributes, children);
 }
 
 /** The same for SVG. */
-function svg(name, attributes = {}, ...children) {
+export function svg(name, attributes = {}, ...children) {
   return furnished(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 }
 
@@ -30,14 +29,14 @@ const SIGNS = {
 };
 
 /** The sign of a severity, or of a pass. */
-function sign(severity) {
+export function sign(severity) {
   const [outline, stroke, label] = SIGNS[severity];
   return svg("svg", { class: `sign ${severity}`, viewBox: "0 0 16 16", role: "img", "aria-label": label },
     svg("path", { class: "outline", d: outline }), svg("path", { class: "stroke", d: stroke }));
 }
 
 /** A name of at most `most` characters: the middle of a longer one is left out, because runs differ at their ends. */
-function middleLeftOut(name, most = 56) {
+export function middleLeftOut(name, most = 56) {
   if (name.length <= most) return name;
   const half = Math.floor((most - 1) / 2);
   return `${name.slice(0, most - 1 - half)}…${name.slice(-half)}`;

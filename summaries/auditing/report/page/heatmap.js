@@ -1,11 +1,18 @@
-"use strict";
 // A heat map over steps, with a row for each variable. uPlot draws axes and handles pointer and zoom; cells are drawn here.
+
+import { baseOptions, install, marksOn } from "./chart.js";
+import { firstFrom, ordered } from "./columns.js";
+import { el } from "./elements.js";
+import { shadedSpan } from "./marks.js";
+import { number } from "./numbers.js";
+import { color } from "./theme.js";
+import { uPlot } from "./uplot/uPlot.iife.min.js";
 
 // Viridis at nine points (CC0, Smith and van der Walt): perceptually uniform, also for color-blind readers.
 const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129],
   [92, 200, 99], [170, 220, 50], [253, 231, 37]];
 const CELL_WIDTH = 3; // CSS pixels
-const NAMES_WIDTH = 190; // the same for the line charts below, so that steps are aligned
+export const NAMES_WIDTH = 190; // the same for the line charts below, so that steps are aligned
 
 /** The color of a share, 0 to 1. */
 function viridis(share) {
@@ -94,7 +101,7 @@ function drawFrames(u, curves, marks, active) {
 }
 
 /** A heat map in `holder`; it calls `say` with what is under the pointer, and `pick` with the row that was clicked. */
-function heatMap(view, holder, curves, findings, log, say, pick) {
+export function heatMap(view, holder, curves, findings, log, say, pick) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const shade = shades(lines, log);
   const marks = marksOn(view, curves, findings);
@@ -134,7 +141,7 @@ function heatMap(view, holder, curves, findings, log, say, pick) {
 }
 
 /** The color bar. */
-function shadeBar(shade) {
+export function shadeBar(shade) {
   const bar = el("canvas", { width: 120, height: 1, class: "bar", "aria-hidden": "true" });
   const ctx = bar.getContext("2d");
   for (let x = 0; x < 120; x++) {

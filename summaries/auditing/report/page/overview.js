@@ -1,12 +1,14 @@
-"use strict";
 // All runs as a table: worst first, with sorting and filters.
 
+import { el, middleLeftOut, sign, svg } from "./elements.js";
+import { counted, duration, number, whole } from "./numbers.js";
+
 const CHUNK = 150; // rows are added in chunks while the reader scrolls: 5,000 at once would be slow
-const SEVERITIES = ["error", "warning", "info"];
+export const SEVERITIES = ["error", "warning", "info"];
 const LABELS = { error: "with errors", warning: "with warnings", pass: "passed" };
 
 /** The verdict of a run: error, warning or pass. Notes pass; a run that was not fully audited does not. */
-function verdict(row) {
+export function verdict(row) {
   return row.counts[0] + row.failures.length > 0 ? "error" : row.counts[1] > 0 ? "warning" : "pass";
 }
 
@@ -30,7 +32,7 @@ const COLUMNS = [
 ];
 
 /** The table and its filters; `state` keeps them while other pages are shown. */
-function overviewPage(index, state) {
+export function overviewPage(index, state) {
   const body = el("tbody");
   const note = el("p", { class: "note", "aria-live": "polite" });
   const more = el("div", { class: "more" });
@@ -59,12 +61,12 @@ function overviewPage(index, state) {
   return { element, close: () => watcher.disconnect() };
 }
 
-function passes(row, { text, verdicts, code }) {
+export function passes(row, { text, verdicts, code }) {
   return (text === "" || row.name.toLowerCase().includes(text.toLowerCase()))
     && (verdicts.size === 0 || verdicts.has(verdict(row))) && (code === "" || code in row.codes);
 }
 
-function sorted(rows, { column, descending }) {
+export function sorted(rows, { column, descending }) {
   const key = COLUMNS[column][2];
   const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
   return rows.sort((a, b) => (descending ? -1 : 1) * compare(key(a), key(b)) || a.position - b.position);

@@ -1,10 +1,9 @@
-"use strict";
 // Dark and light: the setting of the system, unless the reader chooses.
 
-const theme = { colors: new Map(), listeners: new Set() };
+export const theme = { colors: new Map(), listeners: new Set() };
 
 /** A color of page.css by its name, for drawing on a canvas. */
-function color(name) {
+export function color(name) {
   if (!theme.colors.has(name)) {
     theme.colors.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
   }
@@ -22,7 +21,7 @@ function themeChanged() {
   for (const listener of theme.listeners) listener();
 }
 
-function startTheme() {
+export function startTheme() {
   const remembered = (write) => {
     try { return write(localStorage); } catch { return null; } // a page opened from a file may not have storage
   };
