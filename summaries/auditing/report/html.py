@@ -1,7 +1,7 @@
 """A report as one HTML file that needs no server, no network and no other file.
 
-The page consists of files in `page/`: a template, style sheets, and modules, the first of which is `main.js`; `document`
-puts them together. Everything that comes from event files is data (`payload`).
+The page consists of files in `page/`: a template, style sheets, and modules, of which `main.js` starts the others;
+`document` puts them together. Everything that comes from event files is data (`payload`).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing.report.document import document
 from summaries.auditing.report.modules import asset
-from summaries.auditing.report.packed import to_json
-from summaries.auditing.report.payload import blocks, index
+from summaries.auditing.report.packed import as_text, to_json
+from summaries.auditing.report.payload import bodies, index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from summaries.auditing.findings import Report
 
-__all__ = ["html"]
+__all__ = ["html", "rule_markup"]
 
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 _NO_PAGES: Mapping[str, str] = MappingProxyType({})
@@ -47,7 +47,8 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         ('<!doctype html>', False)
     """
     runs = (
-        f'<script type="text/plain" id="run-{number}">{text}</script>' for number, text in enumerate(blocks(report))
+        f'<script type="text/plain" id="run-{number}">{as_text(body)}</script>'
+        for number, body in enumerate(bodies(report))
     )
     return document(
         "audit",
@@ -62,12 +63,18 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
 
 def _rules(pages: Mapping[str, str]) -> Iterable[str]:
     """The page of each rule as a template element, which a script copies when the page is opened."""
-    if not pages:
-        return
+    return (f'<template id="rule-{escape(code)}">{rule_markup(text)}</template>' for code, text in pages.items())
+
+
+def rule_markup(text: str) -> str:
+    """The page of a rule as HTML; HTML in it is shown as text.
+
+    Raises:
+        ModuleNotFoundError: markdown-it-py is not installed.
+    """
     try:
         from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra, imported where it is used
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("the pages of rules need markdown-it-py: pip install 'gradledger[audit]'") from error
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    for code, text in pages.items():
-        yield f'<template id="rule-{escape(code)}">{markdown.render(text)}</template>'
+    markup: str = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text)
+    return markup

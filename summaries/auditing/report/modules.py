@@ -1,4 +1,4 @@
-"""The page's scripts: ES modules, which a server gives as they are, and which a self-contained file has as plain scripts.
+"""The scripts of the pages: ES modules, which a server gives as they are, and a self-contained file as plain scripts.
 
 A module imports by name only, `import { a, b } from "./other.js";`, and renames nothing. So modules without these lines
 and without the word `export` may share one scope: every module comes after those that it imports.

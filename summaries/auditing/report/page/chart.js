@@ -182,7 +182,7 @@ function logRange(u, low, high) {
 }
 
 /** Ticks of a logarithmic axis: digits if it spans a few decades, else some powers of ten. */
-function logSplits(low, high) {
+export function logSplits(low, high) {
   const [first, last] = [low, high].map(Math.log10);
   const digits = last - first < 0.8 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : last - first < 2.5 ? [1, 2, 5] : [1];
   const step = Math.max(1, Math.ceil((last - first) / 6));

@@ -25,6 +25,7 @@ const SIGNS = {
   error: ["M5 1h6l4 4v6l-4 4H5l-4-4V5z", "M5.5 5.5l5 5m0-5l-5 5", "error"],
   warning: ["M8 1.2L15.4 14.6H.6z", "M8 6v4m0 2v.6", "warning"],
   info: ["M8 1a7 7 0 110 14A7 7 0 018 1z", "M8 7.2v4.3m0-7v.6", "info"],
+  pending: ["M8 1a7 7 0 110 14A7 7 0 018 1z", "M8 4.4v3.9l2.6 1.5", "not read yet"],
   pass: ["M8 1a7 7 0 110 14A7 7 0 018 1z", "M4.8 8.3l2.2 2.3 4.2-4.8", "nothing found"],
 };
 

@@ -15,7 +15,7 @@ const CELL_WIDTH = 3; // CSS pixels
 export const NAMES_WIDTH = 190; // the same for the line charts below, so that steps are aligned
 
 /** The color of a share, 0 to 1. */
-function viridis(share) {
+export function viridis(share) {
   const at = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
   const low = Math.min(Math.floor(at), VIRIDIS.length - 2);
   return VIRIDIS[low].map((part, i) => Math.round(part + (at - low) * (VIRIDIS[low + 1][i] - part)));
@@ -25,9 +25,9 @@ function viridis(share) {
  * Map values to shares: {low, high, cut, share(value)}; if logarithmic, zeros are the lowest.
  * If a hundredth of the values at one end takes up half the range, it is cut off, and has the color of that end.
  */
-function shades(lines, log) {
+export function shades(lines, log) {
   const read = log ? Math.log : (v) => v / 2; // halved, so that the difference never overflows
-  const values = Float64Array.from(lines.flatMap(({ value }) => Array.from(value).filter((v) => Number.isFinite(v) && !(log && v <= 0)))).sort();
+  const values = usable(lines, log).sort();
   const at = (share) => values[Math.round(share * (values.length - 1))] ?? null;
   let [low, high] = [at(0), at(1)];
   const [inner, outer] = [at(0.01), at(0.99)];
@@ -39,6 +39,16 @@ function shades(lines, log) {
   }
   const [from, to] = [read(low), read(high)];
   return { low, high, cut, share: (v) => (log && v <= 0 ? 0 : to > from ? (read(v) - from) / (to - from) : 0.5) };
+}
+
+/** The values that have a share of their own. */
+function usable(lines, log) {
+  const found = new Float64Array(lines.reduce((sum, { value }) => sum + value.length, 0));
+  let count = 0;
+  for (const { value } of lines) {
+    for (const v of value) if (Number.isFinite(v) && !(log && v <= 0)) found[count++] = v;
+  }
+  return found.subarray(0, count);
 }
 
 /** One row's value in each of `count` cells from `low` to `high`: the largest there, NaN before what is not finite. */
@@ -153,7 +163,7 @@ export function shadeBar(shade) {
 }
 
 /** Names without the parts of their paths that all of them start or end with. */
-function distinct(names) {
+export function distinct(names) {
   const parts = names.map((name) => name.split("/"));
   const shortest = Math.min(...parts.map(({ length }) => length)) - 1;
   const same = (at) => parts.every((part) => part.at(at) === parts[0].at(at));
@@ -165,7 +175,7 @@ function distinct(names) {
 }
 
 /** Shorten a long name in the middle, because layers differ at the end. */
-function shortened(name, length) {
+export function shortened(name, length) {
   if (name.length <= length) return name;
   const head = Math.floor((length - 1) / 3);
   return `${name.slice(0, head)}…${name.slice(head + 1 - length)}`;

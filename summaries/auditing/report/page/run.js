@@ -206,7 +206,7 @@ function calm() {
 }
 
 /** A group of buttons, one of which is pressed. */
-function choice(label, values, first, onchoice) {
+export function choice(label, values, first, onchoice) {
   const buttons = values.map(([value, text]) => el("button", {
     type: "button", "aria-pressed": String(value === first), onclick: (event) => {
       for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));

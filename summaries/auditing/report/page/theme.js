@@ -10,12 +10,12 @@ export function color(name) {
   return theme.colors.get(name);
 }
 
-function isDark() {
+export function isDark() {
   const chosen = document.documentElement.dataset.theme;
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-function themeChanged() {
+export function themeChanged() {
   theme.colors.clear();
   document.getElementById("theme").textContent = isDark() ? "Light" : "Dark";
   for (const listener of theme.listeners) listener();
