@@ -115,7 +115,7 @@ class Book:
         self.columns = self._growing = None
 
     def with_job(self, report: RunReport, found: Sequence[Finding]) -> RunReport:
-        """The report, with what was found between this run and the other ranks of its job instead of what was before."""
+        """The report, with these findings between the run and the other ranks of its job instead of earlier ones."""
         own = [one for one in report.findings if one not in self._of_job]
         self._of_job = tuple(found)
         return replace(report, findings=ordered([*own, *found]))

@@ -30,7 +30,7 @@ _TITLES = (
     ("slot_min", "least", False),
 )
 
-_LEAST, _MOST = -(2.0**62), 2.0**62  # no step that anybody has is beyond
+_LEAST, _MOST = -(2.0**63), 2.0**63 - 1024  # the largest float that is a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def cells(series: Series, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     whole = np.ceil(np.clip(edges, _LEAST, _MOST)).astype(np.int64)  # else the steps would be converted, all of them
     at = np.searchsorted(series.step, whole)
-    if edges[-1] == whole[-1]:  # the last stretch contains its end
-        at[-1] = np.searchsorted(series.step, whole[-1], side="right")
+    if edges[-1] >= whole[-1]:  # the last stretch contains its end
+        at[-1] = np.searchsorted(series.step, whole[-1], side="right") if edges[-1] < _MOST else len(series.step)
     first, last = int(at[0]), int(at[-1])
     value = series.value[max(first - 1, 0) : last]
     if not np.isfinite(value).all():

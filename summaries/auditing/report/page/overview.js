@@ -120,8 +120,8 @@ function rowOf(row, baseline, address, state) {
     row.name === baseline ? el("em", {}, "baseline") : null);
   const open = (event) => { if (!event.target.closest("a, input") && !String(getSelection())) location.hash = address(row); };
   const sparks = [[row.main, row.spark, row.loss], [row.norm?.tag, row.norm?.spark, row.norm?.last ?? null]];
-  const told = row.reading ? el("td", { class: "worst", colspan: 6 }, "Reading…") : [worstCell(row), ...counts(row)];
-  return el("tr", { class: verdict(row), onclick: open }, el("td", { class: "verdict" }, sign(verdict(row))), name, told,
+  const told = row.reading ? el("td", { class: "worst" }, "Reading…") : worstCell(row);
+  return el("tr", { class: verdict(row), onclick: open }, el("td", { class: "verdict" }, sign(verdict(row))), name, told, counts(row),
     sparks.slice(0, state.norms ? 2 : 1).flatMap(([tag, spark, last], at) => [
       el("td", { class: at ? "spark norm" : "spark", title: tag }, sparkline(spark ?? [])),
       el("td", { class: at ? "loss norm" : "loss" }, last === null || last === undefined ? "–" : number(Number(last)))]));

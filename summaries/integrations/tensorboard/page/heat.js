@@ -46,6 +46,9 @@ export class Heat {
     Object.assign(this, { order, groups });
     this.labels = distinct(this.cells.rows.map(({ variable, tag }) => variable || tag));
     this.rowHeight = Math.min(Math.max((this.height ?? 560) / Math.max(order.length, 1), 2), TALLEST);
+    this.ctx.font = `11.5px ${FONT}`;
+    const shown = groups ? groups.map(({ name }) => name) : this.labels;
+    this.widest = Math.max(...shown.map((name) => this.ctx.measureText(name).width)) + 18;
     this.places = new Map(order.map((row, line) => [this.cells.rows[row].tag, line]));
     this.canvas.setAttribute("aria-label", `Heat map of ${order.length} variables over steps`);
     if (this.pictures) { this.pictures.repaint(); this.redraw(); }
@@ -69,7 +72,7 @@ export class Heat {
   /** Pixels of the part with cells. */
   box() {
     const width = Math.floor(this.holder.clientWidth);
-    const names = Math.min(this.names ?? 190, Math.floor(width * 0.34));
+    const names = Math.min(Math.max(Math.ceil(this.widest), 56), this.names ?? 190, Math.floor(width * 0.34));
     return { left: names, top: FLAGS, width: Math.max(width - names - RIGHT, 10), height: Math.round(this.rowHeight * this.order.length) };
   }
 

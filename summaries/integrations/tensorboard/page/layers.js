@@ -73,17 +73,25 @@ function notable({ kind, rows, findings }) {
 
 /** Which statistic, in which order, and back to the whole run. */
 function toolbar(cells, state, parts, select, go) {
-  const kinds = cells.kinds.length <= 4
-    ? choice("Statistic", cells.kinds.map(({ key, title: text }) => [key, text]), cells.kind, select)
-    : el("select", { "aria-label": "Statistic", onchange: (event) => select(event.target.value) },
-      cells.kinds.map(({ key, title: text }) => el("option", { value: key, selected: key === cells.kind }, text)));
-  const order = choice("Order", [["network", "In network order"], ["name", "By name"]], state.order, (value) => {
+  return el("div", { class: "tools" }, statistics(cells.kinds, cells.kind, select), orders(state, parts, go), parts.reset,
+    el("p", { class: "hint" }, "Drag to zoom, double-click for the whole run; click a layer to see its curve"));
+}
+
+/** A choice of statistics: buttons if they are few. */
+export function statistics(kinds, chosen, select) {
+  if (kinds.length < 2) return null;
+  if (kinds.length <= 4) return choice("Statistic", kinds.map(({ key, title: text }) => [key, text]), chosen, select);
+  return el("select", { "aria-label": "Statistic", onchange: (event) => select(event.target.value) },
+    kinds.map(({ key, title: text }) => el("option", { value: key, selected: key === chosen }, text)));
+}
+
+/** A choice of the order of rows. */
+export function orders(state, parts, go) {
+  return choice("Order", [["network", "In network order"], ["name", "By name"]], state.order, (value) => {
     state.order = value;
     go({ order: value === "network" ? null : value });
     parts.arrange();
   });
-  return el("div", { class: "tools" }, kinds, order, parts.reset,
-    el("p", { class: "hint" }, "Drag to zoom, double-click for the whole run; click a layer to see its curve"));
 }
 
 /** The order of rows, and their groups if there are any. */
@@ -102,7 +110,7 @@ function drawn(cells, state, go, range) {
   const curves = new Lines(view, lines, cells, state, kind.log, () => {
     go({ layers: [...state.picked].join("\n") });
     heat.redraw();
-  });
+  }, () => heat.box().left);
   const heat = new Heat(view, map, {
     cells, shade, ramp: SEQUENTIAL, ...arrangement(cells, state.order), findings: cells.findings, names: NAMES,
     say: (at) => { readout.textContent = at ? described(at) : idle; },
@@ -123,7 +131,12 @@ function drawn(cells, state, go, range) {
   curves.draw();
   const element = el("figure", { class: "heat" }, el("figcaption", {}, el("h3", {}, kind.title), el("div", { class: "options" }, shadeBar(shade))),
     map, brush, readout, lines);
-  const arrange = () => { const { order, groups } = arrangement(cells, state.order); heat.arrange(order, groups); };
+  const arrange = () => {
+    const { order, groups } = arrangement(cells, state.order);
+    heat.arrange(order, groups);
+    strip.draw();
+    curves.draw();
+  };
   return { elements: [element], view, heat, reset, arrange,
     range: () => (view.range === view.full ? null : view.range),
     close: () => { clearTimeout(waiting); curves.close(); strip.destroy(); heat.destroy(); view.destroy(); } };
@@ -131,8 +144,8 @@ function drawn(cells, state, go, range) {
 
 /** The curves of the layers that were clicked, as fine as the range that is shown needs them. */
 class Lines {
-  constructor(view, holder, cells, state, log, changed) {
-    Object.assign(this, { view, holder, cells, state, log, changed });
+  constructor(view, holder, cells, state, log, changed, side) {
+    Object.assign(this, { view, holder, cells, state, log, changed, side });
     this.chart = null;
     this.ticket = 0;
     this.curves = [];
@@ -171,7 +184,7 @@ class Lines {
     if (this.curves.length === 0) return;
     const plot = el("div", { class: "plot", tabindex: "0" });
     this.holder.append(plot);
-    this.chart = lineChart(this.view, plot, this.curves, this.cells.findings, this.log, Math.min(NAMES, Math.floor(plot.clientWidth * 0.34)));
+    this.chart = lineChart(this.view, plot, this.curves, this.cells.findings, this.log, this.side());
   }
 
   refine() {

@@ -5,11 +5,10 @@ import { el, middleLeftOut, sign } from "./audit/elements.js";
 import { shadeBar, shades } from "./audit/heatmap.js";
 import { counted, number } from "./audit/numbers.js";
 import { verdict } from "./audit/overview.js";
-import { choice } from "./audit/run.js";
 import { color } from "./audit/theme.js";
 import { at } from "./address.js";
 import { Heat, described } from "./heat.js";
-import { NAMES, arrangement, nothing } from "./layers.js";
+import { NAMES, arrangement, nothing, orders, statistics } from "./layers.js";
 import { Cells, SEQUENTIAL } from "./pictures.js";
 import { Strip } from "./strip.js";
 
@@ -60,15 +59,7 @@ function toolbar(first, second, state, parts, go, load) {
   const known = new Set(second.kinds.map(({ key }) => key));
   const kinds = first.kinds.filter(({ key }) => known.has(key));
   const select = (key) => { state.kind = key; go({ kind: key }); load(); };
-  const statistic = kinds.length <= 4 ? choice("Statistic", kinds.map(({ key, title }) => [key, title]), state.kind, select)
-    : el("select", { "aria-label": "Statistic", onchange: (event) => select(event.target.value) },
-      kinds.map(({ key, title }) => el("option", { value: key, selected: key === state.kind }, title)));
-  const order = choice("Order", [["network", "In network order"], ["name", "By name"]], state.order, (value) => {
-    state.order = value;
-    go({ order: value === "network" ? null : value });
-    parts.arrange();
-  });
-  return el("div", { class: "tools" }, statistic, order, parts.reset, parts.note ? el("p", { class: "note" }, parts.note) : null);
+  return el("div", { class: "tools" }, statistics(kinds, state.kind, select), orders(state, parts, go), parts.reset, parts.note ? el("p", { class: "note" }, parts.note) : null);
 }
 
 /** Cells of a run, with only those rows, in that order. */

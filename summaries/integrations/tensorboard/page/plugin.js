@@ -124,7 +124,7 @@ function changedRuns(changed) {
 
 /** Until the run of the address is listed. */
 function waiting() {
-  return { element: el("section", {}, el("p", { class: "note waiting" }, "Looking for this run…")), update: route, close: () => {} };
+  return { element: el("section", {}, el("p", { class: "note waiting" }, "Reading this run…")), update: route, close: () => {} };
 }
 
 function sorry(error) {

@@ -126,11 +126,12 @@ export class Strip {
 
 /** The largest share in each column: where something happens, something stands out. */
 function profile({ width, cells }, share) {
-  const line = new Float64Array(width);
+  const line = new Array(width).fill(0);
   cells.forEach((value, at) => {
     const cell = at % width;
     const height = value === Infinity ? 1 : Number.isNaN(value) ? 0 : Math.min(Math.max(share(value), 0), 1);
     if (height > line[cell]) line[cell] = height;
   });
-  return line;
+  const [least, most] = [Math.min(...line), Math.max(...line)];
+  return line.map((height) => (most > least ? 0.1 + 0.9 * ((height - least) / (most - least)) : 0.5));
 }
