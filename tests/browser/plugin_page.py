@@ -11,7 +11,7 @@ FRAME = "iframe[src*='name=gradledger']"
 
 
 class PluginPage:
-    """A page of TensorBoard with ours in it; every error, and every request that TensorBoard does not answer, is noted."""
+    """A page of TensorBoard with ours in it; every error and every request that failed is noted."""
 
     def __init__(self, page, address):
         self.page = page

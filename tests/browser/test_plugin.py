@@ -31,6 +31,9 @@ def logdir(tmp_path_factory):
     log_run(root / "sweep" / "diverges", 1, diverges=True)
     log_run(root / "other layers", 2, layers=("encoder/0/attention", "encoder/0/mlp", "decoder"), steps=40)
     log_run(root / NOT_UTF8, 3, steps=30)
+    with SummaryWriter(root / "matrices") as writer:
+        for step in range(3):
+            writer.add_tensor("confusion", np.array([[90 + step, 10.0], [10.0, 90]]), step)
     hostile = root / HOSTILE
     with SummaryWriter(hostile) as writer:
         for step in range(60):
@@ -102,11 +105,11 @@ def read(plugin, frame):
 def test_all_runs(plugin):
     frame = read(plugin, plugin.open())
     assert names_of(frame)[0] == "sweep/diverges"  # the worst first
-    assert len(names_of(frame)) == 5
+    assert len(names_of(frame)) == 6
     worst = frame.locator("tbody tr").first
     assert worst.locator(".worst").inner_text().startswith("GL304 train/loss rises")
     assert worst.locator(".sparkline").count() == 2  # loss and norm
-    assert frame.locator("#tally").inner_text().startswith("5 runs")
+    assert frame.locator("#tally").inner_text().startswith("6 runs")
     frame.get_by_role("searchbox").fill("fine")
     assert names_of(frame) == ["fine"]
     frame.locator("tbody th.name a").first.click()
@@ -123,7 +126,7 @@ def test_findings_beside_curves(plugin):
     frame.get_by_role("button", name="GL304").click()
     assert frame.locator("#rule h1").inner_text().startswith("GL304")
     plugin.page.keyboard.press("Escape")
-    frame.get_by_role("link", name="Layers × steps").click()
+    frame.get_by_role("link", name="Layers over steps").click()
     plugin.heat()
     assert "layers" in plugin.evaluate("location.hash")
 
@@ -240,6 +243,21 @@ def test_a_bound_is_dragged(plugin, logdir):
     assert plugin.until(lambda: "bound=" in plugin.evaluate("location.hash"))
 
 
+def test_matrices_over_steps(plugin):
+    frame = plugin.open("#/run/fine")
+    assert frame.get_by_role("link", name="Matrices").count() == 0
+    frame = plugin.open("#/run/matrices/matrices?step=1")
+    heading = frame.locator("figure h3")
+    heading.get_by_text("confusion, step 1", exact=True).wait_for()
+    canvas = frame.locator(".matrix canvas")
+    plugin.move(canvas, (0.1, 0.1), (0.9, 0.1))
+    assert frame.locator(".readout").inner_text() == "row 0, column 1: 10"
+    frame.get_by_role("slider").focus()
+    plugin.page.keyboard.press("ArrowRight")
+    heading.get_by_text("confusion, step 2", exact=True).wait_for()
+    assert plugin.until(lambda: "step=2" in plugin.evaluate("location.hash"))
+
+
 def test_a_deep_link_opens_what_it_was_made_of(plugin, opened, addresses, loader):
     frame = plugin.open("#/run/fine/layers?kind=update_ratio&order=name&from=100&to=200")
     plugin.heat()
@@ -261,7 +279,7 @@ def test_hostile_names_are_text(plugin):
     assert link.inner_text() == HOSTILE
     link.click()
     assert frame.locator("h1").inner_text() == HOSTILE
-    frame.get_by_role("link", name="Layers × steps").click()
+    frame.get_by_role("link", name="Layers over steps").click()
     canvas = plugin.heat()
     plugin.move(canvas, (0.5, 0.2), (0.5, 0.3))
     assert "gradients/norm/" in frame.locator(".readout").inner_text()
@@ -275,7 +293,7 @@ def test_hostile_names_are_text(plugin):
 def test_a_name_that_is_not_utf8(plugin):
     frame = read(plugin, plugin.open())
     frame.locator("tbody th.name a", has_text="100%&?#").click()
-    frame.get_by_role("link", name="Layers × steps").click()
+    frame.get_by_role("link", name="Layers over steps").click()
     plugin.heat()
     assert "caf%E9%20100%25%26%3F%23" in plugin.evaluate("location.hash")
     link = plugin.page.url
@@ -342,7 +360,7 @@ def test_a_run_that_grows(opened, tmp_path):
         log_steps(writer, rng, range(300, 350), diverges=True)
         writer.flush()
         frame.locator(".facts dd", has_text="0 to 349").wait_for()
-        frame.get_by_role("link", name="Layers × steps").click()
+        frame.get_by_role("link", name="Layers over steps").click()
         page.heat()
 
 

@@ -7,7 +7,8 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
     runs?since=V
         JSON: `version`; `reading`, whether anything is left to read; `failures`; `memory`, in bytes, [used, most];
         `runs`, those that changed since version V, or all: each `name`, `reading`, and once it is audited what
-        `payload.row` says; `gone`, the names of those that went; `order`, all names, or null if none came or went.
+        `payload.row` says, and `matrices`, whether it logged tensors; `gone`, the names of those that went; `order`,
+        the names of all, or null if none came or went.
     run?run=R
         binary: what the audit's page has of a run: findings, panels, and curves that are thinned for drawing.
     layers?run=R&kind=K&from=S&to=S&width=W
@@ -18,6 +19,11 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
         binary: `tag`; `points`, how many there are; `step`, `value`: thinned to that many stretches.
     norms?run=R&tag=T
         JSON: what `norms` returns.
+    matrices?run=R
+        JSON: `tags`, as `matrix_tags` returns them.
+    matrix?run=R&tag=T&index=N
+        binary: `step`; `shape` of the whole matrix; `size` of the one that is given; `range`, the least and the largest
+        value at some steps, for colors that stay the same; `values`, row after row.
     rule?code=C
         JSON: `html`, our own page of a rule.
 """
@@ -34,10 +40,11 @@ from summaries.auditing.curves import thin
 from summaries.auditing.engine import curves
 from summaries.auditing.findings import Report
 from summaries.auditing.report.html import rule_markup
-from summaries.auditing.report.packed import Arrays, body
+from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.payload import bodies, finding_data, row
 from summaries.auditing.rules.handbook import page
 from summaries.integrations.tensorboard import layers
+from summaries.integrations.tensorboard.matrices import level_range, matrix_at, matrix_tags, shown
 from summaries.integrations.tensorboard.norms import norms
 from summaries.storage.names import by_number
 
@@ -77,8 +84,8 @@ def _runs(library: Library, query: Query) -> dict[str, Any]:
 def _row(book: Book) -> dict[str, Any]:
     report = book.told()
     if report is None:
-        return {"name": book.name, "reading": True, "version": book.version}
-    return {**row(report), "name": book.name, "reading": False, "version": book.version}
+        return {"name": book.name, "reading": True}
+    return {**row(report), "name": book.name, "reading": False, "matrices": book.has_tensors}
 
 
 def _run(library: Library, query: Query) -> bytes:
@@ -134,6 +141,23 @@ def _norms(library: Library, query: Query) -> dict[str, Any]:
     return norms(columns.signals, query.get("tag"))
 
 
+def _matrices(library: Library, query: Query) -> dict[str, Any]:
+    columns = _columns(library.book(_text(query, "run")))
+    return {"tags": matrix_tags(columns.run)}
+
+
+def _matrix(library: Library, query: Query) -> bytes:
+    columns, tag = _columns(library.book(_text(query, "run"))), _text(query, "tag")
+    step, matrix = matrix_at(columns.run, tag, _integer(query, "index", 0))
+    drawn, arrays = shown(matrix), Arrays()
+    head = {"step": step, "shape": list(matrix.shape), "size": list(drawn.shape)}
+    levels = {
+        "range": [plain(level) for level in level_range(columns.run, tag)],
+        "values": arrays.add_floats(drawn.ravel()),
+    }
+    return body(head | levels, arrays)
+
+
 def _rule(library: Library, query: Query) -> dict[str, Any]:
     return {"html": rule_markup(page(_text(query, "code")))}
 
@@ -144,6 +168,8 @@ ANSWERS: Mapping[str, Answer] = {
     "layers": _layers,
     "curve": _curve,
     "norms": _norms,
+    "matrices": _matrices,
+    "matrix": _matrix,
     "rule": _rule,
 }
 """Name of an address → what answers it; raises LookupError, ValueError, OSError or TimeoutError."""

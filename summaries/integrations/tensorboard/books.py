@@ -63,6 +63,7 @@ class Book:
         files: the same, as they were last listed.
         columns: the columns; None if they are not in memory.
         report: what was found, with the curves that sparklines are made of; None if the run was not audited yet.
+        has_tensors: whether it logged tensors.
         version: the library's version in which it changed last.
         used: when somebody looked at it last, on the monotonic clock.
     """
@@ -71,6 +72,7 @@ class Book:
         self.files = files
         self.columns: Columns | None = None
         self.report: RunReport | None = None
+        self.has_tensors = False
         self.version = 0
         self.used = 0.0
         self._read: tuple[StoredFile, ...] | None = None  # the files of the last reading
@@ -96,6 +98,7 @@ class Book:
         """Read the files, or what was added to them since the last time; see `read_what_can_be`."""
         run, failures = self._run()
         self.columns = None if run is None else Columns(self.name, run, config)
+        self.has_tensors = run is not None and bool(run.tensors)
         return run, failures
 
     def _run(self) -> tuple[Run | None, tuple[Failure, ...]]:

@@ -9,7 +9,7 @@ import { Pictures, drawn } from "./pictures.js";
 const AXIS = 24; // CSS pixels below the cells, for steps
 const FLAGS = 16; // above them, for the codes of findings on no row
 const RIGHT = 12;
-const LABEL = 12; // height of a label
+const LABEL = 13; // height of a label
 const TALLEST = 26;
 const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 

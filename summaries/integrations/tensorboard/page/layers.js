@@ -1,4 +1,4 @@
-// Layers × steps of one run: a heat map, the strip to brush, and the curves of the layers that were clicked.
+// Layers over steps of one run: a heat map, the strip to brush, and the curves of the layers that were clicked.
 
 import { View, lineChart } from "./audit/chart.js";
 import { el } from "./audit/elements.js";

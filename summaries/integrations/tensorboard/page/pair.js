@@ -5,15 +5,11 @@ import { el, middleLeftOut, sign } from "./audit/elements.js";
 import { shadeBar, shades } from "./audit/heatmap.js";
 import { counted, number } from "./audit/numbers.js";
 import { verdict } from "./audit/overview.js";
-import { color } from "./audit/theme.js";
 import { at } from "./address.js";
 import { Heat, described } from "./heat.js";
 import { NAMES, arrangement, nothing, orders, statistics } from "./layers.js";
-import { Cells, SEQUENTIAL } from "./pictures.js";
+import { Cells, SEQUENTIAL, diverging } from "./pictures.js";
 import { Strip } from "./strip.js";
-
-const SIDES = [[44, 103, 176], [208, 96, 24]]; // blue: the first is larger; orange: the second
-const STEPS = 128;
 
 /** The page: {element, update, close}. */
 export async function pairPage(ledger, row, chosen, go) {
@@ -167,16 +163,6 @@ function spread(cells, log) {
   const sizes = cells.filter(Number.isFinite).map(Math.abs).sort();
   const most = sizes[Math.floor(0.95 * (sizes.length - 1))] ?? 0;
   return log ? Math.max(Math.ceil(most), 1) : most || 1;
-}
-
-/** From one side's color over that of the page to the other's. */
-function diverging() {
-  const paper = color("heat-zero").split(" ").map(Number);
-  return Array.from({ length: 2 * STEPS + 1 }, (_, at) => {
-    const share = Math.abs(at - STEPS) / STEPS;
-    const side = SIDES[at < STEPS ? 0 : 1];
-    return side.map((part, i) => Math.round(paper[i] + (part - paper[i]) * share ** 0.8));
-  });
 }
 
 function legend(most, log, ramp) {

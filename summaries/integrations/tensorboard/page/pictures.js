@@ -6,10 +6,21 @@ import { arrays } from "./server.js";
 
 const SHADES = 256;
 const OVERVIEW = 1600; // columns of the picture of the whole run
+const SIDES = [[44, 103, 176], [208, 96, 24]];
 const FINER = 1.3; // a picture this many times coarser than the screen is asked for again
 
 /** The colors of shares from 0 to 1, as [r, g, b] each. */
 export const SEQUENTIAL = Array.from({ length: SHADES }, (_, at) => viridis(at / (SHADES - 1)));
+
+/** From blue over the color of the page to orange: for differences, in which orange is the larger second one. */
+export function diverging() {
+  const paper = color("heat-zero").split(" ").map(Number);
+  return Array.from({ length: SHADES + 1 }, (_, at) => {
+    const share = Math.abs((2 * at) / SHADES - 1);
+    const side = SIDES[2 * at < SHADES ? 0 : 1];
+    return side.map((part, i) => Math.round(paper[i] + (part - paper[i]) * share ** 0.8));
+  });
+}
 
 /** The cells of one statistic of one run, at any range of steps. */
 export class Cells {

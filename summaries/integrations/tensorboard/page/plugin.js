@@ -2,18 +2,19 @@
 
 import { el, sign } from "./audit/elements.js";
 import { counted } from "./audit/numbers.js";
-import { SEVERITIES, overviewPage } from "./audit/overview.js";
+import { SEVERITIES, overviewPage, verdict } from "./audit/overview.js";
 import { startTheme, themeChanged } from "./audit/theme.js";
 import { at, given, here, outer, replaceAddress, tellTensorBoard } from "./address.js";
 import { clippingPage } from "./clipping.js";
 import { findingsPage } from "./findings_page.js";
 import { layersPage } from "./layers.js";
 import { Ledger } from "./ledger.js";
+import { matricesPage } from "./matrices.js";
 import { pairPage } from "./pair.js";
 import { asked } from "./server.js";
 
 const STYLES = ["audit/uplot/uPlot.min.css", "audit/page.css", "plugin.css"];
-const PAGES = { "": findingsPage, layers: layersPage, clipping: clippingPage };
+const PAGES = { "": findingsPage, layers: layersPage, clipping: clippingPage, matrices: matricesPage };
 const NOUNS = { error: "error", warning: "warning", info: "note" };
 
 const ledger = new Ledger();
@@ -120,6 +121,9 @@ function changedRuns(changed) {
   if (changed.size === 0 && ledger.reading) return;
   for (const name of filter.picked) if (!ledger.rows.has(name)) filter.picked.delete(name);
   place.current?.update?.(changed);
+  const shown = document.querySelector("#main .single h1 > .sign");
+  const row = shown && ledger.find(here().name);
+  if (row) shown.replaceWith(sign(verdict(row)));
 }
 
 /** Until the run of the address is listed. */

@@ -4,7 +4,7 @@ import { el, middleLeftOut, sign } from "./audit/elements.js";
 import { verdict } from "./audit/overview.js";
 import { at } from "./address.js";
 
-const TABS = [["", "Findings and curves"], ["layers", "Layers × steps"], ["clipping", "Clipping"]];
+const TABS = [["", "Findings and curves"], ["layers", "Layers over steps"], ["clipping", "Clipping"], ["matrices", "Matrices"]];
 
 /** Links to all runs and to the pages of this one, and a choice of the run to compare it with. */
 export function tabs(ledger, row, page) {
@@ -14,7 +14,7 @@ export function tabs(ledger, row, page) {
   } }, el("option", { value: "" }, "Compare with…"), others.map((other, position) => el("option", { value: position + 1 }, middleLeftOut(other.name, 40))));
   return el("nav", { class: "tabs", "aria-label": "Pages of this run" },
     el("a", { href: "#/" }, "All runs"),
-    el("div", { class: "choice" }, TABS.map(([key, label]) =>
+    el("div", { class: "choice" }, TABS.filter(([key]) => key !== "matrices" || row.matrices || page === key).map(([key, label]) =>
       el("a", { href: at("run", row.name, key), "aria-current": key === page ? "page" : null }, label))),
     others.length > 0 ? choose : null);
 }

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from plugin_runs import LAYERS, STEPS, library_of, log_run
 
+from summaries import SummaryWriter
 from summaries.integrations.tensorboard.answers import ANSWERS
 
 
@@ -46,7 +47,7 @@ def test_runs(library):
 def test_a_run(library):
     header, read = opened(ANSWERS["run"](library, {"run": "bad"}))
     assert "GL304" in {finding["code"] for finding in header["findings"]}
-    assert [panel["title"] for panel in header["panels"]][0] == "Loss"
+    assert header["panels"][0]["title"] == "Loss"
     curve = next(curve for curve in header["curves"] if curve["tag"] == "train/loss")
     assert len(read(curve["value"])) == STEPS  # few points are all there
 
@@ -79,6 +80,18 @@ def test_a_curve(library):
     assert read(header["step"]).tolist() == list(range(99, 112))  # one more on both sides
     header, read = opened(ANSWERS["curve"](library, {"run": "fine", "tag": "train/loss", "stretches": "10"}))
     assert len(read(header["step"])) == len(read(header["value"])) <= 22
+
+
+def test_matrices(tmp_path):
+    with SummaryWriter(tmp_path / "a") as writer:
+        for step in (5, 6):
+            writer.add_tensor("m", np.array([[step, np.nan], [-1.0, 2.0]]), step)
+    library = library_of(tmp_path)
+    assert ANSWERS["runs"](library, {})["runs"][0]["matrices"] is True
+    assert ANSWERS["matrices"](library, {"run": "a"})["tags"] == [{"tag": "m", "shape": [2, 2], "steps": [5, 6]}]
+    header, read = opened(ANSWERS["matrix"](library, {"run": "a", "tag": "m", "index": "1"}))
+    assert (header["step"], header["shape"], header["size"], header["range"]) == (6, [2, 2], [2, 2], [-1, 6])
+    assert np.array_equal(read(header["values"]), [6, np.nan, -1, 2], equal_nan=True)
 
 
 def test_norms_and_rules(library):

@@ -1,6 +1,7 @@
 """Layers over steps: which statistics there are, and cells beside the plainest way to compute them."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def series(found):
 def plain(one, edges):
     """Each cell by itself: the largest value there, else the last one before it, unless the series has ended."""
     row = []
-    for at, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for at, (low, high) in enumerate(pairwise(edges)):
         last = at == len(edges) - 2
         inside = [v for s, v in zip(one.step, one.value, strict=True) if low <= s < high or (last and s == high)]
         before = [v for s, v in zip(one.step, one.value, strict=True) if s < low]

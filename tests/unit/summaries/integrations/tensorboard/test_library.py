@@ -130,16 +130,15 @@ def test_what_cannot_be_read(tmp_path):
 
 def test_ranks_are_judged_together_and_again_when_they_grow(tmp_path):
     writers = [SummaryWriter(tmp_path / f"rank={rank}") for rank in range(3)]
-    library = None
+    library = library_of(tmp_path)
     for steps, found in ((range(30), False), (range(30, 60), True), (range(60, 90), True)):
         for rank, writer in enumerate(writers):
             for step in steps:
                 rate = 0.2 if rank == 1 and step >= 40 else 0.1
                 writer.add_scalar("train/learning_rate", rate, step, 1.79e9 + step)
             writer.flush()
-        library = library or library_of(tmp_path)
         last = steps[-1]
-        assert soon(lambda last=last: report(library, "rank=1").steps == (0, last))
+        assert soon(lambda last=last: "rank=1" in library.names() and report(library, "rank=1").steps == (0, last))
         assert soon(lambda found=found: ("GL611" in codes(library, "rank=1")) is found)
     assert [finding.code for finding in report(library, "rank=1").findings].count("GL611") == 1
     for writer in writers:
