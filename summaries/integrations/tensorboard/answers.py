@@ -7,7 +7,7 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
     runs?since=V
         JSON: `version`; `reading`, whether anything is left to read; `failures`; `memory`, in bytes, [used, most];
         `runs`, those that changed since version V, or all: each `name`, `reading`, and once it is audited what
-        `payload.row` says, and `matrices`, whether it logged tensors; `gone`, the names of those that went; `order`,
+        `payload.row` says, and `matrices`, whether it logged any; `gone`, the names of those that went; `order`,
         the names of all, or null if none came or went.
     run?run=R
         binary: what the audit's page has of a run: findings, panels, and curves that are thinned for drawing.
@@ -85,7 +85,7 @@ def _row(book: Book) -> dict[str, Any]:
     report = book.told()
     if report is None:
         return {"name": book.name, "reading": True}
-    return {**row(report), "name": book.name, "reading": False, "matrices": book.has_tensors}
+    return {**row(report), "name": book.name, "reading": False, "matrices": book.has_matrices}
 
 
 def _run(library: Library, query: Query) -> bytes:

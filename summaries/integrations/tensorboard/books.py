@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing import discovery
 from summaries.auditing.engine import ordered, signals_of
+from summaries.integrations.tensorboard.matrices import has_matrices
 from summaries.reading.growing import GrowingRun
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Book:
         files: the same, as they were last listed.
         columns: the columns; None if they are not in memory.
         report: what was found, with the curves that sparklines are made of; None if the run was not audited yet.
-        has_tensors: whether it logged tensors.
+        has_matrices: whether it logged matrices.
         version: the library's version in which it changed last.
         used: when somebody looked at it last, on the monotonic clock.
     """
@@ -72,7 +73,7 @@ class Book:
         self.files = files
         self.columns: Columns | None = None
         self.report: RunReport | None = None
-        self.has_tensors = False
+        self.has_matrices = False
         self.version = 0
         self.used = 0.0
         self._read: tuple[StoredFile, ...] | None = None  # the files of the last reading
@@ -98,7 +99,7 @@ class Book:
         """Read the files, or what was added to them since the last time; see `read_what_can_be`."""
         run, failures = self._run()
         self.columns = None if run is None else Columns(self.name, run, config)
-        self.has_tensors = run is not None and bool(run.tensors)
+        self.has_matrices = run is not None and has_matrices(run)
         return run, failures
 
     def _run(self) -> tuple[Run | None, tuple[Failure, ...]]:

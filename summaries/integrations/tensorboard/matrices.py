@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,20 +17,30 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.reading.series import Items
 
-__all__ = ["MOST_SIDE", "level_range", "matrix_at", "matrix_tags", "shown"]
+__all__ = ["MOST_SIDE", "has_matrices", "level_range", "matrix_at", "matrix_tags", "shown"]
 
 MOST_SIDE = 512
 """A matrix with more rows or columns is shown as the means of equal blocks."""
 
 _PLANE = 2
 _MOST_TAGS = 500  # a value of each is read to see its shape
+_PROBED_TAGS = 20
 _SAMPLES = 24  # so many steps tell the range of the colors
+
+
+def has_matrices(run: Run) -> bool:
+    """Whether one of the first tags with tensors has a matrix; many runs have tensors that are something else."""
+    first = islice(run.tensors.values(), _PROBED_TAGS)
+    try:
+        return any(next(_readable(items, range(min(len(items), 1))), None) is not None for items in first)
+    except OSError:  # the file went while it was read
+        return False
 
 
 def matrix_tags(run: Run) -> list[dict[str, Any]]:
     """The tags with matrices or vectors: `tag`, `shape` of the first value, `steps` of those that stand."""
     found = []
-    for tag, items in list(run.tensors.items())[:_MOST_TAGS]:
+    for tag, items in islice(run.tensors.items(), _MOST_TAGS):
         latest = items.latest()
         first = next(_readable(latest, range(min(len(latest), 3))), None)
         if first is not None:

@@ -206,7 +206,8 @@ export class Heat {
       const lines = [finding.tag, ...finding.others].map((tag) => this.places.get(tag)).filter((line) => line !== undefined);
       const active = finding === this.view.active;
       for (const line of lines) {
-        for (const [edge, extra] of [["panel", 2], [finding.severity, 0]]) { // with a rim, to be visible on every color
+        const rim = finding.severity === "info" ? [] : [["panel", 2]]; // to be visible on every color
+        for (const [edge, extra] of [...rim, [finding.severity, 0]]) {
           ctx.strokeStyle = color(edge);
           ctx.lineWidth = (active ? 3 : 1.5) + extra;
           ctx.strokeRect(left, box.top + line * this.rowHeight, right - left, Math.max(this.rowHeight, 3));

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from summaries import SummaryWriter, read_run
-from summaries.integrations.tensorboard.matrices import MOST_SIDE, level_range, matrix_at, matrix_tags, shown
+from summaries.integrations.tensorboard.matrices import (
+    MOST_SIDE,
+    has_matrices,
+    level_range,
+    matrix_at,
+    matrix_tags,
+    shown,
+)
 
 
 @pytest.fixture
@@ -23,11 +30,21 @@ def run(tmp_path):
 
 def test_tags(run):
     steps = [0, 10, 20, 30, 40]
+    assert has_matrices(run)
     assert matrix_tags(run) == [
         {"tag": "confusion", "shape": [3, 4], "steps": steps},
         {"tag": "vector", "shape": [5, 1], "steps": steps},
         {"tag": "batch of one", "shape": [2, 2], "steps": steps},
     ]
+
+
+def test_tensors_that_are_no_matrices(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_custom_scalars({"a": {"b": ["Multiline", ["loss"]]}})
+        writer.add_tensor("cube", np.ones((2, 2, 2)), 0)
+    run = read_run(tmp_path)
+    assert run.tensors
+    assert (has_matrices(run), matrix_tags(run)) == (False, [])
 
 
 def test_values(run):
