@@ -74,10 +74,10 @@ def opened(browser, screenshots, request):
     for number, page in enumerate(pages):
         name = f"plugin-{request.node.name.removeprefix('test_')}-{number}.png"
         page.page.screenshot(path=screenshots / re.sub(r"[^\w.-]", "_", name))
-        hacked = page.evaluate("window.hacked"), page.page.evaluate("window.hacked")
+        hacked = page.page.evaluate("[window.hacked, ...Array.from(window, (frame) => frame.hacked)]")
         page.page.context.close()
         assert page.errors == []
-        assert hacked == (None, None)
+        assert set(hacked) == {None}
 
 
 @pytest.fixture(params=["python"])
@@ -278,7 +278,7 @@ def test_hostile_names_are_text(plugin):
     link = frame.locator("tbody th.name a", has_text=HOSTILE)
     assert link.inner_text() == HOSTILE
     link.click()
-    assert frame.locator("h1").inner_text() == HOSTILE
+    frame.locator("h1 span", has_text=HOSTILE).wait_for()
     frame.get_by_role("link", name="Layers over steps").click()
     canvas = plugin.heat()
     plugin.move(canvas, (0.5, 0.2), (0.5, 0.3))
@@ -342,26 +342,29 @@ def test_dark_when_tensorboard_is_until_the_reader_chooses(opened, addresses, lo
 
 
 def test_a_run_that_grows(opened, tmp_path):
-    rng = np.random.default_rng(0)
-    with SummaryWriter(tmp_path / "runs" / "a") as writer, serve(tmp_path / "runs", "python", {}) as address:
+    rng, logdir = np.random.default_rng(0), tmp_path / "runs"
+    logdir.mkdir()
+    with serve(logdir, "python", {}) as address:
         page = opened(address)
         frame = page.open()
-        assert frame.locator(".overview .note", has_text="There are no event files there yet.").count() <= 1
-        log_steps(writer, rng, range(100))
-        writer.flush()
-        steps = frame.locator("tbody td.steps")
-        assert page.until(lambda: steps.all_inner_texts() == ["100"])
-        log_steps(writer, rng, range(100, 300), diverges=True)
-        writer.flush()
-        assert page.until(lambda: steps.all_inner_texts() == ["300"])
-        assert page.until(lambda: "GL304" in frame.locator("tbody td.worst").inner_text())
-        frame.locator("tbody th.name a").click()
-        frame.locator(".facts dd", has_text="0 to 299").wait_for()
-        log_steps(writer, rng, range(300, 350), diverges=True)
-        writer.flush()
-        frame.locator(".facts dd", has_text="0 to 349").wait_for()
-        frame.get_by_role("link", name="Layers over steps").click()
-        page.heat()
+        frame.get_by_text("There are no event files there yet.").wait_for()
+        with SummaryWriter(logdir / "a") as writer:
+            log_steps(writer, rng, range(100))
+            writer.flush()
+            steps = frame.locator("tbody td.steps")
+            assert page.until(lambda: steps.all_inner_texts() == ["100"])
+            log_steps(writer, rng, range(100, 300), diverges=True)
+            writer.flush()
+            assert page.until(lambda: steps.all_inner_texts() == ["300"])
+            assert page.until(lambda: "GL304" in frame.locator("tbody td.worst").inner_text())
+            frame.locator("tbody th.name a").click()
+            frame.locator(".facts dd", has_text="0 to 299").wait_for()
+            log_steps(writer, rng, range(300, 350), diverges=True)
+            writer.flush()
+            frame.locator(".facts dd", has_text="0 to 349").wait_for()
+            frame.get_by_role("link", name="Layers over steps").click()
+            page.heat()
+        page.page.goto("about:blank")  # before TensorBoard stops to answer
 
 
 def test_a_broken_plugin_does_not_stop_tensorboard(browser, tmp_path, monkeypatch):

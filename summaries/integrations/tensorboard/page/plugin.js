@@ -20,6 +20,7 @@ const NOUNS = { error: "error", warning: "warning", info: "note" };
 const ledger = new Ledger();
 const filter = { text: "", verdicts: new Set(), code: "", column: 0, descending: true, norms: true, picked: new Set(), onpick: picked };
 const place = { current: null, wanted: 0, scrolled: 0 };
+const held = { pointers: 0, changed: new Set() }; // a page is not drawn anew under a pointer that drags
 const compare = el("button", { type: "button", class: "quiet compare", hidden: true, onclick: () => {
   const [first, second] = filter.picked;
   location.hash = at("pair", first, "", { with: second });
@@ -38,7 +39,14 @@ export async function render() {
     el("dialog", { id: "rule", "aria-label": "Rule" }));
   followTensorBoard();
   startTheme();
-  ledger.listeners.add((changed) => { tell(tally); changedRuns(changed); });
+  ledger.listeners.add((changed) => {
+    tell(tally);
+    if (place.current?.waits?.()) place.current.update(changed);
+    else changedRuns(changed);
+  });
+  for (const [kind, step] of [["pointerdown", 1], ["pointerup", -1], ["pointercancel", -1]]) {
+    addEventListener(kind, () => { held.pointers = Math.max(held.pointers + step, 0); if (held.pointers === 0) changedRuns(new Set()); }, true);
+  }
   addEventListener("hashchange", () => { tellTensorBoard(); route(); });
   await ledger.ask();
   const start = given();
@@ -105,7 +113,7 @@ function overview() {
     none.textContent = ledger.runs.length > 0 ? "" : ledger.reading ? "Looking for runs…" : "There are no event files there yet.";
   };
   update();
-  return { ...page, update, overview: true };
+  return { ...page, update, overview: true, waits: () => ledger.runs.length === 0 };
 }
 
 /** The button that compares appears when there are two runs to compare. */
@@ -117,8 +125,11 @@ function picked() {
 }
 
 /** Tell the page that is shown; keep the choice of runs to those that are there. */
-function changedRuns(changed) {
-  if (changed.size === 0 && ledger.reading) return;
+function changedRuns(since) {
+  for (const name of since) held.changed.add(name);
+  if (held.pointers > 0 || held.changed.size === 0) return;
+  const changed = held.changed;
+  held.changed = new Set();
   for (const name of filter.picked) if (!ledger.rows.has(name)) filter.picked.delete(name);
   place.current?.update?.(changed);
   const shown = document.querySelector("#main .single h1 > .sign");
@@ -128,7 +139,7 @@ function changedRuns(changed) {
 
 /** Until the run of the address is listed. */
 function waiting() {
-  return { element: el("section", {}, el("p", { class: "note waiting" }, "Reading this run…")), update: route, close: () => {} };
+  return { element: el("section", {}, el("p", { class: "note waiting" }, "Reading this run…")), update: route, close: () => {}, waits: () => true };
 }
 
 function sorry(error) {

@@ -114,6 +114,17 @@ def test_a_run_that_is_larger_than_the_memory_is_shown_alone(tmp_path):
     assert library.bytes == 24 * POINTS
 
 
+def test_an_address(tmp_path):
+    pytest.importorskip("fsspec", reason="the extra `remote` is not installed")
+    address = f"memory://library/{tmp_path.name}"
+    log_run(f"{address}/a", steps=20)
+    library = library_of(address)
+    assert report(library, "a").steps == (0, 19)
+    log_run(f"{address}/b", steps=30)
+    assert soon(lambda: "b" in library.names() and report(library, "b") is not None)
+    assert len(library.book("b").columns.run.scalars["train/loss"]) == 30
+
+
 def test_what_is_not_there(tmp_path):
     library = library_of(tmp_path)
     with pytest.raises(LookupError, match=r"^\"there is no run 'a'\"$|^there is no run 'a'$"):
