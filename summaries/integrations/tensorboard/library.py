@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["Library"]
 
 POLL_SECS = 2.0
-_SHARE = 0.25  # at most this share of the time is spent on runs that grow, however many there are
+_SHARE = 0.25  # about this share of the time is spent on runs that grow, however many there are,
+_MOST_PAUSE_SECS = 15.0  # but nobody waits longer than this to see that they have grown
 _SPARK_STRETCHES = 50  # of the curves that sparklines are made of
 _logger = logging.getLogger("summaries")
 
@@ -142,7 +143,7 @@ class Library:
                     _logger.exception("gradledger cannot look at the runs")
                     self._publish(failures=(Failure("", "", str(error)),))
                 spent = time.monotonic() - began
-                self._pause(max(self._poll_secs, spent / _SHARE - spent))
+                self._pause(max(self._poll_secs, min(spent / _SHARE - spent, _MOST_PAUSE_SECS)))
 
     def _look(self, access: Iterable[Access]) -> None:
         """List the files, and read and audit what has changed."""

@@ -23,16 +23,17 @@ export function viridis(share) {
 
 /**
  * Map values to shares: {low, high, cut, share(value)}; if logarithmic, zeros are the lowest.
- * If a hundredth of the values at one end takes up half the range, it is cut off, and has the color of that end.
+ * If the hundredths of the values at both ends take up more than their share of the range, `most` times that of the others,
+ * they are cut off, and have the colors of the ends.
  */
-export function shades(lines, log) {
+export function shades(lines, log, most = 2) {
   const read = log ? Math.log : (v) => v / 2; // halved, so that the difference never overflows
   const values = usable(lines, log).sort();
   const at = (share) => values[Math.round(share * (values.length - 1))] ?? null;
   let [low, high] = [at(0), at(1)];
   const [inner, outer] = [at(0.01), at(0.99)];
   const cut = [false, false];
-  if (read(high) - read(low) > 2 * (read(outer) - read(inner)) && outer > inner) {
+  if (read(high) - read(low) > most * (read(outer) - read(inner)) && outer > inner) {
     cut[0] = low < inner;
     cut[1] = high > outer;
     [low, high] = [inner, outer];

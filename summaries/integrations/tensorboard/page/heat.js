@@ -47,7 +47,7 @@ export class Heat {
     this.labels = distinct(this.cells.rows.map(({ variable, tag }) => variable || tag));
     this.rowHeight = Math.min(Math.max((this.height ?? 560) / Math.max(order.length, 1), 2), TALLEST);
     this.ctx.font = `11.5px ${FONT}`;
-    const shown = groups ? groups.map(({ name }) => name) : this.labels;
+    const shown = groups && this.rowHeight < LABEL ? groups.map(({ name }) => name) : this.labels;
     this.widest = Math.max(...shown.map((name) => this.ctx.measureText(name).width)) + 18;
     this.places = new Map(order.map((row, line) => [this.cells.rows[row].tag, line]));
     this.canvas.setAttribute("aria-label", `Heat map of ${order.length} variables over steps`);
@@ -146,6 +146,7 @@ export class Heat {
       const most = Math.floor((box.left - 14) / 6.1);
       return shortened(text, Math.max(most, 4));
     };
+    const inGroups = this.groups && this.rowHeight < LABEL; // else every row has its own name
     if (this.groups) {
       let free = -Infinity;
       for (const { name, first, count } of this.groups) {
@@ -161,6 +162,7 @@ export class Heat {
           ctx.fillRect(box.left, Math.round(top) - 0.5, box.width, 1);
         }
         const middle = (top + bottom) / 2;
+        if (!inGroups) continue;
         if (middle - LABEL / 2 < free) continue;
         free = middle + LABEL / 2;
         ctx.font = `11.5px ${FONT}`;
@@ -178,7 +180,7 @@ export class Heat {
         ctx.fillRect(box.left - 4, Math.round(middle - Math.max(this.rowHeight, 3) / 2), 4, Math.max(Math.round(this.rowHeight), 3));
       }
       const pointed = this.hover?.line === line;
-      if (!pointed && (this.groups || line % every !== 0)) return;
+      if (!pointed && (inGroups || line % every !== 0)) return;
       if (pointed) {
         ctx.fillStyle = color("panel");
         ctx.fillRect(0, middle - 9, box.left - 5, 18);

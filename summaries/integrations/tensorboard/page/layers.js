@@ -13,6 +13,7 @@ import { Strip } from "./strip.js";
 import { title } from "./tabs.js";
 
 export const NAMES = 210; // CSS pixels for names
+export const RANGE = 4; // a spike has colors of its own, unless it takes up three quarters of them
 const MOST_LINES = 8;
 
 /** The page: {element, update, close}; `go` writes choices into the address. */
@@ -102,7 +103,7 @@ export function arrangement(cells, order) {
 function drawn(cells, state, go, range) {
   const view = new View([{ step: cells.steps, value: [] }], "step");
   const kind = cells.kinds.find(({ key }) => key === cells.kind);
-  const shade = shades([{ value: cells.whole.cells }], kind.log);
+  const shade = shades([{ value: cells.whole.cells }], kind.log, RANGE);
   const idle = `${counted(cells.rows.length, "variable")}, a row each`;
   const readout = el("p", { class: "readout", "aria-live": "off" }, idle);
   const [map, brush, lines] = [el("div"), el("div"), el("div", { class: "lines" })];

@@ -124,14 +124,24 @@ export class Strip {
   }
 }
 
-/** The largest share in each column: where something happens, something stands out. */
+/** How far the rows are from their usual share, at most, in each column: where something happens, something stands out. */
 function profile({ width, cells }, share) {
   const line = new Array(width).fill(0);
-  cells.forEach((value, at) => {
-    const cell = at % width;
-    const height = value === Infinity ? 1 : Number.isNaN(value) ? 0 : Math.min(Math.max(share(value), 0), 1);
-    if (height > line[cell]) line[cell] = height;
-  });
-  const [least, most] = [Math.min(...line), Math.max(...line)];
-  return line.map((height) => (most > least ? 0.1 + 0.9 * ((height - least) / (most - least)) : 0.5));
+  for (let start = 0; start < cells.length; start += width) {
+    const shares = Float64Array.from(cells.subarray(start, start + width), (value) => (Number.isFinite(value) ? Math.min(Math.max(share(value), 0), 1) : NaN));
+    const usual = median(shares);
+    for (let cell = 0; cell < width; cell++) {
+      const away = cells[start + cell] === Infinity ? 1 : Math.abs(shares[cell] - usual);
+      if (away > line[cell]) line[cell] = away;
+    }
+  }
+  const most = Math.max(...line);
+  return line.map((away) => (most > 0 ? away / most : 0));
+}
+
+/** The median of some of the numbers. */
+function median(values) {
+  const every = Math.ceil(values.length / 200);
+  const some = values.filter((value, at) => at % every === 0 && !Number.isNaN(value)).sort();
+  return some.length > 0 ? some[some.length >> 1] : 0;
 }
