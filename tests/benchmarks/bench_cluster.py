@@ -39,11 +39,12 @@ from benchmarks.simulated import Simulated
 from summaries.auditing import engine
 from summaries.auditing.config import Config
 from summaries.auditing.report import json
+from summaries.auditing.reports import Report
 from summaries.execution.dask import on_dask
 if __name__ == "__main__":
     runs = Simulated().runs(int(sys.argv[1]))
     with on_dask("local") as executor:
-        report = engine.audit_runs(runs, Config(), executor=executor, stretches=1)
+        report = Report(engine.audit_runs(runs, Config(), executor=executor, stretches=1))
     with open(os.devnull, "w") as file:
         file.writelines(json.parts(report))
     print(len(report.runs), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
