@@ -4,11 +4,11 @@ BIN := $(VENV)/bin
 CONFORMANCE := .conformance
 PYTHON ?= python3
 STORES := .venv-stores
-READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/test_cli.py \
+READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/cli/test_program.py \
 	tests/properties/test_reader_runs.py
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 
-.PHONY: demo test conformance stores frameworks bench pictures lint types layers proto format clean
+.PHONY: demo test conformance stores cluster frameworks notebook bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -28,6 +28,10 @@ conformance: $(CONFORMANCE)/.ready
 stores: $(STORES)/.ready
 	$(STORES)/bin/python -m pytest --place s3 $(READERS)
 	$(STORES)/bin/python -m pytest tests/stores
+
+# The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
+cluster: $(STORES)/.ready
+	$(STORES)/bin/python -m pytest tests/cluster -W ignore
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -49,6 +53,16 @@ frameworks: .venv-frameworks/.ready
 	.venv-frameworks/bin/python -m pip install --quiet --upgrade pip
 	.venv-frameworks/bin/python -m pip install --quiet torch==2.13.0
 	.venv-frameworks/bin/python -m pip install --quiet --group frameworks --editable '.[fast]'
+	touch $@
+
+# Runs, series and reports in JupyterLab, in Chromium; in an environment of its own.
+notebook: .venv-notebook/.ready
+	.venv-notebook/bin/python -m pytest tests/browser/test_notebook.py
+
+.venv-notebook/.ready: pyproject.toml
+	test -x .venv-notebook/bin/python || $(PYTHON) -m venv .venv-notebook
+	.venv-notebook/bin/python -m pip install --quiet --upgrade pip
+	.venv-notebook/bin/python -m pip install --quiet --group notebook --editable '.[images]'
 	touch $@
 
 # Each peer runs beside us in the same process, where it is installed.
@@ -83,9 +97,9 @@ $(CONFORMANCE)/.ready: pyproject.toml
 $(STORES)/.ready: pyproject.toml
 	test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
 	$(STORES)/bin/python -m pip install --quiet --upgrade pip
-	$(STORES)/bin/python -m pip install --quiet --group stores --editable '.[dev]'
+	$(STORES)/bin/python -m pip install --quiet --group stores --group cluster --editable '.[dev]'
 	-npm install --silent --no-package-lock --prefix $(STORES) azurite@3.37.0
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-notebook .protoc build dist runs

@@ -10,13 +10,13 @@
   NumPy, on several threads. `clip` holds the clipping functions.
 - In `optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform
   them. `schedules` computes learning rates from the step. `moving_average` averages variables.
-- `integrations` puts GradientMonitor into other people's training loops.
+- `integrations` puts GradientMonitor into other people's training loops. `demo` is what `gradledger demo` runs.
 - `telemetry` measures a step and logs it. `checkpoints` saves the state of variables, optimizers and averages, and
   restores it. `queues` feeds data from threads, and stops them.
 
-Imports point down only: integrations, optimizers and moving_average, graph and queues, autodiff and checkpoints, clip
-and schedules, telemetry, variable, kernels and recording, rules, arrays and checks. Only `telemetry`, `graph` and
-`integrations` use `summaries`.
+Imports point down only: demo, integrations, optimizers and moving_average, graph and queues, autodiff and checkpoints,
+clip and schedules, telemetry, variable, kernels and recording, rules, arrays and checks. Only `telemetry`, `graph`,
+`integrations` and `demo` use `summaries`.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
 processor that the process may use. GRADLEDGER_KERNELS=plain turns numba off. GRADLEDGER_CACHE_DIR is the directory

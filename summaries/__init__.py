@@ -8,7 +8,8 @@
 - `writing` contains `SummaryWriter` and the other writers. `storage` accesses local disks and object stores.
 - `reading` returns events one by one, or whole runs as columns. It never imports `kinds`.
 - `auditing` finds out what went wrong in a run: signals, rules, findings, reports. `tools` verifies files, exports runs
-  and gives advice on clipping. `execution` runs one task for many runs, in processes.
+  and gives advice on clipping. `execution` runs one task for many runs: in processes, or on a
+  cluster.
 
 Imports point down only: cli, tools and auditing, writing and reading, kinds, storage and wire, execution, values.
 `values` converts users' values to numbers; `errors` defines the faults of files.
@@ -50,14 +51,15 @@ from summaries.kinds import (
     video,
     zero_fraction,
 )
-from summaries.reading.decoders import Audio, Images
 from summaries.reading.event_iterator import read_events, summary_iterator
 from summaries.reading.graphs import read_graph
+from summaries.reading.media import Audio, Images
 from summaries.reading.restarts import Standing
 from summaries.reading.run import Run, Runs, read_logdir, read_run
 from summaries.reading.series import Items, Series
 from summaries.tools.clip_advice import ClipAdvice, clip_advice
-from summaries.tools.verify import Verdict, verify
+from summaries.tools.exporting import Exported, export
+from summaries.tools.verifying import Verdict, verify, verify_logdir
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
 from summaries.writing.global_writer import GlobalSummaryWriter
@@ -78,6 +80,7 @@ __all__ = [
     "DamagedPayloadError",
     "Event",
     "EventFileWriter",
+    "Exported",
     "Failure",
     "Fault",
     "FaultKind",
@@ -111,6 +114,7 @@ __all__ = [
     "clip_advice",
     "compare",
     "custom_scalars",
+    "export",
     "figure",
     "histogram",
     "histogram_raw",
@@ -131,6 +135,7 @@ __all__ = [
     "tensor",
     "text",
     "verify",
+    "verify_logdir",
     "video",
     "write_graph",
     "zero_fraction",

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["matcher"]
+    Patterns = str | Iterable[str] | None
+    """One pattern or several; None matches every name."""
+
+__all__ = ["matcher", "several"]
 
 
 def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     """A predicate: whether a name matches one of some patterns.
 
     `*` stands for any characters, slashes and line breaks too; `?` for one; `[ab]` for one of these. Case matters.
+    A name that is spelled out matches itself, as `layers[0].weight` does.
 
     Args:
         patterns: one pattern or several; None matches every name, an empty sequence none.
@@ -30,4 +34,13 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     if not given:
         return lambda _: False
     compiled = re.compile("|".join(map(translate, given)))
-    return lambda name: compiled.match(name) is not None
+    return lambda name: name in given or compiled.match(name) is not None
+
+
+def several(patterns: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """The same patterns as a tuple, which may be used again and again, and sent to another process.
+
+    >>> several("loss*"), several(iter(["a", "b"])), several(None)
+    (('loss*',), ('a', 'b'), None)
+    """
+    return patterns if patterns is None else (patterns,) if isinstance(patterns, str) else tuple(patterns)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from reprlib import Repr
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["beside", "counted", "listed"]
+__all__ = ["beside", "counted", "listed", "quoted"]
 
 _NAMED = 3
+_LONGEST = Repr()
+_LONGEST.maxstring = 80
 
 
 def counted(number: int, noun: str) -> str:
@@ -48,3 +51,12 @@ def beside(names: Sequence[str], verb: str = "is") -> str:
     """
     plural = {"is": "are", "does": "do"}
     return f"; so {verb if len(names) == 1 else plural[verb]} {listed(names)}" if names else ""
+
+
+def quoted(name: object) -> str:
+    r"""A name as reprs show it: in quotes, control characters escaped, without its middle if it is long.
+
+    >>> quoted("a\nb"), len(quoted("layers/" * 1000))
+    ("'a\\nb'", 80)
+    """
+    return _LONGEST.repr(str(name))

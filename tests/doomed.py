@@ -2,16 +2,44 @@
 
 import os
 import signal
+import time
+from pathlib import Path
 
 from summaries.auditing.engine import Task
 
 
 class DoomedTask(Task):
-    """Audits, but kills its process at the run named healthy."""
+    """Audits, but kills its process at the run of this name."""
+
+    doomed = "healthy"
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.doomed = self.doomed  # which another process is sent
 
     def __call__(self, run):
-        if run.name == "healthy":
+        if run.name == self.doomed:
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+        return super().__call__(run)
+
+
+class GreedyTask(Task):
+    """Audits, but takes all memory at the run that the file `marker` names, once: it removes the file."""
+
+    marker = Path()
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.marker = self.marker  # which another process is sent
+
+    def __call__(self, run):
+        if self.marker.is_file() and self.marker.read_text() == run.name:
+            self.marker.unlink()
+            taken = []
+            while True:  # until the process is killed
+                if len(taken) < 60:
+                    taken.append(bytes(os.urandom(1)) * (10 << 20))
+                time.sleep(0.005)
         return super().__call__(run)
 
 
@@ -26,14 +54,46 @@ def squared(number):
     return number**2
 
 
+def cubed(number):
+    """The third power."""
+    return number**3
+
+
+def dies_at_7(number):
+    """The number; 7 ends the process."""
+    if number == 7:
+        os._exit(4)
+    return number
+
+
+class Counting:
+    """A task that counts its calls, as far as it knows."""
+
+    def __init__(self):
+        self._count = 0
+
+    def __call__(self, _):
+        self._count += 1
+        return self._count
+
+
+def endless(_):
+    """Never returns."""
+    while True:
+        time.sleep(1)
+
+
 class Unborn:
-    """A task that cannot be unpickled, so that no process starts."""
+    """A task that raises this when it is unpickled."""
+
+    def __init__(self, error):
+        self._error = error
 
     def __call__(self, number):
         return number
 
     def __setstate__(self, state):
-        raise SystemExit(5)
+        raise state
 
     def __getstate__(self):
-        return {"a": 1}
+        return self._error

@@ -36,7 +36,7 @@ class MemoryStorage:
             if is_event_file(name) and (recursive or "/" not in name.removeprefix(prefix))
         ]
 
-    def open(self, file, scan_from=None):
+    def open(self, file, scan_from=None, scan_to=None):
         path = file if isinstance(file, str) else file.path
         if path not in self.files:
             raise FileNotFoundError(2, "No such file or directory", path)

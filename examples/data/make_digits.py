@@ -1,4 +1,4 @@
-"""Make digits.npz from scikit-learn's copy of the digits.
+"""Make optim/demo/digits.npz from scikit-learn's copy of the digits.
 
     python -m pip install scikit-learn==1.9.1
     python make_digits.py
@@ -15,4 +15,4 @@ digits = load_digits()
 images = digits.images.astype(np.uint8)
 labels = digits.target.astype(np.uint8)
 assert np.array_equal(images, digits.images), "a pixel is not a whole number"
-np.savez_compressed(Path(__file__).with_name("digits.npz"), images=images, labels=labels)
+np.savez_compressed(Path(__file__).parents[2] / "optim/demo/digits.npz", images=images, labels=labels)

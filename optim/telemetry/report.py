@@ -20,6 +20,7 @@ from optim.kernels.stats import (
     UPDATE_SQUARES,
     ZEROS,
 )
+from summaries.words import counted, listed, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,6 +171,10 @@ class VariableReports(Sequence[VariableReport]):
     def __len__(self) -> int:
         return len(self.names)
 
+    def __repr__(self) -> str:
+        names = f": {listed(list(map(quoted, self.names)))}" if self.names else ""
+        return f"VariableReports({counted(len(self), 'variable')}{names})"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
@@ -201,6 +206,11 @@ class StepReport:
     skipped: bool = False
     variables: Sequence[VariableReport] = field(default=(), repr=False)
     loss: float | None = None
+
+    def _repr_html_(self) -> str:
+        from optim.telemetry.display import step_html  # noqa: PLC0415 - for notebooks only
+
+        return step_html(self)
 
     @property
     def clipped_global_norm(self) -> float | None:

@@ -10,14 +10,17 @@ and `alerts` tell of what they find. `comparison` puts runs beside each other. T
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from summaries.auditing.curves import Curve
-from summaries.auditing.findings import Failure, Finding, Report, RunReport, Severity
+from summaries.auditing.findings import Failure, Finding, RunReport, Severity
+from summaries.auditing.reports import Report
+from summaries.storage.credentials import without_credentials
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
 
     from summaries.auditing.comparison import Comparison
     from summaries.auditing.config import Config
@@ -31,6 +34,7 @@ def audit(
     *,
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Report:
@@ -44,6 +48,10 @@ def audit(
             runs, which also shows how much runs differ by chance.
         jobs: number of runs that are audited at a time, each in a thread; None takes one per core if there is enough
             to do. The command line uses processes.
+        executor: where to audit instead: any `concurrent.futures.Executor`, such as Dask's
+            `Client(…).get_executor()`. Its workers read the files, so they must reach the path. `jobs` is then the
+            number of its workers; None takes what it says. A run that kills its worker three times is a failure in the
+            report; after a `ProcessPoolExecutor` lost a process, so is every run that was left.
         storage_options: for an address, the options of its file system, as fsspec takes them; also for the baseline's.
         cache: as in `read_run`.
 
@@ -56,6 +64,7 @@ def audit(
         TypeError: `config` is none of the above.
         ConfigError: the configuration has an unknown key or code, or an invalid value. A ValueError.
         ValueError: `jobs` is less than 1.
+        KeyboardInterrupt: by Ctrl-C; its attribute `report` has the runs that had been audited.
 
     >>> import tempfile
     >>> from summaries import SummaryWriter
@@ -69,9 +78,16 @@ def audit(
     from summaries.auditing import config as configuration  # noqa: PLC0415 - a program that only logs needs no rules
     from summaries.auditing import engine  # noqa: PLC0415
 
-    return engine.audit_logdir(
-        path, configuration.given(config), baseline=baseline, jobs=jobs, storage_options=storage_options, cache=cache
+    runs = engine.audit_logdir(
+        path,
+        configuration.given(config),
+        baseline=baseline,
+        jobs=jobs,
+        executor=executor,
+        storage_options=storage_options,
+        cache=cache,
     )
+    return Report(runs, without_credentials(os.fspath(baseline)) if baseline is not None else "")
 
 
 def compare(
@@ -84,6 +100,7 @@ def compare(
     table: str | os.PathLike[str] | None = None,
     good: Sequence[str] = (),
     bad: Sequence[str] = (),
+    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Comparison:
@@ -103,6 +120,7 @@ def compare(
         good: shell patterns for the names of runs that are good.
         bad: the same for bad ones. If there are only good or only bad ones, all other runs are the others. Marked runs
             teach which of the losses tells good from bad, and that loss becomes the metric.
+        executor: where to read the runs, as in `audit`; None reads them in this thread.
         storage_options: for an address, the options of its file system, as fsspec takes them.
         cache: as in `read_run`.
 
@@ -138,6 +156,8 @@ def compare(
         table=table,
         good=good,
         bad=bad,
+        jobs=1 if executor is None else None,
+        executor=executor,
         storage_options=storage_options,
         cache=cache,
     )

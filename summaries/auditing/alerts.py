@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from summaries.auditing.report.json import finding_as_dict
-from summaries.auditing.report.text import printable, steps_text
+from summaries.auditing.report.text import steps_text
+from summaries.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

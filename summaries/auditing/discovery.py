@@ -141,19 +141,23 @@ def _trained(name: str, runs: Mapping[str, object]) -> str:
     return next((other for other in (*beside, above or ".") if other in runs), "")
 
 
-def read_what_can_be(name: str, files: Sequence[StoredFile], in_all: int = 0) -> tuple[Run | None, tuple[Failure, ...]]:
+def read_what_can_be(
+    name: str, files: Sequence[StoredFile], in_all: int = 0, threads: int = 1
+) -> tuple[Run | None, tuple[Failure, ...]]:
     """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others.
 
     Args:
         name: the run's name.
         files: its files.
         in_all: how many bytes this process reads, with other runs: for one small run, the scanner is not worth loading.
+        threads: how many ranges of a huge file to read at a time.
     """
     left = list(files)
     failures: list[Failure] = []
     while left:
         try:
-            return read_files(left, max(in_all, sum(file.size for file in left))), tuple(failures)
+            total = max(in_all, sum(file.size for file in left))
+            return read_files(left, total, threads=threads), tuple(failures)
         except UnreachableError as error:
             unread = f"{reason_of(error)}; {counted(len(left), 'file')} not read"
             return None, (*failures, Failure(name, "", unread))

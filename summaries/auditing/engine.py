@@ -1,4 +1,4 @@
-"""Runs → report: the files of one run to its findings, and many runs at once, in processes or threads.
+"""Runs → reports: the files of one run to its findings, and many runs at once, in processes or threads.
 
 A file that cannot be read, or a run whose audit fails, becomes a `Failure` in the report. The other files and the other
 runs are still audited.
@@ -6,14 +6,15 @@ runs are still audited.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import os
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.curves import STRETCHES, Curve, averages, means, thin
+from summaries.auditing.curves import Curve, averages, means
 from summaries.auditing.discovery import (
     RunFiles,
     baseline_below,
@@ -23,19 +24,22 @@ from summaries.auditing.discovery import (
     reason_of,
     runs_below,
 )
-from summaries.auditing.findings import Failure, Finding, Report, RunReport
-from summaries.auditing.incidents import judging, without_repeats
+from summaries.auditing.findings import AuditInterrupted, Failure, Finding, RunReport
+from summaries.auditing.incidents import judging
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import TagTable
-from summaries.execution.processes import Died, in_processes
+from summaries.auditing.spool import Ordered, Spool
+from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
+from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
     from contextlib import AbstractContextManager
     from typing import Unpack
 
@@ -58,6 +62,8 @@ __all__ = [
     "ordered",
     "signals_of",
 ]
+
+_MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
 
 
 def audit_run(
@@ -105,6 +111,8 @@ def audit_run(
         wall_times,
         logger=signals.logger.name,
         main=signals.main.tag if signals.main else "",
+        label=label_of(run),
+        notes=notes_of(run),
     )
 
 
@@ -212,10 +220,12 @@ def audit_logdir(
     *,
     baseline: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
     **access: Unpack[Access],
-) -> Report:
+) -> Sequence[RunReport]:
     """Audit every run below a directory; arguments as in `summaries.audit`."""
-    return audit_runs(runs_below(path, **access), config, baseline_below(baseline, **access), jobs=jobs)
+    runs = runs_below(path, **access)
+    return audit_runs(runs, config, baseline_below(baseline, **access), jobs=jobs, executor=executor)
 
 
 def audit_runs(
@@ -225,10 +235,11 @@ def audit_runs(
     *,
     jobs: int | None = None,
     processes: bool = False,
+    executor: Executor | None = None,
     stretches: int | None = None,
     on_run: Callable[[str, RunReport], object] | None = None,
-) -> Report:
-    """Audit many runs.
+) -> Sequence[RunReport]:
+    """Audit runs.
 
     Args:
         runs: the runs.
@@ -238,28 +249,70 @@ def audit_runs(
         processes: use processes instead of threads. Threads scale well for few large runs, because scanning and NumPy
             release the GIL; processes also do for many small ones. A process starts by importing the main module again,
             which has to allow for that. If one dies, the report of its run says so.
+        executor: where to audit instead; then `jobs` is the number of its workers, None: what it says itself.
         stretches: resolution of the curves. None: as fine as the memory for the curves of so many runs allows.
         on_run: called as `on_run(name, report)` after each run, in the thread of the caller.
 
     Raises:
         ValueError: `jobs` is less than 1.
+        AuditInterrupted: by Ctrl-C.
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
-    reports: dict[str, RunReport] = {}
-    jobs = jobs_for(runs, jobs, processes=processes)
+    alone = executor is None and not processes  # then this process reads all
+    threads = (jobs or os.cpu_count() or 1) if alone else 1
+    if executor is None:
+        jobs = jobs_for(runs, jobs, processes=processes)
+        threads = max(threads // jobs, 1)  # for the ranges of a huge file
     total = sum(run.size for run in runs)
-    read = partial(read_what_can_be, in_all=total // jobs if processes else total)
-    for report in _audited(runs, Task(config, baseline, stretches, read), jobs, processes=processes):
-        reports[report.name] = report
-        if on_run is not None:
-            on_run(report.name, report)
+    in_all = total if alone else total // workers_of(executor, jobs)
+    read = partial(read_what_can_be, in_all=in_all, threads=threads)
+    task = Task(config, baseline, stretches, read)
+    reports: dict[str, RunReport] | Spool = Spool() if len(runs) > _MOST_IN_MEMORY else {}
+    work = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
+    try:
+        with closing(work):
+            for run, outcome in work:
+                report = _failed(run, outcome.reason) if isinstance(outcome, Died) else outcome
+                reports[run.name] = report
+                if on_run is not None:
+                    on_run(run.name, report)
+        _add_between_ranks(reports, runs, config, executor, jobs)
+    except KeyboardInterrupt:
+        raise AuditInterrupted(_in_order(runs, reports)) from None
+    return _in_order(runs, reports)
+
+
+def _in_order(runs: Sequence[RunFiles], reports: dict[str, RunReport] | Spool) -> Sequence[RunReport]:
+    """The reports of the runs that have one."""
+    ordered = Ordered([run.name for run in runs if run.name in reports], reports)
+    return ordered if isinstance(reports, Spool) else tuple(ordered)
+
+
+def _add_between_ranks(
+    reports: dict[str, RunReport] | Spool,
+    runs: Sequence[RunFiles],
+    config: Config,
+    executor: Executor | None,
+    workers: int | None,
+) -> None:
+    """Add to the reports of the ranks of jobs what is found between them."""
     files = {run.name: run for run in runs}
-    for job in jobs_among(files, config.ranks):
-        for finding in audit_ranks([files[rank] for rank in job], config):
+    jobs = [tuple(files[rank] for rank in job) for job in jobs_among(files, config.ranks)]
+    task = partial(audit_ranks, config=config)
+    for ranks, outcome in run_tasks(task, jobs, executor=executor, jobs=workers if executor else 1, size=_bytes_of):
+        if isinstance(outcome, Died):
+            first = reports[ranks[0].name]
+            failure = Failure(first.name, "", f"what differs between the ranks of this job: {outcome.reason}")
+            reports[first.name] = replace(first, failures=(*first.failures, failure))
+            continue
+        for finding in outcome:
             report = reports[finding.run]
             reports[finding.run] = replace(report, findings=ordered((*report.findings, finding)))
-    return Report(tuple(without_repeats(reports[run.name], reports) for run in runs))
+
+
+def _bytes_of(ranks: Sequence[RunFiles]) -> int:
+    return sum(rank.size for rank in ranks)
 
 
 def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_what_can_be) -> tuple[Finding, ...]:
@@ -275,21 +328,6 @@ def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_wha
     runs = {rank.name: read(rank.name, rank.files)[0] for rank in ranks}
     readable = {name: run for name, run in runs.items() if run is not None}
     return audit_job(readable, config) if readable else ()
-
-
-def _audited(runs: Sequence[RunFiles], task: Task, jobs: int, *, processes: bool) -> Iterator[RunReport]:
-    if jobs == 1:
-        with task.expecting(runs):
-            for run in runs:
-                yield task(run)
-        return
-    ordered = sorted(runs, key=lambda run: -run.size)  # largest first, so that no large run is left for the end
-    if processes:
-        for run, outcome in in_processes(task, ordered, jobs):
-            yield _failed(run, f"the process that audited it {outcome.how}") if isinstance(outcome, Died) else outcome
-        return
-    with task.expecting(ordered), ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(task, ordered)
 
 
 def _failed(run: RunFiles, reason: str) -> RunReport:

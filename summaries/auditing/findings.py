@@ -1,21 +1,26 @@
-"""What an audit says: findings, what could not be audited, and the report that holds both.
+"""What an audit says of a run: findings, and what could not be audited.
 
 Everything here is plain data, which can be sent from the process that audits a run.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from summaries.words import counted, quoted
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from summaries.auditing.curves import Curve
+    from summaries.reading.annotations import Note
 
+__all__ = ["AuditInterrupted", "Failure", "Finding", "RunReport", "Severity", "counts"]
 
-__all__ = ["Failure", "Finding", "Report", "RunReport", "Severity"]
+_LONGEST = 200  # characters of a message in a repr
 
 
 class Severity(IntEnum):
@@ -54,6 +59,13 @@ class Finding:
     count: int = 1
     others: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        parts = [f"{self.code} {self.name}, {self.severity.name}, run={quoted(self.run)}"]
+        parts += [f"tag={quoted(self.tag)}"] * bool(self.tag) + [f"steps={self.steps}"] * bool(self.steps)
+        parts += [f"{counted(len(self.others), 'other tag')}"] * bool(self.others)
+        message = self.message if len(self.message) <= _LONGEST else f"{self.message[:_LONGEST]}…"
+        return f"Finding({', '.join(parts)}: {message!r})"
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -85,6 +97,8 @@ class RunReport:
         failures: what could not be audited.
         logger: the framework that wrote it, judging by its tags or by the configuration; "" if it is unknown.
         main: the tag that stands for it: its main loss, or its reward, or a validation loss; "" if it has none.
+        label: what `gradledger label` said of it: "good", "bad" or "".
+        notes: what `gradledger note` wrote down, by step.
     """
 
     name: str
@@ -97,6 +111,14 @@ class RunReport:
     failures: tuple[Failure, ...] = ()
     logger: str = ""
     main: str = ""
+    label: str = ""
+    notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        parts = [quoted(self.name), counts(self.findings) or "nothing found", counted(self.points, "point")]
+        parts += [f"steps {self.steps[0]} to {self.steps[1]}"] if self.steps else []
+        parts += [f"{counted(len(self.failures), 'part')} not audited"] * bool(self.failures)
+        return f"RunReport({', '.join(parts)})"
 
     @property
     def worst(self) -> Severity | None:
@@ -116,27 +138,20 @@ class RunReport:
         return next((curve for curve in self.curves if curve.tag == self.main), None) or next(losses, None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Report:
-    """What an audit found.
+class AuditInterrupted(KeyboardInterrupt):
+    """An audit was interrupted.
 
-    Attributes:
-        runs: sorted by name.
+    Args:
+        runs: what is known: the reports of the runs that had been audited.
     """
 
-    runs: tuple[RunReport, ...]
+    def __init__(self, runs: Sequence[RunReport]) -> None:
+        super().__init__()
+        self.runs = runs
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings in all runs."""
-        return tuple(finding for run in self.runs for finding in run.findings)
 
-    @property
-    def failures(self) -> tuple[Failure, ...]:
-        """What could not be audited in all runs."""
-        return tuple(failure for run in self.runs for failure in run.failures)
-
-    @property
-    def worst(self) -> Severity | None:
-        """The severity of the worst finding; None if there are no findings."""
-        return max((finding.severity for finding in self.findings), default=None)
+def counts(findings: Iterable[Finding]) -> str:
+    """The number of findings of each severity, in words."""
+    names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+    numbers = Counter(finding.severity for finding in findings)
+    return ", ".join(counted(numbers[severity], name) for severity, name in names.items() if numbers[severity])

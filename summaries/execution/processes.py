@@ -1,154 +1,166 @@
-"""Work in processes, any of which may die: the result of each item, or how its process ended.
+"""An executor of processes, any of which may die: that costs its call, and no other.
 
-    parent ── items ──▶ worker
-    parent ◀─ results ── worker
+    submit ──▶ a thread of this process ══ pipe ══ its process
 
-A worker gets a few items at a time, because messages take time too. If it dies, each of its items is tried again alone,
-which shows the item that causes the death and saves the others. A `ProcessPoolExecutor` cannot do this: if one of its
-processes dies, all remaining work is lost, and there is no telling which item was the cause.
+It exists because the others of one machine do not do that, or are larger: if a process of `ProcessPoolExecutor` or of
+loky dies, all calls are lost, and there is no telling which of them was the cause; Dask's LocalCluster goes on, but
+needs another 21 packages, a scheduler with ports, and seconds to start.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import signal
-from collections import deque
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass
-from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
+from threading import Lock, local
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable
+    from concurrent.futures import Future
     from multiprocessing.connection import Connection
+    from types import TracebackType
 
-__all__ = ["Died", "in_processes"]
+__all__ = ["Processes", "WorkerDiedError"]
 
-Item = TypeVar("Item")
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
-_MOST_AT_A_TIME = 32
 _GONE = (EOFError, OSError)  # what a pipe raises if the other end is gone
+_family = Lock()  # multiprocessing waits for dead children whenever it starts one, and would take the status of ours
 
 
-@dataclass(frozen=True, slots=True)
-class Died:
-    """A process ended before it returned a result.
-
-    Attributes:
-        how: in words, for example "was killed by signal 15".
-    """
-
-    how: str
+class WorkerDiedError(Exception):
+    """A process ended before it returned a result; the message says how."""
 
 
-def in_processes(
-    task: Callable[[Item], Result], items: Sequence[Item], jobs: int
-) -> Iterator[tuple[Item, Result | Died]]:
-    """Run a task on every item, in processes.
+class Processes(Executor):
+    """An executor whose `jobs` threads each have a process, which is started again after it died.
+
+    The future of a call whose process died raises `WorkerDiedError`, which says how. As long as none could be started,
+    it raises `ChildProcessError`. As a context manager that is left by an exception, it ends the processes at once.
 
     Args:
-        task: the function to call with each item. It may be called twice with the same item, and if it raises, its
-            process ends. It must be picklable, like the items and the results. If it has a method `expecting`, that is
-            called with the items that come next, and returns a context manager in which they are worked on.
-        items: what to work on, handed out in this order.
         jobs: number of processes, at least 1. Each starts by importing the main module again.
-
-    Yields:
-        Each item with its result, in the order in which they are done.
-
-    Raises:
-        ChildProcessError: no process can be started.
     """
-    size = max(1, min(_MOST_AT_A_TIME, len(items) // (4 * jobs)))
-    left = deque(items[start : start + size] for start in range(0, len(items), size))
-    workers: dict[Any, _Worker[Item, Result]] = {}
 
-    def start() -> None:
-        worker = _Worker(task)
-        workers[worker.connection] = worker
+    def __init__(self, jobs: int) -> None:
+        self._max_workers = jobs
+        self._threads = ThreadPoolExecutor(jobs)
+        self._own = local()
+        self._workers: set[_Worker] = set()
+        self._started = False
+        self._ended = False
 
-    try:
-        for _ in range(min(jobs, len(left))):
-            start()
-        while workers:
-            for connection in wait(list(workers)):
-                worker = workers[connection]
-                chunk, outcome = worker.receive()
-                if not isinstance(outcome, Died) and left:
-                    worker.send(left.popleft())
-                else:
-                    workers.pop(connection).stop()
-                if isinstance(outcome, Died):
-                    left.extendleft(_alone(chunk))
-                    if left and not workers and not chunk:
-                        raise ChildProcessError(f"cannot start a process to audit in: the last one {outcome.how}")
-                    if left and chunk:
-                        start()
-                yield from _known(chunk, outcome)
-    finally:
-        for worker in workers.values():
+    def submit(self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Result]:
+        """Call a function in a process; it must be picklable, like its arguments and its result."""
+        return self._threads.submit(self._call, (fn, args, kwargs))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes when they have done what was submitted; with `cancel_futures`, at once."""
+        self._ended = cancel_futures
+        if cancel_futures:
+            self._end()
+        self._threads.shutdown(wait, cancel_futures=cancel_futures)
+        if wait:
+            self._end()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shutdown(cancel_futures=error is not None)
+
+    def _end(self) -> None:
+        for worker in list(self._workers):
             worker.stop()
 
-
-def _alone(chunk: Sequence[Item]) -> list[Sequence[Item]]:
-    """The items of a process that died, each to be tried again alone; none if it had only one."""
-    return [[item] for item in reversed(chunk)] if len(chunk) > 1 else []
-
-
-def _known(chunk: Sequence[Item], outcome: Sequence[Result] | Died) -> Iterable[tuple[Item, Result | Died]]:
-    if isinstance(outcome, Died):
-        return [(item, outcome) for item in chunk] if len(chunk) == 1 else []
-    return zip(chunk, outcome, strict=True)
-
-
-class _Worker(Generic[Item, Result]):
-    """A process, and the items that it works on: none until it has reported that it is ready."""
-
-    def __init__(self, task: Callable[[Item], Result]) -> None:
-        context = multiprocessing.get_context("spawn")  # a forked child would inherit locks that it cannot release
-        self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, task), daemon=True)
-        self._process.start()
-        theirs.close()  # otherwise the pipe would outlive the process
-        self._items: Sequence[Item] = ()
-
-    def send(self, items: Sequence[Item]) -> None:
-        """Send it items to work on."""
-        self._items = items
-        with suppress(*_GONE):  # the next receive will notice
-            self.connection.send(items)
-
-    def receive(self) -> tuple[Sequence[Item], Sequence[Result] | Died]:
-        """The items that it worked on, and their results, or how it died."""
-        items, self._items = self._items, ()
+    def _call(self, call: tuple[Any, ...]) -> Any:
+        """Run a call in the process of this thread."""
         try:
-            return items, self.connection.recv()
+            returned, result = self._worker().call(call)
+        except WorkerDiedError:
+            self._workers.discard(self._own.__dict__.pop("worker"))
+            raise
+        if not returned:
+            raise result
+        return result
+
+    def _worker(self) -> _Worker:
+        """The process of this thread, which may have to be started."""
+        if not hasattr(self._own, "worker"):
+            self._own.worker = worker = _Worker()
+            self._workers.add(worker)
+            if self._ended:  # meanwhile
+                worker.stop()
+            try:
+                worker.receive()
+            except WorkerDiedError as error:
+                if not self._started:
+                    raise ChildProcessError(f"cannot start a process to work in: {error}") from None
+                raise
+            self._started = True
+        own: _Worker = self._own.worker
+        return own
+
+
+class _Worker:
+    """A process that makes one call after the other."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")  # a forked child would inherit locks that it cannot release
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        with _family:
+            self._process.start()
+        theirs.close()  # otherwise the pipe would outlive the process
+
+    def call(self, call: tuple[Any, ...]) -> Any:
+        """Whether the call returned, and what it returned or raised."""
+        with suppress(*_GONE):  # receive will notice
+            self._connection.send(call)
+        return self.receive()
+
+    def receive(self) -> Any:
+        """What the process sends.
+
+        Raises:
+            WorkerDiedError: it ended instead.
+        """
+        try:
+            return self._connection.recv()
         except _GONE:
-            self._process.join()
-            return items, Died(_ending(self._process.exitcode or 0))
+            with _family:
+                self._process.join()
+            self._connection.close()
+            raise WorkerDiedError(_ending(self._process.exitcode or 0)) from None
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
-        self.connection.close()
+        """End the process, whatever it is doing; who waits for what it sends is told that it ended."""
         self._process.terminate()
-        self._process.join()
+        with _family:
+            self._process.join()
 
 
 def _ending(code: int) -> str:
     if code >= 0:
-        return f"ended with status {code}"
+        return f"the last one ended with status {code}"
     hint = ", as happens when the system runs out of memory" if code == -9 else ""  # noqa: PLR2004 - SIGKILL
-    return f"was killed by signal {-code}{hint}"
+    return f"the last one was killed by signal {-code}{hint}"
 
 
-def _serve(connection: Connection, task: Callable[[Item], Result]) -> None:
+def _serve(connection: Connection) -> None:
     """The main function of a process: report that it is ready, then work until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the signal too, and decides
-    results: list[Result] = []
-    expecting = getattr(task, "expecting", nullcontext)
     with suppress(*_GONE):
+        connection.send(None)
         while True:
-            connection.send(results)
-            items = connection.recv()
-            with expecting(items):
-                results = [task(item) for item in items]
+            connection.send(_answer(connection.recv_bytes()))
+
+
+def _answer(pickled: bytes) -> tuple[bool, object]:
+    try:
+        fn, args, kwargs = pickle.loads(pickled)  # noqa: S301 - it comes from the parent, as the program does
+        return True, fn(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - it is raised again by the future
+        return False, error

@@ -7,6 +7,7 @@ default limits are TensorFlow's: 0 and plus and minus 1e-12 * 1.1^k, up to 1e20.
 from __future__ import annotations
 
 import math
+import struct
 import sys
 from functools import cache
 from importlib.util import find_spec
@@ -16,20 +17,26 @@ import numpy as np
 
 from summaries.values import as_array, as_count, as_float, check_tag
 from summaries.wire.pb import HistogramProto, Summary
+from summaries.wire.protobuf import varint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    # Edges, counts, and (the smallest value, the largest, how many, their sum, the sum of their squares).
+    _Counted = tuple[NDArray[np.float64], NDArray[Any], tuple[float, ...]]
+
 __all__ = ["all_finite", "check_bins", "histogram", "histogram_raw", "make_histogram"]
 
 _MAX_BINS = 4096  # 'auto' and similar rules may ask for billions when values lie far apart
 _MOST_BINS = 1 << 20  # the most that a caller may ask for by number
 _OUTERMOST = 1e20  # where TensorFlow's bins end
-_LARGE = 1 << 17  # elements: the compiled counter is for larger arrays,
+_SMALL = 1 << 9  # elements: NumPy counts fewer as fast as the compiled counter
+_LARGE = 1 << 17  # elements: only for such arrays is the compiled counter loaded,
 _MANY = 1 << 24  # and is loaded after this many in such arrays: counting them took as long as loading it does
 _BLOCK = 1 << 12  # elements: that many float32 squares are summed in float32, and the sums in float64
+_DOUBLE = struct.Struct("<d")
 _large_elements = 0
 
 
@@ -140,28 +147,50 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
 
 def make_histogram(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int | None = None) -> HistogramProto:
     """The HistogramProto of an array that is not empty, for bins that `check_bins` accepted."""
-    values = _finite(array.reshape(-1))
-    if not values.size:  # nothing but NaN
+    values = array.reshape(-1)
+    fast = isinstance(bins, str) and bins == "tensorflow" and _is_compiled_worth_it(values)
+    counted = (_tallied(values) if fast else None) or _counted(values, bins)
+    if counted is None:  # nothing but NaN
         return HistogramProto(bucket_limit=[0.0], bucket=[0.0])
-    lowest, highest = float(values.min()), float(values.max())
-    edges = _edges(values, bins, lowest, highest)
-    if isinstance(bins, str) and bins == "tensorflow" and _is_compiled_worth_it(values):
-        counts, total, squares = _tallied(values, edges)
-    else:
-        counts = np.histogram(values, edges)[0]
-        total, squares = float(np.sum(values, dtype=np.float64)), _sum_of_squares(values)
+    edges, counts, moments = counted
     if max_bins is not None:
         edges, counts = _join(edges, counts, max_bins)
-    limits, counts = _trim(edges, counts)
-    return HistogramProto(
-        min=lowest,
-        max=highest,
-        num=values.size,
-        sum=total,
-        sum_squares=squares,
-        bucket_limit=limits.tolist(),
-        bucket=counts.tolist(),
-    )
+    return _encoded(*_trim(edges, counts), moments)
+
+
+def _counted(values: NDArray[Any], bins: Any) -> _Counted | None:
+    """What NumPy counts; None if there is nothing but NaN."""
+    values = _finite(values)
+    if not values.size:
+        return None
+    lowest, highest = float(values.min()), float(values.max())
+    edges = _edges(values, bins, lowest, highest)
+    total = float(np.sum(values, dtype=np.float64))
+    moments = lowest, highest, values.size, total, _sum_of_squares(values)
+    return edges, np.histogram(values, edges)[0], moments
+
+
+def _tallied(values: NDArray[np.float32]) -> _Counted | None:
+    """What the compiled counter counts; None if not all values are finite."""
+    from summaries.kinds.tally import tally  # noqa: PLC0415 - needs numba
+
+    inner = tensorflow_edges()
+    counts, total, squares, lowest, highest = tally(values, inner)
+    if not math.isfinite(squares):
+        return None
+    edges = _edges(values, "tensorflow", lowest, highest)
+    first, last = np.searchsorted(edges, (inner[0], inner[-1]))
+    counts[-2] += 0 if last + 1 < len(edges) else counts[-1]  # the last bin includes its upper edge
+    return edges, counts[1 - first : len(edges) - first], (lowest, highest, values.size, total, squares)
+
+
+def _encoded(limits: NDArray[np.float64], counts: NDArray[Any], moments: tuple[float, ...]) -> HistogramProto:
+    """The message, from its bytes: given a list for each of hundreds of bins, protobuf takes longer than counting."""
+    data = b"".join(bytes([8 * field + 1]) + _DOUBLE.pack(value) for field, value in enumerate(moments, 1))
+    for field, column in enumerate((limits, counts), 6):
+        packed = column.astype("<f8").tobytes()
+        data += bytes([8 * field + 2]) + varint(len(packed)) + packed
+    return HistogramProto.FromString(data)
 
 
 def _sum_of_squares(values: NDArray[Any]) -> float:
@@ -178,21 +207,14 @@ def _sum_of_squares(values: NDArray[Any]) -> float:
 def _is_compiled_worth_it(values: NDArray[Any]) -> bool:
     """Whether the compiled counter accepts these values, and loading it pays off soon."""
     global _large_elements  # noqa: PLW0603 - a hint that threads may miscount
-    if values.dtype != np.float32 or not _LARGE <= values.size < 1 << 32 or not values.flags.c_contiguous:
+    if values.dtype != np.float32 or not _SMALL <= values.size < 1 << 32 or not values.flags.c_contiguous:
+        return False
+    if "summaries.kinds.tally" in sys.modules:
+        return True
+    if values.size < _LARGE:
         return False
     _large_elements += values.size
     return "numba" in sys.modules or (_large_elements > _MANY and find_spec("numba") is not None)
-
-
-def _tallied(values: NDArray[np.float32], edges: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
-    """The counts in TensorFlow's bins, as far as `edges` reach; the sum, and the sum of squares."""
-    from summaries.kinds.tally import tally  # noqa: PLC0415 - needs numba
-
-    inner = tensorflow_edges()
-    counts, total, squares = tally(values, inner)
-    first, last = np.searchsorted(edges, (inner[0], inner[-1]))
-    counts[-2] += 0 if last + 1 < len(edges) else counts[-1]  # the last bin includes its upper edge
-    return counts[1 - first : len(edges) - first], total, squares
 
 
 def _finite(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Counting a large float32 array into TensorFlow's bins, compiled. Needs numba. Pure (no I/O).
+"""Counting a float32 array into TensorFlow's bins, compiled; on two processors if it is large. Needs numba.
 
 Each bin is a tenth wider than the one before, and the upper 16 bits of a float32 give its value to within a 128th. So a
 table over those bits gives each value's bin, or the one below if an edge falls between; one comparison decides.
@@ -6,8 +6,10 @@ table over those bits gives each value's bin, or the one below if an edge falls 
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from typing import TYPE_CHECKING
+from threading import Thread
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,26 +18,64 @@ from summaries.wire.compiled.primitives import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["tally"]
+__all__ = ["Tally", "tally"]
 
-_BLOCK = 1 << 12  # values: stays in the L1 cache between the two loops
+_BLOCK = 1 << 12  # values: stays in the L1 cache between the loops
+_SHARED = 1 << 18  # values: counting half of them takes longer than starting a thread
 _ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
 
 
-def tally(values: NDArray[np.float32], edges: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
+class Tally(NamedTuple):
+    """What was counted.
+
+    Attributes:
+        counts: int64[m + 1], how many values have so many edges at or below them; of no meaning if a sum is not finite.
+        total: the sum of the values, finite if all values are.
+        squares: the sum of their squares.
+        lowest: the smallest value.
+        highest: the largest value.
+    """
+
+    counts: NDArray[np.int64]
+    total: float
+    squares: float
+    lowest: float
+    highest: float
+
+
+def tally(values: NDArray[np.float32], edges: NDArray[np.float64]) -> Tally:
     """Count the values by the number of edges at or below them.
 
     Args:
-        values: float32[n], contiguous, finite; n is less than 2**32.
+        values: float32[n], contiguous; n is at least 1 and less than 2**32.
         edges: float64[m], ascending; no two of them fall between float32 numbers of equal upper halves.
-
-    Returns:
-        The counts, int64[m + 1]; the sum of the values; and the sum of their squares.
     """
-    thresholds, below = _tables(edges.tobytes())
+    tables = _tables(edges.tobytes())
+    if len(values) < _SHARED or _processors() == 1:
+        return _counted(values, tables)
+    half = len(values) // 2
+    first: list[Tally] = []
+    thread = Thread(target=lambda: first.append(_counted(values[:half], tables)))
+    thread.start()
+    second = _counted(values[half:], tables)
+    thread.join()
+    return _sum_of(first[0], second)
+
+
+def _processors() -> int:
+    return os.cpu_count() or 1
+
+
+def _counted(values: NDArray[np.float32], tables: tuple[NDArray[np.float32], NDArray[np.uint32]]) -> Tally:
+    thresholds, below = tables
     counts = np.zeros((_ROWS, len(thresholds)), np.uint32)
-    total, squares = _tally(values, values.view(np.uint32), thresholds, below, counts.reshape(-1))
-    return counts.sum(axis=0, dtype=np.int64), total, squares
+    total, squares = _tally(values, values.view(np.uint32), thresholds, below, *counts)
+    return Tally(counts.sum(axis=0, dtype=np.int64), total, squares, float(values.min()), float(values.max()))
+
+
+def _sum_of(one: Tally, two: Tally) -> Tally:
+    lowest, highest = min(one.lowest, two.lowest), max(one.highest, two.highest)
+    return Tally(one.counts + two.counts, one.total + two.total, one.squares + two.squares, lowest, highest)
 
 
 @cache
@@ -54,15 +94,31 @@ def _tables(edges: bytes) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
     return thresholds, np.searchsorted(thresholds[:-1], numbers, side="right").astype(np.uint32)
 
 
+@compiled()
+def _count(
+    row: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    bits: NDArray[np.uint32],
+    at: np.uint64,
+    thresholds: NDArray[np.float32],
+    below: NDArray[np.uint32],
+) -> None:
+    """Count one value in a row of counters. Indices without a sign need no test for counting from the end."""
+    edge = below[bits[at] >> np.uint32(16)]
+    row[np.uint64(edge) + np.uint64(values[at] >= thresholds[edge])] += np.uint32(1)
+
+
 @compiled(fastmath={"reassoc", "contract"})  # the sums may be taken in any order
 def _tally(
     values: NDArray[np.float32],
     bits: NDArray[np.uint32],
     thresholds: NDArray[np.float32],
     below: NDArray[np.uint32],
-    counts: NDArray[np.uint32],
+    row_0: NDArray[np.uint32],
+    row_1: NDArray[np.uint32],
+    row_2: NDArray[np.uint32],
+    row_3: NDArray[np.uint32],
 ) -> tuple[float, float]:
-    row = np.uint64(len(thresholds))
     total = squares = 0.0
     for start in range(0, len(values), _BLOCK):
         block, halves = values[start : start + _BLOCK], bits[start : start + _BLOCK]
@@ -70,8 +126,12 @@ def _tally(
             wide = np.float64(block[i])
             total += wide
             squares += wide * wide
-        for i in range(len(block)):
-            edge = below[halves[i] >> np.uint32(16)]
-            place = np.uint64(edge) + np.uint64(block[i] >= thresholds[edge])
-            counts[np.uint64(i & (_ROWS - 1)) * row + place] += np.uint32(1)
+        whole = len(block) - len(block) % _ROWS
+        for i in range(0, whole, _ROWS):
+            _count(row_0, block, halves, np.uint64(i), thresholds, below)
+            _count(row_1, block, halves, np.uint64(i + 1), thresholds, below)
+            _count(row_2, block, halves, np.uint64(i + 2), thresholds, below)
+            _count(row_3, block, halves, np.uint64(i + 3), thresholds, below)
+        for i in range(whole, len(block)):
+            _count(row_0, block, halves, np.uint64(i), thresholds, below)
     return total, squares

@@ -7,7 +7,7 @@ compiled scanner, `ScannedRows` takes the rows and places that it recognizes, an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from google.protobuf.message import DecodeError
@@ -20,6 +20,7 @@ from summaries.wire.layout import (
     CLASS_NONE,
     CLASS_OTHER,
     CLASS_SCALAR,
+    CLASS_SKIPPED,
     KIND_AUDIO,
     KIND_HISTOGRAM,
     KIND_IMAGE,
@@ -32,11 +33,17 @@ from summaries.wire.records import HEADER_BYTES
 from summaries.wire.tensors import scalar_value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from summaries.reading.ranges import Part
     from summaries.reading.rows import Workspace
     from summaries.storage.protocols import StoredFile
     from summaries.wire.batches import Batch
 
-__all__ = ["Collector", "NonSummaryEvent", "Tag"]
+    Read = Callable[["Collector", StoredFile, int], int]
+    """Reads a file with `Collector.read_part` from an offset to its end, which it returns."""
+
+__all__ = ["Collector", "NonSummaryEvent", "Tag", "is_scalars"]
 
 _KINDS = {
     "image": KIND_IMAGE,
@@ -76,11 +83,13 @@ class Collector:
     Args:
         workspace: scratch memory, not shared while the collector reads.
         fast: whether to use the compiled scanner.
+        wanted: whether a tag is wanted; None for every tag.
+        read: reads a file, as whole or in parts; None reads it as a whole.
 
     Attributes:
         rows: the scalars and places.
         files: the files that were read, in order.
-        tags: the tags by name, in order of first appearance.
+        tags: the wanted tags by name, in order of first appearance. The others have numbers too.
         non_summary_events: the events that do not carry a summary.
         session_logs: (step, wall_time, log) of each session log.
         starts: (mark, step) of each session log with status START. The mark separates the points before it from those
@@ -92,11 +101,22 @@ class Collector:
         settled: how much of the last file was read, in bytes, without a record that has only begun.
     """
 
-    def __init__(self, workspace: Workspace, *, fast: bool) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        fast: bool,
+        wanted: Callable[[str], bool] | None = None,
+        read: Read | None = None,
+    ) -> None:
         self.rows = _rows(workspace, fast)
+        self.fast = fast
+        self._read = read or Collector.read_part
         self._add_row = self.rows.rows.append
         self.files: list[StoredFile] = []
         self.tags: dict[str, Tag] = {}
+        self._wanted = wanted
+        self._skipped: dict[str, int] = {}
         self.non_summary_events: list[NonSummaryEvent] = []
         self.session_logs: list[tuple[int, float, SessionLog]] = []
         self.starts: list[tuple[int, int]] = []
@@ -112,11 +132,15 @@ class Collector:
         Raises:
             OSError: the file cannot be read.
         """
-        self.files.append(file)
+        self.begin(file)
         self.file_marks.append(self.rows.points.mark())
+        self._read_from(file, 0)
+
+    def begin(self, file: StoredFile) -> None:
+        """Take what is read next for the contents of this file."""
+        self.files.append(file)
         self.versions.append("")
         self.records.append(0)
-        self._read_from(file, 0)
 
     def read_more(self, file: StoredFile, start: int) -> None:
         """Read what was added to the last file since it was read.
@@ -135,21 +159,75 @@ class Collector:
 
     def _read_from(self, file: StoredFile, start: int) -> None:
         before = len(self.faults)
-        with file.open(start) as opened:
-            end, records = self.rows.read(opened, len(self.files) - 1, self._take, start, self.records[-1])
-        self.rows.flush()
-        self.records[-1] = records
+        end = self._read(self, file, start)
         found = self.faults[before:] if end else [empty_file()]
         tails = [fault.offset for fault in found if fault.kind is FaultKind.UNFINISHED_TAIL]
         self.settled = min([end, *tails])
-        if not records:
+        if not self.records[-1]:
             found = [no_event_file(fault, end) for fault in found]
         self.faults[before:] = [fault.located(file.path) for fault in found]
+
+    def read_part(self, file: StoredFile, start: int, stop: int | None = None) -> int:
+        """Read the records and faults that begin in a part of the last file.
+
+        Args:
+            file: the file.
+            start: where a record or a fault begins, in bytes.
+            stop: where the part ends; None reads to the file's current end.
+
+        Returns:
+            Where the first record or fault behind the part begins, or the file's length in bytes.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        with file.open(start, stop) as opened:
+            number = len(self.files) - 1
+            end, self.records[-1] = self.rows.read(opened, number, self._take, start, self.records[-1], stop)
+        self.rows.flush()
+        return end
+
+    def names(self) -> list[str]:
+        """The name of each tag number, wanted or not."""
+        names = [""] * (len(self.tags) + len(self._skipped))
+        for tag in self.tags.values():
+            names[tag.number] = tag.name
+        for name, number in self._skipped.items():
+            names[number] = name
+        return names
+
+    def know(self, names: Iterable[str], metadata: Mapping[str, SummaryMetadata]) -> None:
+        """Take these tags, and the first metadata of some, for what was read before."""
+        for name in names:
+            if name not in self.tags:
+                self._new_tag(name)
+        for name, first in metadata.items():
+            if self.tags[name].metadata is None:
+                self._describe(self.tags[name], first)
+
+    def metadata(self) -> dict[str, SummaryMetadata]:
+        """The first metadata of each wanted tag that has one."""
+        return {tag.name: tag.metadata for tag in self.tags.values() if tag.metadata is not None}
+
+    def absorb(self, part: Part) -> None:
+        """Add what another collector read behind that which was read here; `part` loses its points."""
+        self.know(part.names, part.metadata)
+        numbers = [self.tags[name].number if name in self.tags else self._skipped[name] for name in part.names]
+        file, marks, records = len(self.files) - 1, self.rows.points.marks, self.records[-1]
+        self.rows.absorb(part.points, part.places, numbers, file)
+        self.starts += [(mark + marks, step) for mark, step in part.starts]
+        self.session_logs += part.session_logs
+        self.non_summary_events += [event._replace(file=file) for event in part.non_summary_events]
+        self.faults += [replace(fault, record=fault.record + records) for fault in part.faults]
+        self.records[-1] += part.records
+        if not records:
+            self.versions[-1] = part.version
 
     def add(self, tag: str, step: int, wall_time: float, value: float) -> None:
         """Take a scalar that comes from no file."""
         known = self.tags.get(tag) or self._new_tag(tag)
-        self.rows.points.append(known.number, step, wall_time, value)
+        if known is not None:
+            self.rows.points.append(known.number, step, wall_time, value)
 
     def _take(self, item: Batch | Fault) -> None:
         if isinstance(item, Fault):
@@ -176,6 +254,8 @@ class Collector:
                 and (tag.metadata is not None or not value.HasField("metadata"))
             ):
                 self._add_row((step, wall_time, value.simple_value, tag.number))
+                return
+            if value.tag in self._skipped:
                 return
         self._unusual(event, data, offset, number)
 
@@ -212,9 +292,11 @@ class Collector:
         for i, value in enumerate(values):
             name = value.tag
             tag = self.tags.get(name) or self._new_tag(name)
+            if tag is None:
+                continue
             what = value.WhichOneof("value")
             if tag.metadata is None and value.HasField("metadata"):
-                self._describe(tag, value.metadata)
+                self._describe(tag, SummaryMetadata.FromString(value.metadata.SerializeToString()))
             if what is None:
                 continue
             if what == "simple_value":
@@ -233,16 +315,23 @@ class Collector:
             if i % PLACE_CAPACITY == 0:
                 rows.flush_if_full()
 
-    def _new_tag(self, name: str) -> Tag:
-        tag = self.tags[name] = Tag(len(self.tags), name)
+    def _new_tag(self, name: str) -> Tag | None:
+        """Number a tag that is new; None if it is not wanted."""
+        if name in self._skipped:
+            return None
+        number = len(self.tags) + len(self._skipped)
         self.rows.add_tag(name)
+        if self._wanted is not None and not self._wanted(name):
+            self._skipped[name] = number
+            self.rows.set_class(number, CLASS_SKIPPED)
+            return None
+        tag = self.tags[name] = Tag(number, name)
         return tag
 
     def _describe(self, tag: Tag, metadata: SummaryMetadata) -> None:
         """Keep a tag's first metadata; later metadata is ignored."""
-        tag.metadata = SummaryMetadata.FromString(metadata.SerializeToString())
-        scalars = metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR
-        tag.tag_class = CLASS_SCALAR if scalars else CLASS_OTHER
+        tag.metadata = metadata
+        tag.tag_class = CLASS_SCALAR if is_scalars(metadata) else CLASS_OTHER
         self.rows.set_class(tag.number, tag.tag_class)
 
     def _session_log(self, event: Event) -> None:
@@ -250,6 +339,11 @@ class Collector:
         self.session_logs.append((event.step, event.wall_time, log))
         if log.status == SessionLog.START:
             self.starts.append((self.rows.mark(), event.step))
+
+
+def is_scalars(metadata: SummaryMetadata) -> bool:
+    """Whether the tensors of a tag with this first metadata are scalars."""
+    return metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR
 
 
 def _rows(workspace: Workspace, fast: bool) -> Rows:

@@ -6,6 +6,7 @@ import mmap
 import sys
 from array import array
 from bisect import bisect_right
+from collections import deque
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,14 @@ import numpy as np
 from summaries.wire.layout import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Epochs", "Points", "sorted_rows"]
+    Spread = Callable[[Block, NDArray[np.int64], NDArray[np.int64]], object]
+    """A block, sorted by tag; int64[t], the points of each tag; int64[t, 3], the addresses where they belong."""
+
+__all__ = ["Epochs", "LaterPoints", "Points", "sorted_rows"]
 
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
@@ -81,6 +85,7 @@ class Points:
 
     Attributes:
         marks: the number of marks.
+        keeps_blocks: whether the blocks that are added must not be written to afterwards.
 
     >>> from summaries.wire.layout import ROW
     >>> points = Points()
@@ -91,6 +96,8 @@ class Points:
     >>> points.columns()[1].value, points.epochs(1).before(mark)
     (array([3., 5., 6.]), 2)
     """
+
+    keeps_blocks = False
 
     def __init__(self) -> None:
         self.marks = 0
@@ -108,9 +115,32 @@ class Points:
             self._columns(tag).extend(block, first, first + n, self.marks)
             first += n
 
+    def _room_for(self, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64[t, 3]: the addresses at which so many more points of each tag now belong: steps, wall times, values."""
+        pairs = zip(tags.tolist(), counts.tolist(), strict=True)
+        return np.array([self._columns(tag).room_for(n, self.marks) for tag, n in pairs], np.int64)
+
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""
         self._columns(tag).append(step, wall_time, value, self.marks)
+
+    def absorb(self, later: LaterPoints, numbers: Sequence[int], spread: Spread | None = None) -> None:
+        """Add the points and marks of a later part of the run, which loses them.
+
+        Args:
+            later: the part.
+            numbers: for each of its tags, the number of the tag here.
+            spread: copies the points of a block to the addresses of each tag; None adds them as `add` does.
+        """
+        before, number_of = self.marks, np.array(numbers, np.int64)
+        while later.blocks:
+            mark, block, tags, counts = later.blocks.popleft()
+            self.marks = before + mark
+            if spread is None:
+                self.add(block, number_of[tags], counts)
+            else:
+                spread(block, counts, self._room_for(number_of[tags], counts))
+        self.marks = before + later.marks
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number.
@@ -128,6 +158,28 @@ class Points:
         while len(self._tags) <= tag:
             self._tags.append(_Columns())
         return self._tags[tag]
+
+
+class LaterPoints(Points):
+    """The points of a part of a run that is read before what precedes it: kept as they come, for `Points.absorb`.
+
+    Attributes:
+        blocks: what was added, in order, each with the number of marks before it.
+    """
+
+    keeps_blocks = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: deque[tuple[int, Block, NDArray[np.int64], NDArray[np.int64]]] = deque()
+
+    def add(self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Add points as `Points.add` does; they are kept, not copied."""
+        self.blocks.append((self.marks, block, tags, counts))
+
+    def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
+        """Add one point."""
+        self.add(Block(np.array([step]), np.array([wall_time]), np.array([value])), np.array([tag]), np.array([1]))
 
 
 class _Columns:
@@ -153,6 +205,14 @@ class _Columns:
             for own, column in zip(self._arrays, block, strict=True):
                 own[start:stop] = column[first:last]
         self.epochs.add(epoch, last - first)
+
+    def room_for(self, count: int, epoch: int) -> list[int]:
+        """Add points without their contents; return the address of the first one in each column."""
+        start, stop = self.epochs.length, self.epochs.length + count
+        if stop > self._room:
+            self._grow(max(stop, 2 * self._room, _MIN_ROWS))
+        self.epochs.add(epoch, count)
+        return [column.__array_interface__["data"][0] + 8 * start for column in self._arrays]
 
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
         at = self.epochs.length

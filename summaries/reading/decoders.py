@@ -5,10 +5,11 @@ Old and new style decode to the same: a histogram is an array of buckets, whethe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summaries.reading.media import Audio, Images
 from summaries.wire.tensors import decode_tensor
 
 if TYPE_CHECKING:
@@ -18,33 +19,7 @@ if TYPE_CHECKING:
 
     from summaries.wire.pb import Summary
 
-__all__ = ["AUDIO", "DECODERS", "HISTOGRAMS", "IMAGES", "TENSORS", "TEXTS", "Audio", "Images"]
-
-
-class Images(NamedTuple):
-    """Images of one step.
-
-    Attributes:
-        width: in pixels.
-        height: in pixels.
-        encoded: each image's bytes, as PNG, JPEG or GIF.
-    """
-
-    width: int
-    height: int
-    encoded: tuple[bytes, ...]
-
-
-class Audio(NamedTuple):
-    """Clips of one step.
-
-    Attributes:
-        encoded: each clip's bytes, as WAV in most cases.
-        labels: each clip's label, "" if it has none.
-    """
-
-    encoded: tuple[bytes, ...]
-    labels: tuple[str, ...]
+__all__ = ["AUDIO", "DECODERS", "HISTOGRAMS", "IMAGES", "TENSORS", "TEXTS"]
 
 
 def _histogram(value: Summary.Value) -> NDArray[np.float64]:

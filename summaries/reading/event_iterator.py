@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import Storage, StoredFile
 
-__all__ = ["empty_file", "events_at", "events_of", "no_event_file", "read_events", "summary_iterator"]
+__all__ = [
+    "empty_file",
+    "events_at",
+    "events_of",
+    "no_event_file",
+    "read_events",
+    "records_of",
+    "summary_iterator",
+]
 
 
 def summary_iterator(
@@ -132,6 +140,12 @@ def events_at(
 def events_of(file: StoredFile, on_fault: Callable[[Fault], object]) -> Iterator[Event]:
     """`read_events` for a file that was listed, with a function to handle faults."""
     return _events(_items(file.storage, file), file.path, on_fault)
+
+
+def records_of(file: StoredFile) -> Iterator[Batch | Fault]:
+    """Yield the records of a file that was listed, in batches, and the faults between them, in order."""
+    for item in _items(file.storage, file):
+        yield item.located(file.path) if isinstance(item, Fault) else item
 
 
 def _remote_events(storage: Storage, path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from summaries.errors import FaultKind
 from summaries.reading.collector import Collector
-from summaries.reading.run import Run, use_fast, workspace
+from summaries.reading.fast import use_fast
+from summaries.reading.rows import workspace
+from summaries.reading.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

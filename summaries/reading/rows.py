@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import local
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +13,12 @@ from summaries.wire.batches import BatchParser
 from summaries.wire.layout import CAPACITY, PLACE, PLACE_CAPACITY, ROW, Block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
+    from summaries.reading.columns import LaterPoints, Spread
     from summaries.storage.protocols import ReadableFile
     from summaries.wire.batches import Batch
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     Take = Callable[[Batch | Fault], None]
 
-__all__ = ["FEW_ROWS", "Rows", "Workspace"]
+__all__ = ["FEW_ROWS", "Rows", "Workspace", "room_for", "workspace"]
 
 _BUFFER_BYTES = 1 << 20
 FEW_ROWS = 16
@@ -41,8 +43,24 @@ class Workspace:
     def __init__(self) -> None:
         self.rows = np.zeros(CAPACITY, ROW)
         self.places = np.zeros(PLACE_CAPACITY, PLACE)
-        self.sorted = Block(np.empty(CAPACITY, np.int64), np.empty(CAPACITY), np.empty(CAPACITY))
+        self.sorted = room_for(CAPACITY)
         self.buffer = np.empty(_BUFFER_BYTES, np.uint8)
+
+
+def room_for(rows: int) -> Block:
+    """A block for so many points, to be filled."""
+    return Block(np.empty(rows, np.int64), np.empty(rows), np.empty(rows))
+
+
+_threads = local()
+
+
+def workspace() -> Workspace:
+    """The scratch memory of this thread."""
+    if not hasattr(_threads, "workspace"):
+        _threads.workspace = Workspace()
+    space: Workspace = _threads.workspace
+    return space
 
 
 class Rows:
@@ -57,14 +75,18 @@ class Rows:
         settled_places: PLACE[n] in pieces, in order.
     """
 
+    _spread: Spread | None = None
+
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.places: list[Place] = []
         self.points = Points()
         self.settled_places: list[NDArray[np.void]] = []
 
-    def read(self, opened: ReadableFile, file: int, take: Take, start: int = 0, number: int = 0) -> tuple[int, int]:
-        """Read one file to its current end.
+    def read(
+        self, opened: ReadableFile, file: int, take: Take, start: int = 0, number: int = 0, stop: int | None = None
+    ) -> tuple[int, int]:
+        """Read one file to its current end, or a part of it.
 
         Args:
             opened: the file.
@@ -72,22 +94,25 @@ class Rows:
             take: called with each batch of records that are not handled here, and each fault, in order.
             start: where to begin, in bytes: where a record starts.
             number: the number of records before that.
+            stop: read only records, and faults, that begin before this offset; None reads to the end.
 
         Returns:
-            The file's length in bytes, and its number of records.
+            Where the rest of the file begins, or its length in bytes; and the number of records before that.
 
         Raises:
             OSError: the file cannot be read.
         """
-        parser = BatchParser(start, number)
+        parser = BatchParser(start, number, stop)
         end = start
         for chunk in chunks(opened, start):
             end += len(chunk)
             for item in parser.feed(chunk):
                 take(item)
+            if parser.stopped is not None:
+                return parser.stopped, parser.number
         for item in parser.close():
             take(item)
-        return end, parser.number
+        return end if parser.stopped is None else parser.stopped, parser.number
 
     def add_tag(self, name: str) -> None:
         """Register the name of the next tag number."""
@@ -116,6 +141,24 @@ class Rows:
         """Separate what was read so far from what follows; return the mark's number, as in `Points`."""
         self.flush()
         return self.points.mark()
+
+    def absorb(
+        self, points: LaterPoints, places: Iterable[NDArray[np.void]], numbers: Sequence[int], file: int
+    ) -> None:
+        """Add the points and places of a later part of the run.
+
+        Args:
+            points: the points, which are moved.
+            places: the places, in pieces; they are changed.
+            numbers: for each tag of the part, its number here.
+            file: the number of the file that the places are in.
+        """
+        for piece in places:
+            piece["tag"] = np.array(numbers, np.int32)[piece["tag"]]
+            piece["file"] = file
+            piece["epoch"] += self.points.marks
+            self.settled_places.append(piece)
+        self.points.absorb(points, numbers, self._spread)
 
     def _settle_places(self, places: NDArray[np.void]) -> None:
         places["epoch"] = self.points.marks

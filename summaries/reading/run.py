@@ -2,62 +2,47 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import sys
-from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
-from importlib.util import find_spec
-from itertools import chain, pairwise
-from threading import local
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from summaries.reading import decoders, tables
+from summaries.execution.tasks import Died, run_tasks
+from summaries.patterns import several
+from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
-from summaries.reading.columns import Epochs
+from summaries.reading.fast import use_fast
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
+from summaries.reading.items import in_order, items_by_kind
+from summaries.reading.ranges import CUT_BYTES, InRanges
 from summaries.reading.restarts import SessionStarts
-from summaries.reading.rows import Workspace
-from summaries.reading.series import Items, Series
+from summaries.reading.rows import workspace
+from summaries.reading.series import Items, Scalars, Series
+from summaries.reading.tables import Tabular
 from summaries.storage.logdir import run_directories, run_files
 from summaries.storage.protocols import ReplacedError, expecting
-from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from concurrent.futures import Executor
 
-    import pandas as pd
-    import pyarrow as pa
+    from matplotlib.axes import Axes
 
     from summaries.errors import Fault
+    from summaries.patterns import Patterns
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "use_fast", "workspace"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
 
-_FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
-_HINT_BYTES = 64 << 20
 _MOST_REPLACED = 3  # so often a run is read again because one of its files was replaced meanwhile
-_logger = logging.getLogger("summaries")
-_BUCKETS = {KIND_HISTOGRAM: decoders.HISTOGRAMS, KIND_IMAGE: decoders.IMAGES, KIND_AUDIO: decoders.AUDIO}
-_PLUGINS = {
-    "histograms": ("histograms", decoders.HISTOGRAMS),
-    "images": ("images", decoders.IMAGES),
-    "audio": ("audio", decoders.AUDIO),
-    "text": ("texts", decoders.TEXTS),
-    "pr_curves": ("pr_curves", decoders.TENSORS),
-    "mesh": ("meshes", decoders.TENSORS),
-}
-_OLD_STYLE = {KIND_HISTOGRAM: "histograms", KIND_IMAGE: "images", KIND_AUDIO: "audio"}
 
 
-class Run:
+class Run(Tabular):
     """The contents of the event files of one run.
 
     Attributes:
@@ -89,16 +74,44 @@ class Run:
         self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
         self._places = tuple(collector.rows.settled_places)
         self._points = collector.rows.points
-        self.scalars: dict[str, Series] = {
+        columns = self._points.columns(copy=copy)
+        series = {
             tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
-            for number, (tag, block) in enumerate(zip(self.tags, self._points.columns(copy=copy), strict=False))
-            if len(block.step)
+            for tag, number in self._numbers.items()
+            if number < len(columns) and len((block := columns[number]).step)
         }
+        self.scalars = Scalars(series)
 
     def __repr__(self) -> str:
         points = sum(map(len, self.scalars.values()))
         counts = {"file": len(self.files), "tag": len(self.tags), "scalar": points, "fault": len(self.faults)}
         return f"Run({', '.join(counted(number, noun) for noun, number in counts.items())})"
+
+    def _repr_html_(self) -> str:
+        from summaries.reading.display import run_html  # noqa: PLC0415 - for notebooks only
+
+        return run_html(self)
+
+    def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
+        """Plot scalars: in one plot with a legend, or each tag in its own.
+
+        Args:
+            tags: patterns, such as "loss*" or ["train/*", "lr"]; `*` crosses slashes. None plots all, up to 50.
+            ax: the axes to draw in; None makes a figure.
+            subplots: whether each tag has a plot of its own.
+            options: `x`, `smoothing`, `logy` and others as in `Series.plot`.
+
+        Returns:
+            The matplotlib Axes; with `subplots`, an array of them, in the order of the tags.
+
+        Raises:
+            KeyError: no scalar has such a tag; the message names the nearest ones.
+            ValueError: there are more than 50 tags, or an option has an invalid value.
+            ImportError: matplotlib is missing; the message says how to install it.
+        """
+        from summaries.reading.plots import plot_scalars  # noqa: PLC0415 - for those who draw
+
+        return plot_scalars(self.scalars, tags, ax, subplots=subplots, **options)
 
     def file_starts(self, tag: str) -> list[int]:
         """For each file, the number of a tag's scalars in the files before it."""
@@ -141,38 +154,10 @@ class Run:
         return self._items["tensors"]
 
     @cached_property
-    def _items(self) -> Mapping[str, dict[str, Items]]:
-        found: dict[str, dict[str, Items]] = defaultdict(dict)
-        if not self._places:
-            return found
-        places = np.concatenate(self._places)
-        keys = places["tag"].astype(np.int64) << 8 | places["kind"]
-        order = np.argsort(keys, kind="stable")
-        self._places = ((places := places[order]),)
-        steps, wall_times = places["step"].copy(), places["wall_time"].copy()
-        firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-        numbers, kinds = places["tag"][firsts].tolist(), places["kind"][firsts].tolist()
-        bounds = pairwise([*firsts.tolist(), len(places)])
-        restarted = len(self._starts) > 0
-        for number, kind, (first, last) in zip(numbers, kinds, bounds, strict=True):
-            own = places[first:last]
-            tag = self.tags[number]
-            bucket, decoder = self._bucket(tag, kind)
-            restarts = self._starts.restarts(Epochs.of(own["epoch"])) if restarted else ()
-            found[bucket][tag] = Items(
-                tag, steps[first:last], wall_times[first:last], own, self._stored, decoder, restarts
-            )
-        return found
-
-    def _bucket(self, tag: str, kind: int) -> tuple[str, int]:
-        """The attribute that contains values of this kind, and their decoder."""
-        if kind in _OLD_STYLE:
-            return _OLD_STYLE[kind], _BUCKETS[kind]
-        metadata = self.metadata.get(tag)
-        plugin = metadata.plugin_data.plugin_name if metadata else ""
-        if not plugin and tag.endswith("/text_summary"):  # as torch and tensorboardX name it
-            plugin = "text"
-        return _PLUGINS.get(plugin, ("tensors", decoders.TENSORS))
+    def _items(self) -> Mapping[str, ByName[Items]]:
+        self._places = (places := in_order(self._places),)
+        tags = {number: tag for tag, number in self._numbers.items()}
+        return items_by_kind(places, tags, self.metadata, self._stored, self._starts)
 
     @cached_property
     def hparams(self) -> dict[str, bool | float | str]:
@@ -199,47 +184,41 @@ class Run:
         """
         return run_metadata_of(self._non_summary_events, self._stored)
 
-    def to_arrow(self) -> pa.Table:
-        """Return one long table of all scalars: tag (dictionary-encoded), step, wall_time, value.
-
-        Raises:
-            ImportError: pyarrow is missing; the message says how to install it.
-        """
-        return tables.arrow_table(self.scalars)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the same as a DataFrame, with a categorical tag and wall_time in seconds since the epoch.
-
-        Raises:
-            ImportError: pandas is missing; the message says how to install it.
-        """
-        return tables.pandas_frame(self.scalars)
+    def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
+        """The scalars of this run, without a name."""
+        return {None: self.scalars}
 
 
-class Runs(dict[str, Run]):
+class Runs(ByName[Run], Tabular):
     """Runs by name, as returned by `read_logdir`."""
 
-    def to_arrow(self) -> pa.Table:
-        """Return one long table of all scalars: run and tag (dictionary-encoded), step, wall_time, value.
+    noun = "run"
 
-        Raises:
-            ImportError: pyarrow is missing; the message says how to install it.
-        """
-        return tables.arrow_table_of_runs({name: run.scalars for name, run in self.items()})
+    def __init__(self, runs: Mapping[str, Run] | Iterable[tuple[str, Run]] = ()) -> None:
+        super().__init__(runs, "no run is named")
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the same as a DataFrame, with categorical run and tag.
+    def _repr_html_(self) -> str:
+        from summaries.reading.display import runs_html  # noqa: PLC0415 - for notebooks only
 
-        Raises:
-            ImportError: pandas is missing; the message says how to install it.
-        """
-        return tables.pandas_frame_of_runs({name: run.scalars for name, run in self.items()})
+        return runs_html(self)
+
+    def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
+        """Plot scalars of all runs beside each other; arguments, result and errors as in `Run.plot`."""
+        from summaries.reading.plots import plot_runs  # noqa: PLC0415 - for those who draw
+
+        return plot_runs({name: run.scalars for name, run in self.items()}, tags, ax, subplots=subplots, **options)
+
+    def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
+        """The scalars of each run, by its name."""
+        return {name: run.scalars for name, run in self.items()}
 
 
 def read_run(
     path: str | os.PathLike[str],
     *,
+    tags: Patterns = None,
     fast: bool | None = None,
+    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Run:
@@ -247,8 +226,12 @@ def read_run(
 
     Args:
         path: a run's directory, or an event file; a local path, or an address that fsspec knows, such as `s3://…`.
+        tags: which tags to read, of scalars and everything else: a shell pattern, such as `"*/loss"`, or several; None
+            means all. Every record is still checked. Graphs, session logs and run metadata are always kept.
         fast: whether to use the compiled scanner (needs numba); None decides by whether numba is installed and by the
             size of the files. The result is the same.
+        executor: where to read a file of more than 1 GB, in ranges; the columns are sent here. None means
+            threads, one per core, with the compiled scanner. The result is the same.
         storage_options: for an address, the options of its file system, as fsspec takes them.
         cache: for an address, whether to keep its files on the local disk, so that reading again fetches only what is
             new; or the directory to keep them in. `gradledger clear-cache` removes them.
@@ -267,14 +250,18 @@ def read_run(
     array([1.        , 0.5       , 0.33333334])
     """
     files = run_files(path, storage_options=storage_options, cache=cache)
-    return read_files(files, sum(file.size for file in files), fast=fast)
+    total = sum(file.size for file in files)
+    return read_files(files, total, tags=tags, fast=fast, executor=executor, threads=os.cpu_count() or 1)
 
 
 def read_logdir(
     path: str | os.PathLike[str],
     *,
+    tags: Patterns = None,
+    runs: Patterns = None,
     fast: bool | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Runs:
@@ -282,9 +269,13 @@ def read_logdir(
 
     Args:
         path: the directory.
+        tags: as in `read_run`.
+        runs: which runs to read, by their names, as for tags. Files of other runs are not opened.
         fast: as in `read_run`.
         jobs: the number of runs to read at a time, each in a thread; None means one per core if the compiled scanner is
             used and the runs are large (1 MB on average), else 1.
+        executor: where to read instead, as in `audit`; the columns are sent here. `jobs` is then the number of its
+            workers; None takes what it says.
         storage_options: as in `read_run`.
         cache: as in `read_run`.
 
@@ -294,82 +285,98 @@ def read_logdir(
     Raises:
         ValueError: `jobs` is less than 1.
         FileNotFoundError: the directory does not exist, or there is no event file below it.
-        OSError: a file or directory cannot be read.
+        OSError: a file or directory cannot be read; ChildProcessError if the executor lost the worker that read it.
         ImportError: `fast` is True, and numba is missing; or what reads the address is.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    runs = run_directories(path, storage_options=storage_options, cache=cache)
-    total = sum(file.size for files in runs.values() for file in files)
-    fast = use_fast(total, fast)
-    workers = min(jobs or (os.cpu_count() or 1 if fast and total >= _THREAD_BYTES * len(runs) else 1), len(runs))
+    tags = several(tags)  # which may be read again and again, and in another process
+    found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
+    total = sum(file.size for files in found.values() for file in files)
+    huge = {name: files for name, files in found.items() if any(file.size >= CUT_BYTES for file in files)}
+    others = {name: files for name, files in found.items() if name not in huge}
+    threads = jobs or os.cpu_count() or 1
+    # Each of these occupies all threads or workers.
+    read = {
+        name: read_files(files, total, tags=tags, fast=fast, executor=executor, threads=threads)
+        for name, files in huge.items()
+    }
+    if executor is not None:
+        read |= _read_on(executor, jobs, others, total, tags, fast)
+    else:
+        fast = use_fast(total, fast)
+        workers = threads if jobs or (fast and total >= _THREAD_BYTES * len(found)) else 1
+        read |= _read_in_threads(others, workers, partial(_read, fast=fast, ranges=InRanges(tags)))
+    return Runs({name: read[name] for name in found})
+
+
+def _read_in_threads(
+    runs: Mapping[str, Sequence[StoredFile]], threads: int, read: Callable[[Sequence[StoredFile]], Run]
+) -> dict[str, Run]:
     with expecting(list(chain.from_iterable(runs.values()))):
-        if workers <= 1:
-            return Runs({name: _read(files, fast) for name, files in runs.items()})
-        with ThreadPoolExecutor(workers) as pool:
-            return Runs(zip(runs, pool.map(lambda files: _read(files, fast), runs.values()), strict=True))
+        if min(threads, len(runs)) <= 1:
+            return {name: read(files) for name, files in runs.items()}
+        with ThreadPoolExecutor(min(threads, len(runs))) as pool:
+            return dict(zip(runs, pool.map(read, runs.values()), strict=True))
 
 
-def read_files(files: Sequence[StoredFile], total_bytes: int, *, fast: bool | None = None) -> Run:
+def _read_on(
+    executor: Executor,
+    jobs: int | None,
+    runs: Mapping[str, Sequence[StoredFile]],
+    total: int,
+    tags: Patterns,
+    fast: bool | None,
+) -> dict[str, Run]:
+    task = partial(_read_item, total=total, tags=tags, fast=fast)
+    found = {}
+    for (name, _), outcome in run_tasks(
+        task, list(runs.items()), executor=executor, jobs=jobs, size=lambda run: sum(file.size for file in run[1])
+    ):
+        if isinstance(outcome, Died):
+            raise ChildProcessError(f"{name}: {outcome.reason}")
+        found[name] = outcome
+    return {name: found[name] for name in runs}
+
+
+def _read_item(run: tuple[str, Sequence[StoredFile]], total: int, tags: Patterns, fast: bool | None) -> Run:
+    return read_files(run[1], total, tags=tags, fast=fast)
+
+
+def read_files(
+    files: Sequence[StoredFile],
+    total_bytes: int,
+    *,
+    tags: Patterns = None,
+    fast: bool | None = None,
+    executor: Executor | None = None,
+    threads: int = 1,
+) -> Run:
     """Read these files, in this order, as one run.
 
     Args:
         files: event files, as they were listed.
         total_bytes: the number of bytes to be read, in this run and others; decides whether to use the scanner.
+        tags: as in `read_run`.
         fast: as in `read_run`.
+        executor: as in `read_run`.
+        threads: how many ranges of a huge file to read at a time without an executor.
     """
     with expecting(files):
-        return _read(files, use_fast(total_bytes, fast))
+        return _read(files, use_fast(total_bytes, fast), InRanges(tags, threads, executor))
 
 
-def use_fast(size: int, fast: bool | None) -> bool:
-    """Whether to use the compiled scanner for `size` bytes; logs a hint once if numba is missing and would help.
-
-    Raises:
-        ImportError: `fast` is True, and numba is missing.
-    """
-    if fast is False:
-        return False
-    installed = _has_numba()
-    if fast and not installed:
-        raise ImportError("the compiled scanner needs numba: pip install 'gradledger[fast]'")
-    if not installed and size >= _HINT_BYTES:
-        _hint()
-    return bool(fast) or (installed and (size >= _FAST_BYTES or "summaries.wire.compiled.scan" in sys.modules))
-
-
-@cache
-def _has_numba() -> bool:
-    return find_spec("numba") is not None
-
-
-@cache
-def _hint() -> None:
-    _logger.warning("reading is many times faster with numba: pip install 'gradledger[fast]'")
-
-
-_threads = local()
-
-
-def _read(files: Sequence[StoredFile], fast: bool) -> Run:
+def _read(files: Sequence[StoredFile], fast: bool, ranges: InRanges) -> Run:
     for _ in range(_MOST_REPLACED):
         try:
-            return _read_once(files, fast)
+            return _read_once(files, fast, ranges)
         except ReplacedError as error:
             files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
-    return _read_once(files, fast)
+    return _read_once(files, fast, ranges)
 
 
-def _read_once(files: Sequence[StoredFile], fast: bool) -> Run:
-    collector = Collector(workspace(), fast=fast)
+def _read_once(files: Sequence[StoredFile], fast: bool, ranges: InRanges) -> Run:
+    collector = Collector(workspace(), fast=fast, wanted=ranges.wanted, read=ranges)
     for file in files:
         collector.read(file)
     return Run(collector)
-
-
-def workspace() -> Workspace:
-    """The scratch memory of this thread."""
-    if not hasattr(_threads, "workspace"):
-        _threads.workspace = Workspace()
-    space: Workspace = _threads.workspace
-    return space

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from summaries.reading.columns import sorted_rows
-from summaries.reading.rows import FEW_ROWS, Rows
+from summaries.reading.rows import FEW_ROWS, Rows, room_for
 from summaries.wire.batches import Batch, BatchParser, whole_records
 from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from summaries.reading.rows import Take, Workspace
     from summaries.storage.protocols import ReadableFile
 
-__all__ = ["ScannedRows"]
+__all__ = ["ScannedRows", "Window"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
 _MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
@@ -40,14 +40,17 @@ class ScannedRows(Rows):
         super().__init__()
         self._space = workspace
         self._scanner = compiled.Scanner()
+        self._spread = scan.spread
         self._found = scan.Found(workspace.rows, workspace.places)
         self._cursor = self._scanner.cursor
         self._tags = 0
         self._unusual = range(0)  # the offsets of the records that were last handed over, without a gap
 
-    def read(self, opened: ReadableFile, file: int, take: Take, start: int = 0, number: int = 0) -> tuple[int, int]:
-        """Read one file to its current end; see `Rows.read`."""
-        window = _Window(opened, self._space.buffer)
+    def read(
+        self, opened: ReadableFile, file: int, take: Take, start: int = 0, number: int = 0, stop: int | None = None
+    ) -> tuple[int, int]:
+        """Read one file to its current end, or a part of it; see `Rows.read`."""
+        window = Window(opened, self._space.buffer, stop)
         window.start_at(start)
         return self._read(window, file, take, number)
 
@@ -77,9 +80,10 @@ class ScannedRows(Rows):
         if len(rows) < self._tags:
             self.points.add(*sorted_rows(rows))
         else:
-            self.points.add(*compiled.sorted_rows(rows, self._tags, self._space.sorted))
+            out = room_for(len(rows)) if self.points.keeps_blocks else self._space.sorted
+            self.points.add(*compiled.sorted_rows(rows, self._tags, out))
 
-    def _read(self, window: _Window, file: int, take: Take, number: int) -> tuple[int, int]:
+    def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor
         cursor[0], cursor[4] = 0, number
         self._unusual = range(0)
@@ -96,11 +100,11 @@ class ScannedRows(Rows):
             elif status == scan.MORE:
                 more = window.refill(int(cursor[0]))
                 cursor[0] = 0
-                if not window.have:  # the file ends with a whole record
+                if not window.have:  # the file or the part ends with a whole record
                     return window.base, int(cursor[4])
                 status = scan.MORE if more else scan.ODD
             if status == scan.ODD:
-                offset, ended = self._read_plainly(window.file, window.base + int(cursor[0]), take)
+                offset, ended = self._read_plainly(window, window.base + int(cursor[0]), take)
                 if ended:
                     return offset, int(cursor[4])
                 window.start_at(offset)
@@ -123,7 +127,7 @@ class ScannedRows(Rows):
             self.places.clear()
         self._cursor[1:3] = more_rows, more_places
 
-    def _hand_over(self, window: _Window, take: Take) -> None:
+    def _hand_over(self, window: Window, take: Take) -> None:
         """Pass the whole record at the cursor to the caller; after a long row of them, as many bytes again at once."""
         pos, _, _, _, number = self._cursor.tolist()
         start = window.base + pos
@@ -136,52 +140,58 @@ class ScannedRows(Rows):
         self._cursor[0] = stop
         self._cursor[4] = number + len(data)
 
-    def _read_plainly(self, file: ReadableFile, offset: int, take: Take) -> tuple[int, bool]:
+    def _read_plainly(self, window: Window, offset: int, take: Take) -> tuple[int, bool]:
         """Read in pure Python until no fault has occurred for a while.
 
         Returns:
-            The offset reached, and whether it is the end of the file.
+            The offset reached, and whether it is the end of the file or of the part to read.
         """
-        parser = BatchParser(offset, int(self._cursor[4]))
+        parser = BatchParser(offset, int(self._cursor[4]), window.stop)
         end = offset
         ended = False
         while not ended and not (parser.calm and parser.settled > offset):
-            chunk = file.read_range(end, _STRETCH_BYTES)
+            chunk = window.file.read_range(end, _STRETCH_BYTES)
             end += len(chunk)
             ended = not chunk
             for item in parser.close() if ended else parser.feed(chunk):
                 take(item)
+            if parser.stopped is not None:
+                end, ended = parser.stopped, True
         self._cursor[4] = parser.number
         return end if ended else parser.settled, ended
 
 
-class _Window:
+class Window:
     """The part of a file that is in the buffer.
 
     Attributes:
         file: the open file.
         buffer: uint8[m].
+        stop: the file offset at which the part to read ends, and of the first byte that never is in the buffer; None if
+            it ends with the file.
         base: the file offset of the buffer's first byte.
         have: the number of bytes in the buffer that are filled.
     """
 
-    def __init__(self, file: ReadableFile, buffer: NDArray[np.uint8]) -> None:
+    def __init__(self, file: ReadableFile, buffer: NDArray[np.uint8], stop: int | None = None) -> None:
         self.file = file
         self.buffer = buffer
+        self.stop = stop
         self.base = self.have = 0
 
     def refill(self, pos: int) -> bool:
         """Drop the bytes before `pos`, and read more.
 
         Returns:
-            False if nothing was read: the file ends here, or the record at `pos` is larger than the buffer.
+            False if nothing was read: the file or the part ends here, or the record at `pos` is larger than the buffer.
         """
         if pos == 0 and self.have == len(self.buffer):
             return False
         rest = self.have - pos
         self.buffer[:rest] = self.buffer[pos : self.have]
         self.base += pos
-        got = self.file.read_into(self.base + rest, self.buffer.data[rest:])
+        room = len(self.buffer) if self.stop is None else min(len(self.buffer), self.stop - self.base)
+        got = self.file.read_into(self.base + rest, self.buffer.data[rest:room]) if rest < room else 0
         self.have = rest + got
         return got > 0
 

@@ -6,22 +6,25 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
+from summaries.reading.by_name import ByName
 from summaries.reading.decoders import DECODERS
 from summaries.reading.restarts import Standing, standing
 from summaries.wire.events import decode_value
+from summaries.words import counted, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy as np
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["Items", "Series"]
+__all__ = ["Items", "Scalars", "Series"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,51 @@ class Series:
     def __len__(self) -> int:
         return len(self.step)
 
+    def __repr__(self) -> str:
+        from summaries.reading.display import series_text  # noqa: PLC0415 - for those who look
+
+        return f"Series({quoted(self.tag)}, {series_text(self)})"
+
+    def _repr_html_(self) -> str:
+        from summaries.reading.display import series_html  # noqa: PLC0415 - for notebooks only
+
+        return series_html(self)
+
+    def at(self, step: int) -> float:
+        """The value at a step; of several, the one that was written last.
+
+        Raises:
+            LookupError: there is none; the message names the nearest steps.
+        """
+        return float(self.value[_last_at(self.step, step, self.tag)])
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        x: str = "step",
+        smoothing: float = 0.0,
+        logy: bool = False,
+        **style: Any,
+    ) -> Axes:
+        """Plot the points that stand; fainter, those that a restart superseded. A dotted line marks each restart.
+
+        Args:
+            ax: the axes to draw in; None takes pyplot's current ones, as pandas does.
+            x: "step"; "relative", hours since the first point; or "wall", the time in UTC.
+            smoothing: TensorBoard's, from 0 up to but not including 1; the values themselves stay, fainter.
+            logy: whether the values have a logarithmic axis.
+            style: how matplotlib draws the line, such as `color` and `label`.
+
+        Raises:
+            ValueError: `x` or `smoothing` has another value.
+            ImportError: matplotlib is missing; the message says how to install it.
+        """
+        from summaries.reading.plots import plot_series  # noqa: PLC0415 - for those who draw
+
+        axes: Axes = plot_series(self, ax, x=x, smoothing=smoothing, logy=logy, **style)
+        return axes
+
     @cached_property
     def standing(self) -> NDArray[np.uint8]:
         """uint8[n]: a `Standing` code for each point."""
@@ -63,6 +111,20 @@ class Series:
         """The valid points: no later session start or point of this tag has their step or a lower one."""
         stands = self.standing == Standing.STANDS
         return Series(self.tag, self.step[stands], self.wall_time[stands], self.value[stands])
+
+
+class Scalars(ByName[Series]):
+    """The scalars of a run: tag → Series."""
+
+    __slots__ = ()
+
+    def __init__(self, series: Mapping[str, Series]) -> None:
+        super().__init__(series, "no scalars are tagged")
+
+    def _repr_html_(self) -> str:
+        from summaries.reading.display import scalars_html  # noqa: PLC0415 - for notebooks only
+
+        return scalars_html(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +149,19 @@ class Items:
 
     def __len__(self) -> int:
         return len(self.step)
+
+    def __repr__(self) -> str:
+        steps = f", steps {self.step.min()} to {self.step.max()}" if len(self) else ""
+        return f"Items({quoted(self.tag)}, {counted(len(self), 'value')}{steps})"
+
+    def at(self, step: int) -> Any:
+        """The value at a step; of several, the one that was written last.
+
+        Raises:
+            LookupError: there is none; the message names the nearest steps.
+            OSError, UndecodableError: as for `items[index]`.
+        """
+        return self[_last_at(self.step, step, self.tag)]
 
     def __getitem__(self, index: int) -> Any:
         """Return the value at an index.
@@ -129,3 +204,14 @@ class Items:
         stands = self.standing == Standing.STANDS
         places = self._places[stands]
         return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._decoder)
+
+
+def _last_at(steps: NDArray[np.int64], step: int, tag: str) -> int:
+    """The index of the last point with this step."""
+    found = np.flatnonzero(steps == step)
+    if len(found):
+        return int(found[-1])
+    below, above = steps[steps < step], steps[steps > step]
+    near = [*([below.max()] if len(below) else []), *([above.min()] if len(above) else [])]
+    hint = f"the nearest {'step is' if len(near) == 1 else 'steps are'} {' and '.join(map(str, near))}"
+    raise LookupError(f"{quoted(tag)} has nothing at step {step}; {hint if near else 'it has no steps'}")

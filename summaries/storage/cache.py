@@ -146,22 +146,26 @@ class CachedStorage:
         """Whether the path exists in the store."""
         return self._storage.exists(path)
 
-    def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
-        """Open a file for reading; see `Storage.open`. A file that will be scanned is put into the cache."""
+    def open(self, file: StoredFile | str, scan_from: int | None = None, scan_to: int | None = None) -> ReadableFile:
+        """Open a file for reading; see `Storage.open`.
+
+        A file that will be scanned is put into the cache; one that is scanned in parts, with its first part.
+        """
         if isinstance(file, str) and scan_from is not None:
             found = self._storage.discover(file, recursive=False)
             file = found[0] if [one.path for one in found] == [file] else file
         if isinstance(file, str) or file.identity is None:
-            return self._storage.open(file, scan_from)
-        if cached := self._cached(file):
+            return self._storage.open(file, scan_from, scan_to)
+        is_later_part = scan_to is not None and scan_from != 0
+        if cached := self._cached(file, check=not is_later_part):
             return cached
-        if scan_from is None:
-            return self._storage.open(file)
+        if scan_from is None or is_later_part:
+            return self._storage.open(file, scan_from, scan_to)
         try:
             self._fill(file)
         except _UnwritableError:
-            return self._storage.open(file, scan_from)
-        return self._cached(file) or self._storage.open(file, scan_from)
+            return self._storage.open(file, scan_from, scan_to)
+        return self._cached(file) or self._storage.open(file, scan_from, scan_to)
 
     @contextmanager
     def expecting(self, files: Sequence[StoredFile]) -> Iterator[None]:
@@ -186,14 +190,14 @@ class CachedStorage:
         except OSError:
             return None
 
-    def _cached(self, file: StoredFile) -> CachedFile | None:
-        """The entry of a file, if it has one."""
+    def _cached(self, file: StoredFile, *, check: bool = True) -> CachedFile | None:
+        """The entry of a file, if it has one; `check` reads it as a whole to see whether it is sound."""
         try:
             entry = CachedFile(path := self._path(file))
         except OSError:
             return None
         header = entry.header()
-        if header is None or header.key != _key(file) or not entry.is_sound(header):
+        if header is None or header.key != _key(file) or (check and not entry.is_sound(header)):
             entry.close()
             return None
         with suppress(OSError):

@@ -11,7 +11,8 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-from contextlib import nullcontext, suppress
+import shutil
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, TypedDict
 
 from summaries.storage.credentials import without_credentials
@@ -20,12 +21,23 @@ from summaries.storage.names import counter, event_file_name, is_remote
 from summaries.storage.protocols import EventFile, Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
     from types import ModuleType
     from typing import Unpack
 
-__all__ = ["Access", "EventFile", "create_event_file", "created", "place_of", "read_file", "remembering", "write_file"]
+__all__ = [
+    "Access",
+    "EventFile",
+    "create_event_file",
+    "created",
+    "is_vacant",
+    "place_of",
+    "read_file",
+    "remembering",
+    "write_file",
+    "write_temporary",
+]
 
 
 class Access(TypedDict, total=False):
@@ -96,7 +108,7 @@ def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | N
         _remote().write_file(path, data, storage_options or {})
         return
     os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
-    temporary = f"{path}.{os.getpid()}.{next(counter)}.tmp"
+    temporary = _temporary_name(path)
     try:
         with open(temporary, "wb") as file:
             file.write(data)
@@ -105,6 +117,16 @@ def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | N
         with suppress(OSError):
             os.unlink(temporary)
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from error
+
+
+def write_temporary(name: str, data: bytes) -> str:
+    """Write a file of this name in a new temporary directory, which stays; return its address, `file://…`."""
+    import pathlib  # noqa: PLC0415 - with tempfile, it takes as long to import as all of storage
+    import tempfile  # noqa: PLC0415
+
+    path = pathlib.Path(tempfile.mkdtemp(prefix="gradledger-"), name)
+    path.write_bytes(data)
+    return path.as_uri()
 
 
 def read_file(path: str, storage_options: Mapping[str, object] | None = None) -> bytes | None:
@@ -118,15 +140,49 @@ def read_file(path: str, storage_options: Mapping[str, object] | None = None) ->
         return None
 
 
+def is_vacant(path: str, storage_options: Mapping[str, object] | None = None) -> bool:
+    """Whether there is nothing at a path or an address, or an empty directory."""
+    if is_remote(path):
+        return _remote().is_vacant(path, storage_options or {})  # type: ignore[no-any-return]
+    return not os.path.lexists(path) or (os.path.isdir(path) and not os.listdir(path))
+
+
 def created(path: str, storage_options: Mapping[str, object] | None = None) -> AbstractContextManager[str]:
-    """The path of a local file to write in a `with` block: this file; or one that is then put at this address.
+    """The path of a temporary file to write in a `with` block, which then takes the place of this file or address.
+
+    If the block fails, what was there is still there. What is not a regular file, such as a pipe, is written itself.
 
     Raises:
-        OSError: it could not be put there; raised at the end of the block.
+        OSError: the path is a directory; or, at the end of the block, the file could not be put there.
     """
     if is_remote(path):
         return _remote().created(path, storage_options or {})  # type: ignore[no-any-return]
-    return nullcontext(path)
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        return nullcontext(path)
+    return _replaced(os.path.realpath(path))
+
+
+@contextmanager
+def _replaced(path: str) -> Iterator[str]:
+    """A temporary file beside a file, which replaces it if the block succeeds, and is removed if not."""
+    temporary = _temporary_name(path)
+    try:
+        with open(temporary, "xb"):
+            pass  # so that a directory which does not exist is told before the work
+        yield temporary
+        if os.path.exists(path):
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _temporary_name(path: str) -> str:
+    return f"{path}.{os.getpid()}.{next(counter)}.tmp"
 
 
 def _remote() -> ModuleType:

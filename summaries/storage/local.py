@@ -10,7 +10,7 @@ from io import FileIO
 from typing import TYPE_CHECKING
 
 from summaries.storage.names import event_file_name, is_event_file
-from summaries.storage.protocols import StoredFile
+from summaries.storage.protocols import ReplacedError, StoredFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -153,9 +153,13 @@ class LocalStorage:
 
         return list(filter(None, map(self._found, _event_files(path, recursive, unlisted))))
 
-    def open(self, file: StoredFile | str, scan_from: int | None = None) -> LocalFile:
+    def open(self, file: StoredFile | str, scan_from: int | None = None, scan_to: int | None = None) -> LocalFile:
         """Open a file for reading; see `Storage.open`."""
-        return LocalFile(file if isinstance(file, str) else file.path)
+        opened = LocalFile(file if isinstance(file, str) else file.path)
+        if scan_to is not None and not isinstance(file, str) and not _is_listed(opened, file):
+            opened.close()
+            raise ReplacedError(file.path)
+        return opened
 
     def expecting(self, files: Sequence[StoredFile]) -> AbstractContextManager[object]:
         """Do nothing: the system reads ahead."""
@@ -181,6 +185,12 @@ class LocalStorage:
 
 
 LOCAL = LocalStorage()
+
+
+def _is_listed(opened: LocalFile, file: StoredFile) -> bool:
+    """Whether this is the file that was listed, though it may have grown."""
+    status = os.fstat(opened.fileno())
+    return not isinstance(file.identity, tuple) or file.identity[:2] == (status.st_dev, status.st_ino)
 
 
 def _event_files(top: str, recursive: bool, on_error: Callable[[OSError], object]) -> Iterator[str]:

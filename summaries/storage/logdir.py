@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from summaries.patterns import matcher
 from summaries.storage.files import place_of
 from summaries.storage.names import by_number, directory_of, relative, whole_name
-from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Unpack
 
+    from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["event_files", "in_reading_order", "run_directories", "run_files"]
+__all__ = ["files_below", "in_reading_order", "run_directories", "run_files"]
 
 
 def run_files(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[StoredFile]:
@@ -34,23 +35,12 @@ def run_files(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[St
     return files
 
 
-def event_files(paths: Iterable[str | os.PathLike[str]], **access: Unpack[Access]) -> Iterator[StoredFile]:
-    """Yield every event file of the paths: a file itself, and all event files below a directory, sorted.
-
-    The caller is expected to read each whole.
-
-    Raises:
-        FileNotFoundError: a path does not exist, or there is no event file below a directory.
-        OSError: a directory cannot be listed; raised after the files of the other directories.
-    """
-    for path in paths:
-        errors: list[OSError] = []
-        runs = run_directories(path, errors.append, lone=".", **access)
-        files = [file for name in sorted(runs, key=_depth_first) for file in runs[name]]
-        with expecting(files):
-            yield from files
-        if errors:
-            raise errors[0]
+def files_below(
+    path: str | os.PathLike[str], on_error: Callable[[OSError], object] | None = None, **access: Unpack[Access]
+) -> list[StoredFile]:
+    """A file itself, or all event files below a directory, sorted; arguments and errors as in `run_directories`."""
+    runs = run_directories(path, on_error, lone=".", **access)
+    return [file for name in sorted(runs, key=_depth_first) for file in runs[name]]
 
 
 def run_directories(
@@ -58,6 +48,7 @@ def run_directories(
     on_error: Callable[[OSError], object] | None = None,
     *,
     lone: str | None = None,
+    names: Patterns = None,
     **access: Unpack[Access],
 ) -> dict[str, list[StoredFile]]:
     """The event files of every run below a directory, by run name: the relative path with slashes, or ".".
@@ -68,6 +59,7 @@ def run_directories(
             other directories are still listed; if they contain no event file, the error is raised. If None, the error
             is raised at once.
         lone: the run name for a single file; None if the path must be a directory.
+        names: patterns of the names of the runs that are wanted; the others are left out.
         **access: how an address is accessed.
 
     Raises:
@@ -82,7 +74,7 @@ def run_directories(
     if files and all(path in (file.path, whole_name(file.path)) for file in files):
         if lone is None:
             raise FileNotFoundError(f"no such directory: {path}")
-        return {lone: files}
+        return {lone: files} if matcher(names)(lone) else {}
     if not files:
         raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) below {path}")
     if on_error is not None:
@@ -92,7 +84,7 @@ def run_directories(
     for file in files:
         by_directory[directory_of(file.path)].append(file)
     runs = {relative(directory, path): in_reading_order(own) for directory, own in by_directory.items()}
-    return dict(sorted(runs.items()))
+    return {name: runs[name] for name in sorted(filter(matcher(names), runs))}
 
 
 def in_reading_order(files: Iterable[StoredFile]) -> list[StoredFile]:

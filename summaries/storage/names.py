@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 __all__ = [
+    "as_path",
     "by_number",
     "checked_suffix",
     "directory_of",
@@ -96,6 +97,29 @@ def is_event_file(name: str) -> bool:
     (True, False)
     """
     return "tfevents" in os.path.basename(name)
+
+
+def as_path(name: str) -> str:
+    r"""The name of a run, as some file states it, as a relative path that stays below the directory it is put in.
+
+    Characters that file systems do not take, and parts that lead elsewhere, are percent-encoded.
+
+    >>> as_path("sweep/lr=0.1"), as_path("/etc/../a\\b\n"), as_path("")
+    ('sweep/lr=0.1', 'etc/%2E%2E/a%5Cb%0A', '.')
+    """
+    parts = (
+        "%2E%2E" if part == ".." else _UNFIT.sub(_percent, part) for part in name.split("/") if part not in {"", "."}
+    )
+    return "/".join(parts) or "."
+
+
+_UNFIT = re.compile(
+    r'[\x00-\x1f\x7f\\:*?"<>|\ud800-\udfff]' if os.name == "nt" else r"[\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]"
+)
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="surrogatepass"))
 
 
 def is_remote(path: str) -> bool:

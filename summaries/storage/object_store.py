@@ -129,7 +129,7 @@ class ObjectStore:
             if entry["type"] == "file" and is_event_file(entry["name"])
         ]
 
-    def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
+    def open(self, file: StoredFile | str, scan_from: int | None = None, scan_to: int | None = None) -> ReadableFile:
         """Open a file for reading; see `Storage.open`. A listed file is opened without a request."""
         if self._process != os.getpid():
             self._connect()
@@ -141,7 +141,7 @@ class ObjectStore:
             file = found
         if scan_from is None:
             return ObjectFile(self._start, file)
-        return ScannedFile(self._prefetcher, file, scan_from)
+        return ScannedFile(self._prefetcher, file, scan_from, scan_to)
 
     @contextmanager
     def expecting(self, files: Sequence[StoredFile], starts: Iterable[int] | None = None) -> Iterator[None]:

@@ -33,24 +33,27 @@ _LEAST_BYTES = 1 << 18  # a small file counts as this many, so that a bounded nu
 
 
 class _Scan:
-    """A file that is read from `start` to its end.
+    """A file that is read from `start` to `stop`, or its end.
 
     Attributes:
+        is_part: whether others scan other parts of the file.
         next: the start of the next range to request.
         coming: (start, number of bytes that it counts as, bytes) of the ranges that were requested and not taken yet.
         held: the number of bytes that they count as together.
         taken: the number of ranges taken.
     """
 
-    def __init__(self, file: StoredFile, start: int) -> None:
+    def __init__(self, file: StoredFile, start: int, stop: int | None = None) -> None:
         self.file, self.start, self.next = file, start, start
+        self.is_part = stop is not None
+        self.stop = file.size if stop is None else min(stop, file.size)
         self.coming: deque[tuple[int, int, Future[bytes]]] = deque()
         self.held = self.taken = 0
 
     @property
     def requested(self) -> bool:
         """Whether all its ranges were requested."""
-        return self.next >= self.file.size
+        return self.next >= self.stop
 
 
 class Prefetcher:
@@ -58,7 +61,8 @@ class Prefetcher:
 
     Args:
         fetch: starts to fetch the bytes of a file from one offset to another.
-        confirm: called at the end of a file that took several ranges; raises if they may be of different objects.
+        confirm: called at the end of a file, or a part, that is not one range; raises if its ranges may be of different
+            objects.
     """
 
     def __init__(
@@ -90,14 +94,14 @@ class Prefetcher:
                     self._drop(scan)
             self._request()
 
-    def begin(self, file: StoredFile, start: int) -> _Scan:
-        """Start to read a file, which was planned or was not."""
+    def begin(self, file: StoredFile, start: int, stop: int | None = None) -> _Scan:
+        """Start to read a file, which was planned or was not, from an offset to another one or its end."""
         with self._locked():
             scan = self._planned.pop(file, None)
-            if scan is None or scan.start != start:
+            if scan is None or scan.start != start or stop is not None:
                 if scan is not None:
                     self._drop(scan)
-                scan = _Scan(file, start)
+                scan = _Scan(file, start, stop)
             self._open.append(scan)
             self._request()
         return scan
@@ -120,7 +124,7 @@ class Prefetcher:
                 self._held -= cost
                 self._request()
         scan.taken += 1
-        if scan.taken > 1 and start + len(data) >= scan.file.size:
+        if (scan.taken > 1 or scan.is_part) and start + len(data) >= scan.stop:
             self._confirm(scan.file)
         return start, data
 
@@ -158,7 +162,7 @@ class Prefetcher:
             coming.cancel()
         scan.coming.clear()
         self._held -= scan.held
-        scan.held, scan.next = 0, scan.file.size
+        scan.held, scan.next = 0, scan.stop
 
     def _request(self) -> None:
         """Request ranges while there is room: of the open file with the fewest first, then of planned ones."""
@@ -175,7 +179,7 @@ class Prefetcher:
 
     def _submit(self, scan: _Scan) -> None:
         start = scan.next
-        scan.next = min(start + RANGE_BYTES, scan.file.size)
+        scan.next = min(start + RANGE_BYTES, scan.stop)
         cost = max(scan.next - start, _LEAST_BYTES)
         scan.coming.append((start, cost, self._fetch(scan.file, start, scan.next)))
         scan.held += cost
@@ -183,20 +187,22 @@ class Prefetcher:
 
 
 class ScannedFile:
-    """A `ReadableFile` that is read from an offset to its end, for one thread at a time.
+    """A `ReadableFile` that is read from an offset to another one or its end, for one thread at a time.
 
-    Its two latest ranges are kept, because a reader may step back a little; further back costs a request.
+    Its two latest ranges are kept, because a reader may step back a little; further back costs a request, and so does
+    what is behind the second offset.
 
     Args:
         prefetcher: where its ranges come from.
         file: the file as it was listed; it is read up to the size that it had then.
         start: the offset.
+        stop: the other offset.
     """
 
-    def __init__(self, prefetcher: Prefetcher, file: StoredFile, start: int) -> None:
+    def __init__(self, prefetcher: Prefetcher, file: StoredFile, start: int, stop: int | None = None) -> None:
         self._prefetcher = prefetcher
         self._file = file
-        self._scan = prefetcher.begin(file, start)
+        self._scan = prefetcher.begin(file, start, stop)
         self._next = start
         self._ranges: deque[tuple[int, bytes]] = deque(maxlen=2)
 
@@ -223,6 +229,8 @@ class ScannedFile:
                     return data[start - at : stop - at]
             if start < self._next:
                 return self._prefetcher.read(self._file, start, min(stop, self._next))
+            if self._next >= self._scan.stop:
+                return self._prefetcher.read(self._file, start, stop)
             found = self._prefetcher.take(self._scan)
             self._ranges.append(found)
             self._next = found[0] + len(found[1])

@@ -147,17 +147,20 @@ class Storage(Protocol):
             OSError: the path is neither a regular file nor a directory; or a directory cannot be listed.
         """
 
-    def open(self, file: StoredFile | str, scan_from: int | None = None) -> ReadableFile:
+    def open(self, file: StoredFile | str, scan_from: int | None = None, scan_to: int | None = None) -> ReadableFile:
         """Open a file for reading.
 
         Args:
             file: a file returned by `discover`, which saves a store another query; or just a path.
             scan_from: the file will be read from this offset to its end, so that a store may fetch it ahead; None if
                 only some ranges of it will be read.
+            scan_to: the scan ends at about this offset, and others scan the rest of the file; None if it ends with the
+                file.
 
         Raises:
             OSError: the file does not exist, is not a regular file, or cannot be read. A store may raise this, or
                 `ReplacedError`, only when the file is read.
+            ReplacedError: only a part is scanned, and the listed file was replaced by another one.
         """
 
     def expecting(self, files: Sequence[StoredFile]) -> AbstractContextManager[object]:
@@ -187,13 +190,13 @@ class StoredFile:
     identity: Hashable
     storage: Storage = field(repr=False, compare=False)
 
-    def open(self, scan_from: int | None = None) -> ReadableFile:
+    def open(self, scan_from: int | None = None, scan_to: int | None = None) -> ReadableFile:
         """Open the file for reading; see `Storage.open`.
 
         Raises:
             OSError: the file no longer exists, is not a regular file, or cannot be read.
         """
-        return self.storage.open(self, scan_from)
+        return self.storage.open(self, scan_from, scan_to)
 
     def as_it_is_now(self) -> StoredFile:
         """The file that has this path now.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import Storage
 
-__all__ = ["RemoteEventFile", "created", "read_file", "storage_of", "with_temporary_cache", "write_file"]
+__all__ = ["RemoteEventFile", "created", "is_vacant", "read_file", "storage_of", "with_temporary_cache", "write_file"]
 
 
 class RemoteEventFile:
@@ -130,6 +130,18 @@ def read_file(path: str, options: Mapping[str, object]) -> bytes | None:
         return bytes(with_patience(lambda: system.cat_file(inside), mask(path), mask))
     except FileNotFoundError:
         return None
+
+
+def is_vacant(path: str, options: Mapping[str, object]) -> bool:
+    """Whether there is nothing at an address; or a directory with nothing in it, as some stores have."""
+    system, inside = file_system(path, options)
+    mask = Mask(path, options)
+    system.invalidate_cache()
+    try:
+        names = with_patience(lambda: system.ls(inside, detail=False), mask(path), mask)
+    except FileNotFoundError:
+        return True
+    return all(str(name).strip("/") == inside.strip("/") and system.isdir(inside) for name in names)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ chunk. Only the plain parser decides what is a fault.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,18 +108,25 @@ class BatchParser:
     Args:
         offset: where the bytes start, in bytes from the start of the stream.
         number: the number of records before them.
+        stop: yield only what begins before this offset; None yields everything.
 
     Attributes:
         number: the number of records so far.
+        stopped: where the first record or fault begins that does not begin before `stop`; None until that is known.
 
     >>> from summaries.wire.records import frame
     >>> parser = BatchParser()
     >>> [*parser.feed(frame(b"one") + frame(b"two") + b"..."), *parser.close()]
     [Batch(number=0, offsets=[0, 19], data=[b'one', b'two']), Fault(kind=<FaultKind.UNFINISHED_TAIL...
+    >>> parser = BatchParser(stop=10)
+    >>> list(parser.feed(frame(b"one") + frame(b"two"))), parser.stopped
+    ([Batch(number=0, offsets=[0], data=[b'one'])], 19)
     """
 
-    def __init__(self, offset: int = 0, number: int = 0) -> None:
+    def __init__(self, offset: int = 0, number: int = 0, stop: int | None = None) -> None:
         self.number = number
+        self.stopped = offset if stop is not None and offset >= stop else None
+        self._stop = stop
         self._offset = offset  # of the first byte of `_rest`
         self._rest = b""
         self._plain: RecordParser | None = None
@@ -136,6 +144,30 @@ class BatchParser:
 
     def feed(self, data: bytes) -> Iterator[Batch | Fault]:
         """Append the next bytes; yield what they settle."""
+        return self._feed(data) if self._stop is None else self._before(self._stop, self._feed(data))
+
+    def close(self) -> Iterator[Batch | Fault]:
+        """Declare the end of the stream; yield what that settles."""
+        return self._close() if self._stop is None else self._before(self._stop, self._close())
+
+    def _before(self, stop: int, items: Iterator[Batch | Fault]) -> Iterator[Batch | Fault]:
+        """Yield the items that begin before an offset."""
+        while self.stopped is None and (item := next(items, None)) is not None:
+            if isinstance(item, Fault):
+                following = item.offset + item.length
+            else:
+                count = bisect_left(item.offsets, stop)
+                if count < len(item.offsets):
+                    following = item.offsets[count]
+                    item = Batch(item.number, item.offsets[:count], item.data[:count])
+                    self.number = item.number + count
+                else:
+                    following = item.offsets[-1] + len(item.data[-1]) + _FRAME_BYTES
+            if following >= stop:
+                self.stopped = following
+            yield item
+
+    def _feed(self, data: bytes) -> Iterator[Batch | Fault]:
         if self._plain is not None:
             self._plain.feed(data)
             yield from self._plainly()
@@ -143,8 +175,7 @@ class BatchParser:
             self._rest += data
         yield from self._quickly()
 
-    def close(self) -> Iterator[Batch | Fault]:
-        """Declare the end of the stream; yield what that settles."""
+    def _close(self) -> Iterator[Batch | Fault]:
         if self._plain is None:
             self._hand_over()
         plain = self._plain

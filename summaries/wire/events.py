@@ -17,7 +17,7 @@ from summaries.wire.pb import Event, Summary
 from summaries.wire.protobuf import fields, rewrite_field
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 
-__all__ = ["WALL_TIME_KEY", "decode_event", "decode_value", "value_spans"]
+__all__ = ["WALL_TIME_KEY", "decode_event", "decode_value", "escape_tags", "value_spans"]
 
 WALL_TIME_KEY = b"\x09"
 """The key of the wall time, with which the data of nearly every Event starts."""
@@ -49,7 +49,7 @@ def decode_event(data: bytes, offset: int = 0, record: int = 0) -> tuple[Event |
     try:
         event = Event.FromString(data)
     except DecodeError as error:
-        escaped, bad = _escape_tags(data)
+        escaped, bad = escape_tags(data)
         try:
             if not bad:
                 raise
@@ -101,7 +101,7 @@ def _has_known_field(event: Event, data: bytes) -> bool:
     return event.WhichOneof("what") is not None or event.HasField("source_metadata")
 
 
-def _escape_tags(data: bytes) -> tuple[bytes, list[bytes]]:
+def escape_tags(data: bytes) -> tuple[bytes, list[bytes]]:
     """The same Event with every tag escaped to UTF-8, and the tags that were not UTF-8; never raises."""
     bad: list[bytes] = []
     try:

@@ -14,6 +14,7 @@ __all__ = [
     "CLASS_NONE",
     "CLASS_OTHER",
     "CLASS_SCALAR",
+    "CLASS_SKIPPED",
     "KIND_AUDIO",
     "KIND_HISTOGRAM",
     "KIND_IMAGE",
@@ -45,8 +46,8 @@ PLACE = np.dtype(
 CAPACITY = 1 << 15  # rows that are collected before they are sorted by tag
 PLACE_CAPACITY = 1 << 12
 
-CLASS_NONE, CLASS_SCALAR, CLASS_OTHER = range(3)
-"""A tag's class, by its first metadata: no metadata yet · scalars · anything else."""
+CLASS_NONE, CLASS_SCALAR, CLASS_OTHER, CLASS_SKIPPED = range(4)
+"""A tag's class, by its first metadata: no metadata yet · scalars · anything else. Or the tag is not wanted at all."""
 
 KIND_IMAGE, KIND_HISTOGRAM, KIND_AUDIO, KIND_TENSOR, KIND_OBSOLETE = range(1, 6)
 """The kind of a Summary.Value that is not a scalar."""

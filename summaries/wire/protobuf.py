@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
 
-__all__ = ["OurBytes", "fields", "message_bytes", "rewrite_field", "serialized", "varint"]
+__all__ = ["OurBytes", "fields", "members", "message_bytes", "read_varint", "rewrite_field", "serialized", "varint"]
 
 
 class OurBytes(bytes):
@@ -72,9 +72,9 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
             first, start = start + 2, start + 2 + data[start + 1]
             yield key >> 3, first, start
             continue
-        key, start = _read_varint(data, start, stop)
+        key, start = read_varint(data, start, stop)
         if key & 7 == _LENGTH_DELIMITED:
-            length, start = _read_varint(data, start, stop)
+            length, start = read_varint(data, start, stop)
             if length > stop - start:
                 raise DecodeError("a field is longer than its message")
             yield key >> 3, start, start + length
@@ -83,18 +83,40 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
             start = _skip_field(data, start, stop, key & 7)
 
 
+def members(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+    """(number, start, where its contents start, stop) of every field of the message data[start:stop].
+
+    The contents of a length-delimited field start after its length, those of any other after its key.
+
+    Raises:
+        DecodeError: it is not a message.
+    """
+    while start < stop:
+        first = start
+        key, start = read_varint(data, start, stop)
+        contents = start
+        if key & 7 == _LENGTH_DELIMITED:
+            length, contents = read_varint(data, start, stop)
+            start = contents + length
+        else:
+            start = _skip_field(data, start, stop, key & 7)
+        if start > stop:
+            raise DecodeError("a field is longer than its message")
+        yield key >> 3, first, contents, start
+
+
 def _skip_field(data: bytes, start: int, stop: int, wire: int) -> int:
     """The end of a field that is not read. Groups, which no Event has and protobuf skips, are skipped whole."""
     depth = 0
     while True:
         if wire == _VARINT:
-            _, start = _read_varint(data, start, stop)
+            _, start = read_varint(data, start, stop)
         elif wire == _FIXED64:
             start += 8
         elif wire == _FIXED32:
             start += 4
         elif wire == _LENGTH_DELIMITED:
-            length, start = _read_varint(data, start, stop)
+            length, start = read_varint(data, start, stop)
             start += length
         elif wire == _START_GROUP:
             depth += 1
@@ -104,11 +126,16 @@ def _skip_field(data: bytes, start: int, stop: int, wire: int) -> int:
             raise DecodeError(f"wire type {wire} is not allowed in an event")
         if not depth:
             return start
-        key, start = _read_varint(data, start, stop)
+        key, start = read_varint(data, start, stop)
         wire = key & 7
 
 
-def _read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
+def read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
+    """The unsigned number whose varint starts at `start`, and the offset after it.
+
+    Raises:
+        DecodeError: there is none before `stop`.
+    """
     number = shift = 0
     while start < stop and shift < 70:  # noqa: PLR2004 - ten groups of seven bits
         byte = data[start]

@@ -1,4 +1,4 @@
-"""Reading: event by event, as columns, many runs, many files.
+"""Reading: event by event, as columns, only some tags, many runs, many files.
 
 Peers, if installed: tensorboard's EventAccumulator, its data server with checksums (a process, timed until its log says
 that it is done), and TensorFlow's summary_iterator. The data server keeps 1,000 points per tag, the others all.
@@ -30,6 +30,9 @@ def main() -> None:
         one = os.path.join(directory, "one")
         write(os.path.join(one, "x.tfevents"), POINTS)
         columns(one)
+        hundred = os.path.join(directory, "hundred")
+        write(os.path.join(hundred, "x.tfevents"), POINTS, 100)
+        selection(hundred)
         small = os.path.join(directory, "small", "x.tfevents")
         write(small, ITERATED)
         iterate(small)
@@ -66,6 +69,15 @@ def columns(directory: str) -> None:
     if find_spec("tensorboard_data_server"):
         figures["data server, 1 thread"] = min(data_server(directory, 1) for _ in range(3))
     say(f"one file of {POINTS:,} scalars as columns", "s", figures)
+
+
+def selection(directory: str) -> None:
+    """No peer reads only some tags: tensorboard's readers take all, and show some."""
+    figures = {"one tag": best(lambda: read_run(directory, tags="train/metric_07"), 5)}
+    figures["all tags"] = best(lambda: read_run(directory), 5)
+    figures["one tag, plain"] = best(lambda: read_run(directory, tags="train/metric_07", fast=False), 1)
+    figures["all tags, plain"] = best(lambda: read_run(directory, fast=False), 1)
+    say(f"one of 100 tags of a file of {POINTS:,} scalars", "s", figures)
 
 
 def runs(directory: str) -> None:

@@ -21,6 +21,7 @@ from summaries import Summary, SummaryWriter
 TAGS = [f"train/metric_{i}" for i in range(20)]
 OUR_SCALARS, PEER_SCALARS = 400_000, 20_000
 ELEMENTS = 1_000_000
+SMALL_HISTOGRAMS, SMALL_ELEMENTS = 1_000, 4_000
 SUMMARY_TAGS = 200
 IMPORT_ROUNDS = 7
 
@@ -36,6 +37,7 @@ def main() -> None:
         call(directory)
         scalars(writers)
         histograms(writers)
+        small_histograms(writers)
         many_tags(directory)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
@@ -101,6 +103,23 @@ def histograms(writers: dict[str, Any]) -> None:
     for title, times in (("the call", calls), ("with flush", totals)):
         figures = {name: statistics.median(several) * 1e3 for name, several in times.items()}
         print_table(f"a histogram of {ELEMENTS:,} float32, {title} (median)", "ms", figures)
+
+
+def small_histograms(writers: dict[str, Any]) -> None:
+    """Time histograms of the size of a layer's bias or a small kernel, with flush."""
+    values = np.random.default_rng(0).normal(size=SMALL_ELEMENTS).astype(np.float32)
+
+    def run(writer: Any) -> None:
+        for step in range(SMALL_HISTOGRAMS):
+            writer.add_histogram("h", values, step)
+        writer.flush()
+
+    made = {name: make() for name, make in writers.items()}
+    seconds = best_seconds({name: lambda n=name: run(made[n]) for name in made}, rounds=3)
+    figures = {name: value / SMALL_HISTOGRAMS * 1e6 for name, value in seconds.items()}
+    print_table(f"{SMALL_HISTOGRAMS:,} histograms of {SMALL_ELEMENTS:,} float32, with flush, each", "us", figures)
+    for writer in made.values():
+        writer.close()
 
 
 def many_tags(directory: str) -> None:

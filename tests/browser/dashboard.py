@@ -41,7 +41,7 @@ def chromium_path():
 @contextmanager
 def serve(logdir, loader, last_tags):
     """TensorBoard's address, once it has loaded from `logdir` what `last_tags` has as each run's last tag."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), LOADERS[loader]]
     command += ["--host", "127.0.0.1", "--port", str(port), "--reload_interval", "5"]
     # A file, and not a pipe, which somebody would have to read; in the log is why it did not start.
@@ -175,7 +175,7 @@ def _loaded(address, last_tags):
     return all(tag in tags.get(run, ()) for run, tag in last_tags.items())
 
 
-def _free_port():
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

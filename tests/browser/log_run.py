@@ -2,14 +2,13 @@
 
 PYTHONPATH=tests python -m browser.log_run DIRECTORY     logs them
 
-    sgd, momentum     a sweep: scalars, hyperparameters, metrics; sgd with a graph, traced from the example's loss
+    sgd, momentum     a sweep: scalars, hyperparameters, metrics; sgd with a graph, traced from the demo's loss
     nesterov          the same, and everything else
     resumed           a run that diverged, and was taken up again from an earlier step
 """
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +19,7 @@ from browser.training import TRAIN, Network, Settings
 from matplotlib.figure import Figure
 
 from optim import trace_run
+from optim.demo import sequential_digits
 from summaries import SummaryWriter
 
 STEPS = 31
@@ -56,21 +56,11 @@ def log_all(root):
     return metrics
 
 
-def example():
-    """The module of the example."""
-    path = Path(__file__).parents[2] / "examples" / "sequential_digits.py"
-    spec = importlib.util.spec_from_file_location("sequential_digits", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def log_traced(writer):
-    """Log the graph of the example's loss, and what a batch costs."""
-    digits = example()
-    parameters = digits.init_parameters(np.random.default_rng(0))
-    (x, y), _ = digits.load_digits()
-    graph, cost = trace_run(lambda: digits.loss(parameters, x[:, :64], y[:64]), values=False)
+    """Log the graph of the demo's loss, and what a batch costs."""
+    parameters = sequential_digits.init_parameters(np.random.default_rng(0))
+    (x, y), _ = sequential_digits.load_digits()
+    graph, cost = trace_run(lambda: sequential_digits.loss(parameters, x[:, :64], y[:64]), values=False)
     writer.add_graph(graph)
     writer.add_run_metadata(cost, "first batch")
 

@@ -5,7 +5,7 @@ import pytest
 from browser.audit_page import EXPLODED, colored
 from reports import curve, finding, healthy, run, several
 
-from summaries.auditing.findings import Report
+from summaries.auditing.reports import Report
 
 
 def test_findings_and_charts(audit):

@@ -9,7 +9,8 @@ from browser.dashboard import until
 from PIL import Image
 from reports import HOSTILE_RUN, HOSTILE_TAG, curve, exploded, finding, healthy, hostile, run, several
 
-from summaries.auditing.findings import Failure, Report, RunReport
+from summaries.auditing.findings import Failure, RunReport
+from summaries.auditing.reports import Report
 
 RULES = {
     "GL301": "# GL301 non-finite loss\n\nThe loss was `NaN`.\n\n<script>window.hacked=1</script>\n\n"

@@ -48,6 +48,11 @@ def check(values):
 
 def test_it_is_loaded_when_it_is_worth_it(monkeypatch):
     large = np.ones(module._LARGE, np.float32)
+    small = np.ones(module._SMALL, np.float32)
+    monkeypatch.setitem(module.sys.modules, "summaries.kinds.tally", module)
+    assert module._is_compiled_worth_it(small)
+    assert not module._is_compiled_worth_it(small[:-1])
+    monkeypatch.delitem(module.sys.modules, "summaries.kinds.tally")
     monkeypatch.setitem(module.sys.modules, "numba", module)
     assert module._is_compiled_worth_it(large)
     assert not module._is_compiled_worth_it(large[:-1])
@@ -57,3 +62,14 @@ def test_it_is_loaded_when_it_is_worth_it(monkeypatch):
     assert [module._is_compiled_worth_it(large) for _ in range(3)] == [False, False, True]
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     assert not module._is_compiled_worth_it(large)
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+@pytest.mark.parametrize("size", [1 << 18, (1 << 18) + 4097])
+def test_large_arrays_are_shared(processors, size, monkeypatch):
+    monkeypatch.setattr("summaries.kinds.tally._processors", lambda: processors)
+    values = np.random.default_rng(size).normal(size=size).astype(np.float32)
+    check(values)
+    for odd in (np.nan, np.inf, -np.inf):  # which NumPy counts
+        values[size // 3] = odd
+        assert module.make_histogram(values).num == size - np.isnan(odd)

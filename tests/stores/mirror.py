@@ -37,10 +37,10 @@ class Mirror(ObjectStore):
         below = (file for file in files if file.path != path)
         return [replace(file, path=path + file.path.removeprefix(whole)) for file in below] or files
 
-    def open(self, file, scan_from=None):
+    def open(self, file, scan_from=None, scan_to=None):
         """Open a file by its local path."""
         self.put(file if isinstance(file, str) else file.path)
-        return super().open(file, scan_from)
+        return super().open(file, scan_from, scan_to)
 
     def put(self, path):
         """Put what has changed below a path, and remove what is gone."""

@@ -5,16 +5,16 @@ import sys
 import threading
 import time
 import traceback
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
 
-from summaries import SummaryWriter, audit, clip_advice, compare, read_events, read_logdir, read_run, verify
+from summaries import SummaryWriter, audit, clip_advice, compare, export, read_events, read_logdir, read_run, verify
 from summaries.auditing.config import Config
 from summaries.auditing.watch import watch
 from summaries.cli import main
 from summaries.storage import prefetch
-from summaries.tools import export
 
 
 @pytest.fixture
@@ -116,11 +116,47 @@ def test_ranges_of_a_large_file(s3, tmp_path, monkeypatch):
 @pytest.mark.parametrize("target", ["x.csv", "x.parquet", "dataset"])
 def test_an_export_to_a_bucket(runs, s3, tmp_path, target):
     local, remote, access = runs
-    write = {"x.csv": export.export_csv, "x.parquet": export.export_parquet, "dataset": export.export_dataset}[target]
-    assert write(remote, f"{s3.address}/out/{target}", **access) == write(local, tmp_path / target)
-    path = "run=healthy/scalars.parquet" if target == "dataset" else ""
+    done = export(remote, f"{s3.address}/out/{target}", **access)
+    assert done == export(local, tmp_path / target)
+    path = "part-00000.parquet" if target == "dataset" else ""
     written = s3.get(f"out/{target}/{path}".rstrip("/"))
     assert written == (tmp_path / target / path).read_bytes()
+
+
+def test_a_dataset_in_a_bucket_is_kept_current(runs, s3, tmp_path):
+    """What has not changed costs a listing and the manifest; DuckDB and Polars read what is there."""
+    duckdb = pytest.importorskip("duckdb", reason="`make stores` installs it")
+    polars = pytest.importorskip("polars", reason="`make stores` installs it")
+    _, remote, access = runs
+    target = f"{s3.address}/out"
+    export(remote, target, **access)
+    s3.proxy.requests.clear()
+    assert export(remote, target, **access).written == ()
+    assert s3.proxy.counts() == (1, 1, 1)  # s3fs asks for the size of the manifest before
+    with SummaryWriter(f"{remote}/healthy", **access) as writer:
+        writer.add_scalar("train/loss", 0.5, 1000)
+    assert export(remote, target, tags=None, **access).written == ("healthy",)
+    for name in ("_manifest.json", "part-00000.parquet"):
+        (tmp_path / name).write_bytes(s3.get(f"out/{name}"))
+    want = {(name, len(table)) for name, table in points(remote, access).items()}
+    table = duckdb.read_parquet(f"{tmp_path}/*.parquet")
+    assert set(table.aggregate("run, count(*)").fetchall()) == want
+    frame = polars.scan_parquet(f"{tmp_path}/*.parquet").group_by("run").len().collect()
+    assert set(frame.rows()) == want
+
+
+def points(place, access):
+    """Each run's scalars as a long table."""
+    return {name: run.to_arrow() for name, run in read_logdir(place, **access).items() if run.scalars}
+
+
+def test_an_export_by_other_processes(runs, s3, tmp_path):
+    """They read the bucket and write to it themselves."""
+    _, remote, access = runs
+    with ProcessPoolExecutor(2) as executor:
+        done = export(remote, f"{s3.address}/out", executor=executor, **access)
+    assert done == export(remote, tmp_path / "out", **access)
+    assert s3.get("out/part-00000.parquet") == (tmp_path / "out/part-00000.parquet").read_bytes()
 
 
 def test_every_command(runs, s3, capsys, tmp_path):

@@ -3,7 +3,9 @@
 import pytest
 from helpers import run
 
-HEAVY = "numba pandas pyarrow matplotlib PIL fsspec tensorboard torch tensorflow rich onnx autograd scipy".split()  # noqa: SIM905
+HEAVY = (
+    "numba pandas pyarrow matplotlib PIL IPython fsspec tensorboard torch tensorflow rich onnx autograd scipy".split()  # noqa: SIM905
+)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from helpers import run
 CLASSES = {
     "summaries": """
     Audio ClipAdvice Config ConfigError Curve DamagedLengthError DamagedPayloadError Event EventFileWriter
-    Failure Fault FaultKind Finding FormatError GlobalSummaryWriter GraphDef Images Items NoEventFileError
+    Exported Failure Fault FaultKind Finding FormatError GlobalSummaryWriter GraphDef Images Items NoEventFileError
     NonFiniteWarning Report
     Run RunMetadata RunReport Runs ScalarsTemplate Series SessionLog Severity Standing Summary SummaryWriter
     UndecodableError UndecodableTextError UnfinishedTailWarning Verdict ZeroFilledError
@@ -27,9 +27,9 @@ CLASSES = {
 }
 FUNCTIONS = {
     "summaries": """
-    audio audit clip_advice compare custom_scalars figure histogram histogram_raw hparams image image_with_boxes
+    audio audit clip_advice compare custom_scalars export figure histogram histogram_raw hparams image image_with_boxes
     images merge mesh pr_curve pr_curve_raw read_events read_graph read_logdir read_run scalar summary_iterator
-    tensor text verify video write_graph zero_fraction
+    tensor text verify verify_logdir video write_graph zero_fraction
     """,
     "optim": """
     clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value clip_gradients_by_norm
@@ -41,7 +41,8 @@ FUNCTIONS = {
     """,
 }
 NEW = {
-    "summaries": "Audio Config ConfigError GlobalSummaryWriter Images Verdict compare verify",
+    "summaries": "Audio Config ConfigError Exported GlobalSummaryWriter Images Verdict compare export verify "
+    "verify_logdir",
     "optim": "Rule Update",
 }
 """Names that version 0.1.0.dev0 did not have yet."""

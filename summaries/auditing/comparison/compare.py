@@ -18,12 +18,14 @@ from summaries.auditing.signals.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
-from summaries.execution.processes import Died, in_processes
+from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.reading.annotations import label_of
 from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
     from contextlib import AbstractContextManager
     from typing import Unpack
 
@@ -46,27 +48,29 @@ def compare_runs(
     good: Sequence[str] = (),
     bad: Sequence[str] = (),
     jobs: int | None = 1,
+    executor: Executor | None = None,
     on_run: Callable[[str, object], object] = lambda _name, _result: None,
     **access: Unpack[Access],
 ) -> Comparison:
     """Compare the runs below a directory; arguments as in `summaries.compare`, whose docstring explains them.
 
     `config` says what tags mean, and which runs are ranks of one job: only the first of those is compared. `jobs` is
-    the number of processes that read runs; None decides by how much there is to read. `on_run(name, None)` is called
-    after each run.
+    the number of processes that read runs; None decides by how much there is to read. With an `executor`, they are read
+    there, and `jobs` is the number of its workers. `on_run(name, None)` is called after each run.
     """
     known = read_table(str(table)) if table is not None else Table()
     found = {run.name: run for run in runs_below(path, **access)}
     ranks = {rank for job in ranked_jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
     read = _Read(known)
     compared = [run for name, run in found.items() if name not in ranks]
-    jobs = jobs_for(compared, jobs, processes=True)
-    task = _Task(config, metric, maximize, sum(run.size for run in compared) // jobs)
-    read.all(compared, task, jobs, on_run)
+    if executor is None:
+        jobs = jobs_for(compared, jobs, processes=True)
+    task = _Task(config, metric, maximize, sum(run.size for run in compared) // workers_of(executor, jobs))
+    read.all(compared, _results(task, compared, jobs, executor), on_run)
     read.settle()
-    labels = marked(read.outcomes, known.labels, good, bad)
+    labels = marked(read.outcomes, {**read.labels, **known.labels}, good, bad)
     lesson = None
-    if labels:
+    if known.labels or good or bad or len(set(labels.values())) > 1:  # runs may all be labelled alike
         tags = dict.fromkeys(tag for one in read.outcomes.values() for tag, had in one.items() if had.role in LOSSES)
         lesson = learnt(read.outcomes, labels, [metric] if metric else list(tags), maximize=maximize)
         metric = lesson.metric
@@ -79,7 +83,7 @@ def compare_runs(
 
 
 class _Reached(NamedTuple):
-    """What one run reached, by tag; its hyperparameters, by its name and the dashboard; and what is left out.
+    """What one run reached, by tag; its hyperparameters, by its name and the dashboard; what is left out; its label.
 
     The outcomes are None if nothing could be read.
     """
@@ -87,6 +91,7 @@ class _Reached(NamedTuple):
     outcomes: dict[str, Outcome] | None
     configuration: dict[str, Value]
     left_out: list[tuple[str, str]]
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,40 +116,47 @@ class _Task:
         wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self.metric,) if tag in signals.all]
         main = main_losses(signals)
         reached = {one.tag: outcome(one, maximize=self.maximize, main=one.tag in main) for one in wanted}
-        return _Reached(reached, {**run.hparams, **from_name(files.name)}, left_out)
+        return _Reached(reached, {**run.hparams, **from_name(files.name)}, left_out, label_of(run))
 
 
-def _results(task: _Task, runs: Sequence[RunFiles], jobs: int) -> Iterator[tuple[RunFiles, _Reached]]:
+def _results(
+    task: _Task, runs: Sequence[RunFiles], jobs: int | None, executor: Executor | None
+) -> Iterator[tuple[RunFiles, _Reached]]:
     """Each run with what it reached, in the order in which they are done."""
-    if jobs <= 1:
-        with task.expecting(runs):
-            yield from ((run, task(run)) for run in runs)
-        return
-    for run, result in in_processes(task, runs, jobs):
+    done = run_tasks(task, runs, executor=executor, jobs=jobs, processes=True, size=lambda run: run.size)
+    for run, result in done:
         if isinstance(result, Died):
-            yield run, _Reached(None, {}, [(run.name, f"the process that read it {result.how}")])
+            yield run, _Reached(None, {}, [(run.name, result.reason)])
         else:
             yield run, result
 
 
 class _Read:
-    """What was read of all runs: `outcomes`, `configurations`, and `left_out`, (name, reason)."""
+    """What was read of all runs: `outcomes`, `configurations`, `labels`, and `left_out`, (name, reason)."""
 
     def __init__(self, known: Table) -> None:
         self._known = known
         self.outcomes: dict[str, dict[str, Outcome]] = {}
         self.configurations: dict[str, dict[str, Value]] = {}
+        self.labels: dict[str, str] = {}
         self.left_out: list[tuple[str, str]] = []
 
-    def all(self, runs: Sequence[RunFiles], task: _Task, jobs: int, on_run: Callable[[str, object], object]) -> None:
+    def all(
+        self,
+        runs: Sequence[RunFiles],
+        results: Iterable[tuple[RunFiles, _Reached]],
+        on_run: Callable[[str, object], object],
+    ) -> None:
         """Read all runs; what the table says goes before the name, and the name before the hparams dashboard."""
         reached = {}
-        for run, result in _results(task, runs, jobs):
+        for run, result in results:
             reached[run.name] = result
             on_run(run.name, None)
         for name in (run.name for run in runs):
-            outcomes, configuration, left_out = reached[name]
+            outcomes, configuration, left_out, label = reached[name]
             self.left_out += left_out
+            if label:
+                self.labels[name] = label
             if outcomes is not None:
                 self.outcomes[name] = outcomes
                 self.configurations[name] = {**configuration, **self._known.rows.get(name, {})}

@@ -7,11 +7,11 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from summaries.auditing.comparison.results import Value
 
-__all__ = ["Table", "from_name", "is_seed", "read_table", "stem", "varying"]
+__all__ = ["Table", "alike", "from_name", "is_seed", "read_table", "stem", "varying"]
 
 _PAIR = re.compile(
     r"(?:^|[/,;&\s_-])([A-Za-z][A-Za-z0-9_.]*?)=([^=/,;&\s]*?)(?=[,;&\s_-]+[A-Za-z][A-Za-z0-9_.]*=|[/,;&\s]|$)"
@@ -60,6 +60,37 @@ def varying(configurations: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:
     found = list(configurations)
     names = dict.fromkeys(name for one in found for name in one if not is_seed(name))
     return tuple(name for name in names if len({repr(one.get(name)) for one in found}) > 1)
+
+
+def alike(configurations: Mapping[str, Mapping[str, Value]], by: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Runs with the same values of some hyperparameters, under a name that states these.
+
+    Args:
+        configurations: name of a run → its hyperparameters.
+        by: the hyperparameters; if empty, all that vary but seeds, so that the runs of a group differ in nothing else;
+            if none vary, the runs' names without the numbers at their ends.
+
+    Raises:
+        ValueError: no run has one of these hyperparameters.
+
+    >>> alike({name: from_name(name) for name in ("lr=1_seed=0", "lr=0.1_seed=0", "lr=1_seed=1")})
+    {'lr=1': ['lr=1_seed=0', 'lr=1_seed=1'], 'lr=0.1': ['lr=0.1_seed=0']}
+    """
+    known = dict.fromkeys(name for one in configurations.values() for name in one)
+    for name in by:
+        if name not in known:
+            there = ", ".join(one for one in known if not is_seed(one)) or "none"
+            raise ValueError(f"no run states the hyperparameter {name!r}; there are {there}")
+    names = by or varying(configurations.values())
+    groups: dict[str, list[str]] = {}
+    for run, own in configurations.items():
+        stated = ",".join(f"{name}={_shown(own[name])}" for name in names if name in own)
+        groups.setdefault(stated or ("other" if names else stem(run)), []).append(run)
+    return groups
+
+
+def _shown(value: Value) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 class Table:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.curves import Curve, averages, thin
+from summaries.auditing.curves import Curve, averages
 from summaries.auditing.signals.loss_names import is_plain
 from summaries.auditing.signals.objectives import main_loss
 from summaries.auditing.signals.roles import without_split
 from summaries.auditing.statistics.robust import median
+from summaries.thinning import thin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ import math
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from summaries.auditing.report.text import broken, printable
+from summaries.terminal import broken, printable
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ SIGNIFICANT = 0.05
 
 def show(comparison: Comparison, console: Console) -> None:
     """Print a comparison: the groups in a table, and below what stands out, a sentence each."""
-    from rich.table import Table  # noqa: PLC0415 - an extra
-    from rich.text import Text  # noqa: PLC0415 - an extra
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     console.print(Text(_heading(comparison)), soft_wrap=True)
     table = Table(box=None, pad_edge=False, header_style="dim")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.auditing.curves import thin
 from summaries.auditing.report.comparison import SIGNIFICANT, as_dict
 from summaries.auditing.report.document import document
 from summaries.auditing.report.packed import to_json
+from summaries.thinning import thin
 
 if TYPE_CHECKING:
     from summaries.auditing.comparison import Comparison

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.report.folded import folded
-from summaries.auditing.report.text import failure_text, printable, steps_text
+from summaries.auditing.report.text import failure_text, steps_text
+from summaries.terminal import printable
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report
+    from summaries.auditing.findings import Finding
+    from summaries.auditing.reports import Report
 
 __all__ = ["github"]
 
@@ -24,7 +26,10 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 def github(report: Report) -> str:
     """One workflow command for each failure, then for each finding, worst first in each run."""
     failed = (_command("error", "not audited", failure_text(failure)) for failure in report.failures)
-    return "".join(f"{command}\n" for command in (*failed, *map(_of_finding, folded(report.findings))))
+    return "".join(
+        f"{command}\n"
+        for command in (*failed, *(_of_finding(finding) for run in report.runs for finding in folded(run.findings)))
+    )
 
 
 def _of_finding(finding: Finding) -> str:

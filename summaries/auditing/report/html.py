@@ -18,7 +18,7 @@ from summaries.auditing.report.payload import bodies, index
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from summaries.auditing.findings import Report
+    from summaries.auditing.reports import Report
 
 __all__ = ["html", "rule_markup"]
 
@@ -41,7 +41,7 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         ModuleNotFoundError: there are pages, but markdown-it-py is not installed.
 
     Example:
-        >>> from summaries.auditing.findings import Report, RunReport
+        >>> from summaries import Report, RunReport
         >>> page = html(Report((RunReport("a/</script>", files=(), findings=()),)))
         >>> page.splitlines()[0], "a/</script>" in page
         ('<!doctype html>', False)
@@ -67,14 +67,8 @@ def _rules(pages: Mapping[str, str]) -> Iterable[str]:
 
 
 def rule_markup(text: str) -> str:
-    """The page of a rule as HTML; HTML in it is shown as text.
+    """The page of a rule as HTML; HTML in it is shown as text."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - large, and most reports are no pages
 
-    Raises:
-        ModuleNotFoundError: markdown-it-py is not installed.
-    """
-    try:
-        from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra, imported where it is used
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("the pages of rules need markdown-it-py: pip install 'gradledger[audit]'") from error
     markup: str = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text)
     return markup

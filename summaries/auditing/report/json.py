@@ -8,30 +8,45 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report, RunReport
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["VERSION", "as_dict", "finding_as_dict", "json"]
+    from summaries.auditing.findings import Finding, RunReport
+    from summaries.auditing.reports import Report
 
-VERSION = "1.1"
+__all__ = ["VERSION", "finding_as_dict", "json", "parts"]
+
+VERSION = "1.2"
 """The version of the schema. The first number changes if readers of the previous version would fail."""
 
 
 def json(report: Report) -> str:
-    """The report as one JSON object, followed by a line break."""
-    return encoder.dumps(as_dict(report), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+    """The report as one JSON object, and a line break; a number that is not finite is "nan", "inf" or "-inf"."""
+    return "".join(parts(report))
 
 
-def as_dict(report: Report) -> dict[str, Any]:
-    """The report as values that JSON can hold; a number that is not finite becomes "nan", "inf" or "-inf"."""
-    return {
-        "version": VERSION,
-        "tool": {"name": "gradledger", "version": version("gradledger")},
-        "findings": [finding_as_dict(finding) for finding in report.findings],
-        "failures": [
+def parts(report: Report) -> Iterator[str]:
+    """The same, piece by piece: of very many runs, the whole is never in memory."""
+    lists: dict[str, Iterable[dict[str, Any]]] = {
+        "findings": (finding_as_dict(finding) for run in report.runs for finding in run.findings),
+        "failures": (
             {"run": failure.run, "path": failure.path, "reason": failure.reason} for failure in report.failures
-        ],
-        "runs": [_run(run) for run in report.runs],
+        ),
+        "runs": map(_run, report.runs),
     }
+    head = {"version": VERSION, "tool": {"name": "gradledger", "version": version("gradledger")}}
+    yield _dumped(head).removesuffix("\n}")
+    for name, items in lists.items():
+        yield f',\n "{name}": ['
+        end = "]"
+        for number, item in enumerate(items):
+            yield ("," if number else "") + "\n  " + _dumped(item).replace("\n", "\n  ")
+            end = "\n ]"
+        yield end
+    yield "\n}\n"
+
+
+def _dumped(value: dict[str, Any]) -> str:
+    return encoder.dumps(value, indent=1, ensure_ascii=True, allow_nan=False)
 
 
 def finding_as_dict(finding: Finding) -> dict[str, Any]:
@@ -55,6 +70,8 @@ def _run(run: RunReport) -> dict[str, Any]:
         "name": run.name,
         "logger": run.logger,
         "main": run.main,
+        "label": run.label or None,
+        "notes": [{"step": note.step, "text": note.text} for note in run.notes],
         "files": list(run.files),
         "points": run.points,
         "steps": list(run.steps) if run.steps else None,

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.auditing.curves import STRETCHES, means, thin
+from summaries.auditing.curves import means
 from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.panels import panels
+from summaries.sparklines import coordinates
+from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.auditing.curves import Curve
-    from summaries.auditing.findings import Finding, Report, RunReport
+    from summaries.auditing.findings import Finding, RunReport
+    from summaries.auditing.reports import Report
 
 __all__ = ["bodies", "finding_data", "index", "row"]
 
@@ -25,9 +28,6 @@ _POINTS = 350_000  # in a page, which is about 3 MB of text
 _MOST_POINTS = 1_200_000  # in a page with so many curves that fewer points would make them unreadable
 _FEWEST_STRETCHES = 40
 _PROMINENT = 4  # times as many points for a curve that is drawn at full width as for a row of a heat map
-_SPARK_STRETCHES = 24
-_SPARK_WIDTH, _SPARK_HEIGHT = 96, 20
-_SPARK_LOG_FROM = 10.0
 _LOSSES = ("loss", "validation_loss")
 _SHARES = ("clipped", "clipped_fraction")  # zeros and ones, or shares since the last write
 
@@ -81,7 +81,7 @@ def row(run: RunReport) -> dict[str, Any]:
         "seconds": plain(run.wall_times[1] - run.wall_times[0]) if run.wall_times else None,
         "main": run.main,
         "loss": plain(float(main.value[-1])) if main is not None else None,
-        "spark": _sparkline(main.value) if main is not None else [],
+        "spark": coordinates(main.value) if main is not None else [],
         "norm": _norm(run),
     }
 
@@ -158,25 +158,7 @@ def _norm(run: RunReport) -> dict[str, Any] | None:
     norm = next((curve for curve in run.curves if curve.role == "global_norm" and len(curve.value)), None)
     if norm is None:
         return None
-    return {"tag": norm.tag, "last": plain(float(norm.value[-1])), "spark": _sparkline(norm.value)}
-
-
-def _sparkline(value: NDArray[np.float64]) -> list[int]:
-    """x0, y0, x1, y1, … in a box of 96 x 20, with y downwards; y is -1 if the value is not finite."""
-    kept = thin(value, _SPARK_STRETCHES)
-    x = np.round(kept * (_SPARK_WIDTH / max(len(value) - 1, 1))).astype(int)
-    shown = value[kept]
-    finite = np.isfinite(shown)
-    y = np.full(len(shown), -1)
-    if finite.any():
-        height = shown[finite]
-        with np.errstate(over="ignore"):
-            if height.min() > 0 and height.max() / height.min() > _SPARK_LOG_FROM:
-                height = np.log(height)
-        low, high = height.min() / 2, height.max() / 2  # halves: their difference never overflows
-        share = (height / 2 - low) / (high - low) if high > low else np.full(len(height), 0.5)
-        y[finite] = np.round((1 - share) * _SPARK_HEIGHT).astype(int)
-    return [int(number) for number in np.stack([x, y], axis=1).ravel()]
+    return {"tag": norm.tag, "last": plain(float(norm.value[-1])), "spark": coordinates(norm.value)}
 
 
 def _steps(steps: tuple[int, int] | None) -> list[int] | None:

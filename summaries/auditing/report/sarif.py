@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.report.json import as_dict
-from summaries.auditing.report.text import failure_text, printable, steps_text
+from summaries.auditing.report.json import finding_as_dict
+from summaries.auditing.report.text import failure_text, steps_text
 from summaries.auditing.rules import RULES
 from summaries.auditing.rules.handbook import page
+from summaries.terminal import printable
 
 if TYPE_CHECKING:
-    from summaries.auditing.findings import Finding, Report
+    from summaries.auditing.findings import Finding
+    from summaries.auditing.reports import Report
 
 __all__ = ["sarif"]
 
@@ -29,15 +31,14 @@ def sarif(report: Report) -> str:
     """The report as one SARIF log; its only run is the audit."""
     codes = sorted({finding.code for finding in report.findings})
     places = {run.name: run.files for run in report.runs}
-    plain = as_dict(report)["findings"]
     driver = {
         "name": "gradledger",
         "version": version("gradledger"),
         "rules": [_rule(code) for code in codes],
     }
     results = [
-        _result(finding, codes.index(finding.code), places[finding.run], fields["evidence"])
-        for finding, fields in zip(report.findings, plain, strict=True)
+        _result(finding, codes.index(finding.code), places[finding.run], finding_as_dict(finding)["evidence"])
+        for finding in report.findings
     ]
     run = {"tool": {"driver": driver}, "invocations": [_invocation(report)], "results": results}
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

@@ -36,17 +36,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.auditing.curves import thin
 from summaries.auditing.engine import curves
-from summaries.auditing.findings import Report
 from summaries.auditing.report.html import rule_markup
 from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.payload import bodies, finding_data, row
+from summaries.auditing.reports import Report
 from summaries.auditing.rules.handbook import page
 from summaries.integrations.tensorboard import layers
 from summaries.integrations.tensorboard.matrices import level_range, matrix_at, matrix_tags, shown
 from summaries.integrations.tensorboard.norms import norms
 from summaries.storage.names import by_number
+from summaries.thinning import thin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -24,6 +24,7 @@ from summaries.wire.crc32c import MASK_DELTA, crc32c
 __all__ = [
     "checksum",
     "compiled",
+    "copy_to",
     "load_f32",
     "load_f64",
     "load_u8",
@@ -70,6 +71,24 @@ def _loader(scalar: Any, bits: Any) -> Any:
         return scalar(buffer, types.int64), codegen
 
     return load
+
+
+@intrinsic
+def _store(typing_context: Any, address: Any, value: Any) -> Any:
+    """(int64 address, a number of 8 bytes) → nothing."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[1], builder.inttoptr(arguments[0], arguments[1].type.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, value), codegen
+
+
+@compiled
+def copy_to(address: Any, numbers: Any, start: Any, stop: Any) -> Any:
+    """Copy numbers[start:stop], of 8 bytes each, to an aligned address, behind which there is room for them."""
+    for i in range(start, stop):
+        _store(address + 8 * (i - start), numbers[i])
 
 
 _raw_u64 = _loader(types.uint64, ir.IntType(64))

@@ -28,6 +28,7 @@ from summaries.wire.compiled.fields import (
 from summaries.wire.compiled.primitives import (
     checksum,
     compiled,
+    copy_to,
     load_f32,
     load_f64,
     load_u8,
@@ -35,9 +36,23 @@ from summaries.wire.compiled.primitives import (
     load_u64,
     varint,
 )
-from summaries.wire.layout import CAPACITY, CLASS_NONE, CLASS_SCALAR, PLACE_CAPACITY
+from summaries.wire.layout import CAPACITY, CLASS_NONE, CLASS_SCALAR, CLASS_SKIPPED, PLACE_CAPACITY
 
-__all__ = ["FULL", "MORE", "ODD", "UNUSUAL", "Found", "Scratch", "TagTable", "enter", "enter_again", "group", "scan"]
+__all__ = [
+    "FULL",
+    "MORE",
+    "ODD",
+    "UNUSUAL",
+    "Found",
+    "Scratch",
+    "TagTable",
+    "enter",
+    "enter_again",
+    "group",
+    "scalar_at",
+    "scan",
+    "tag_number",
+]
 
 MORE, ODD, UNUSUAL, FULL = range(4)
 """Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room."""
@@ -77,7 +92,7 @@ class Scratch(NamedTuple):
 
 
 @compiled
-def _tag(buffer: Any, start: Any, stop: Any, previous: Any, tags: Any) -> Any:
+def tag_number(buffer: Any, start: Any, stop: Any, previous: Any, tags: Any) -> Any:
     """The number of the tag buffer[start:stop], or -1 if it is unknown.
 
     Tags recur in the same order: the one that followed the previous tag last time is tried before the table.
@@ -179,13 +194,17 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
         what = value_fields(buffer, first, last, at)
         if what <= 0:
             return UNUSUAL
-        tag = _tag(buffer, at[0], at[1], previous, tags)
+        tag = tag_number(buffer, at[0], at[1], previous, tags)
         if tag < 0:
             return UNUSUAL
         kind = tags.entries[tag, 3]
         if at[5] > 0 and (kind == CLASS_NONE or not is_sound(buffer, at[4], at[5], schema.METADATA, stack)):
             return UNUSUAL
         previous = tag
+        if kind == CLASS_SKIPPED:
+            if what != 0x15 and value_kind(buffer, what, at, stack) < 0:
+                return UNUSUAL
+            continue
         if what == 0x15:
             value = np.float64(load_f32(buffer, at[2]))
         elif what == 0x42 and kind == CLASS_SCALAR:
@@ -213,7 +232,7 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
 
 
 @compiled
-def _scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
+def scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
     """Locate the one scalar of an Event whose fields are in the order that every writer uses.
 
     Returns:
@@ -284,16 +303,16 @@ def scan(
             return MORE
         if checksum(buffer, start, stop) != load_u32(buffer, stop):
             return ODD
-        step, tag_at = _scalar_at(buffer, start, stop)
+        step, tag_at = scalar_at(buffer, start, stop)
         if tag_at > 0 and cursor[1] < CAPACITY:
             wall_time = load_f64(buffer, start + 1)
-            tag = _tag(buffer, tag_at, stop - 5, cursor[3], tags)
+            tag = tag_number(buffer, tag_at, stop - 5, cursor[3], tags)
             if tag >= 0 and np.isfinite(wall_time):
                 row = rows[cursor[1]]
                 row["tag"], row["step"], row["wall_time"] = tag, step, wall_time
                 row["value"] = load_f32(buffer, stop - 4)
                 cursor[0] = stop + 4
-                cursor[1] += 1
+                cursor[1] += tags.entries[tag, 3] != CLASS_SKIPPED  # without a branch: else the row is overwritten
                 cursor[3] = tag
                 cursor[4] += 1
                 continue
@@ -331,3 +350,22 @@ def group(rows: Any, counts: Any, starts: Any, out: Any) -> Any:
         at = starts[row["tag"]]
         starts[row["tag"]] = at + 1
         steps[at], wall_times[at], values[at] = row["step"], row["wall_time"], row["value"]
+
+
+@compiled
+def spread(block: Any, counts: Any, addresses: Any) -> Any:
+    """Copy columns that are sorted by tag to where those of each tag are, without the interpreter's lock.
+
+    Args:
+        block: a Block.
+        counts: int64[t]: the number of points of each tag.
+        addresses: int64[t, 3]: where its steps, wall times and values belong; there is room for them.
+    """
+    steps, wall_times, values = block
+    start = np.int64(0)
+    for tag in range(len(counts)):
+        stop = start + counts[tag]
+        copy_to(addresses[tag, 0], steps, start, stop)
+        copy_to(addresses[tag, 1], wall_times, start, stop)
+        copy_to(addresses[tag, 2], values, start, stop)
+        start = stop

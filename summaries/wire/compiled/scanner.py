@@ -5,7 +5,7 @@ Needs numba, and is imported only if the scanner is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -90,6 +90,16 @@ class Scanner:
             self._enter_new()
         crcs = short_length_crcs()
         status: int = scan.scan(buffer, end, base, file, self.cursor, crcs, self._tags, found, self._scratch)
+        return status
+
+    def index(self, buffer: NDArray[np.uint8], end: int, cursor: NDArray[np.int64], events: Any, values: Any) -> int:
+        """Index buffer[:end] from the cursor; arguments and result as in `index.index`."""
+        from summaries.wire.compiled.index import index  # noqa: PLC0415 - reading does not need it
+
+        if self._new or self._new_classes:
+            self._enter_new()
+        crcs = short_length_crcs()
+        status: int = index(buffer, end, cursor, crcs, self._tags, events, values, self._scratch)
         return status
 
 

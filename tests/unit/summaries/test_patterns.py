@@ -16,6 +16,7 @@ from summaries.patterns import matcher
         ("*", "a\nb/c", True),
         ("Loss", "loss", False),
         ("*.[bw]", "layer.w", True),
+        ("layers[0].weight", "layers[0].weight", True),
         (["a", "b?"], "b1", True),
         (["a", "b?"], "ab1", False),
     ],

@@ -59,4 +59,12 @@ function tally() {
 startTheme();
 tally();
 addEventListener("hashchange", route);
+if (location.protocol === "about:") { // in a notebook's frame, where a link would lead to the page around it
+  addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#"]');
+    if (!link) return;
+    event.preventDefault();
+    location.hash = link.hash;
+  });
+}
 route();

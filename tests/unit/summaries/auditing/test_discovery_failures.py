@@ -10,7 +10,7 @@ from importlib.resources import files
 import jsonschema
 import pytest
 
-from summaries import Failure, SummaryWriter, audit
+from summaries import Failure, Report, SummaryWriter, audit
 from summaries.auditing import discovery, engine
 from summaries.auditing.config import Config
 from summaries.auditing.rules import RULES
@@ -35,6 +35,7 @@ def runs(tmp_path, monkeypatch):
     return tmp_path
 
 
+KILLED = "killed by signal 9, as happens when the system runs out of memory"
 LINK = Failure("linked", os.path.join("runs", "linked", "events.out.tfevents.9.link"), NO_FILE)
 
 
@@ -59,7 +60,7 @@ def test_a_run_of_which_nothing_can_be_read(runs):
 def test_deleted_between_listing_and_reading(runs):
     listed = discovery.runs_below("runs")
     shutil.rmtree("runs/diverging")
-    report = engine.audit_runs(listed, Config())
+    report = Report(engine.audit_runs(listed, Config()))
     assert [(failure.run, failure.reason) for failure in report.failures] == [
         ("diverging", NO_FILE),
         ("linked", NO_FILE),
@@ -88,7 +89,7 @@ def test_a_file_and_a_directory_without_permission(runs):
 
 
 def test_a_file_that_cannot_be_read_to_its_end(runs, monkeypatch):
-    def read_files(files, size):
+    def read_files(files, size, threads):
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(discovery, "read_files", read_files)
@@ -108,7 +109,7 @@ def test_a_rule_that_fails(runs, monkeypatch):
 
 
 def test_memory_that_runs_out(runs, monkeypatch):
-    monkeypatch.setattr(discovery, "read_files", lambda *_: bytearray(1 << 62))
+    monkeypatch.setattr(discovery, "read_files", lambda *_, **__: bytearray(1 << 62))
     assert {failure.reason for failure in audit("runs/healthy").failures} == {"out of memory"}
 
 
@@ -170,7 +171,7 @@ def test_a_process_that_is_killed(runs, monkeypatch, capsys):
     assert [(failure["run"], failure["reason"]) for failure in value["failures"]] == [
         (
             "healthy",
-            "the process that audited it was killed by signal 9, as happens when the system runs out of memory",
+            f"killed its worker three times: the last one was {KILLED}",
         ),
         ("linked", NO_FILE),
     ]

@@ -1,9 +1,11 @@
 """Points by tag: none is lost while columns grow, and each lies in the epoch in which it was read."""
 
+import pickle
+
 import numpy as np
 import pytest
 
-from summaries.reading.columns import Epochs, Points, sorted_rows
+from summaries.reading.columns import Epochs, LaterPoints, Points, sorted_rows
 from summaries.wire.layout import ROW
 
 
@@ -57,3 +59,25 @@ def test_columns_grow_from_one_point_into_mapped_memory():
     assert block.step.tolist() == want
     assert block.value[-1] == 0.125
     assert block.wall_time[-2] == 0.5 * 69_999
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (5, 70_000), (70_000, 5), (40_000, 40_000)])
+@pytest.mark.parametrize("send", [False, True], ids=["here", "from another process"])
+def test_points_of_a_later_part_follow(counts, send):
+    """Tags have other numbers there; marks and epochs count on."""
+    points, later = Points(), LaterPoints()
+    points.add(*sorted_rows(rows([0] * counts[0])))
+    points.mark()
+    points.append(0, -1, 0.5, 0.25)
+    later.append(1, -2, 0.5, 0.25)
+    later.mark()
+    later.add(*sorted_rows(rows([1] * counts[1])))
+    if send:
+        later = pickle.loads(pickle.dumps(later))  # noqa: S301 - it was just pickled
+    points.absorb(later, [3, 0])
+    (block,) = points.columns()
+    assert block.step.tolist() == [*range(counts[0]), -1, -2, *range(counts[1])]
+    assert block.value[-1] == 2.0 * (counts[1] - 1)
+    assert list(points.epochs(0).ends()) == [(counts[0], 1), (counts[0] + 2, 2), (sum(counts) + 2, None)]
+    assert points.marks == 2
+    assert not later.blocks

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from summaries import Summary
-from summaries.reading.decoders import AUDIO, DECODERS, HISTOGRAMS, IMAGES, TENSORS, TEXTS, Audio, Images
+from summaries.reading.decoders import AUDIO, DECODERS, HISTOGRAMS, IMAGES, TENSORS, TEXTS
+from summaries.reading.media import Audio, Images
 from summaries.wire.tensors import numeric_tensor, string_tensor
 
 Value = Summary.Value

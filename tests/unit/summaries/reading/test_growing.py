@@ -68,8 +68,8 @@ def test_only_what_is_new_is_read(tmp_path, monkeypatch):
     read = []
     real = Rows.read
 
-    def counted(self, opened, file, take, start=0, number=0):
-        end, records = real(self, opened, file, take, start, number)
+    def counted(self, opened, file, take, start=0, number=0, stop=None):
+        end, records = real(self, opened, file, take, start, number, stop)
         read.append(end - start)
         return end, records
 

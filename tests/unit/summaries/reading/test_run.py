@@ -4,8 +4,6 @@ import math
 import os
 import pathlib
 import struct
-import subprocess
-import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -260,28 +258,3 @@ def test_nothing_there(tmp_path, read):
         read(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such"):
         read(tmp_path / "missing")
-
-
-WITHOUT_NUMBA = """
-import logging, sys
-sys.modules["numba"] = None
-import importlib.util
-find = importlib.util.find_spec
-import summaries.reading.run
-summaries.reading.run.find_spec = lambda name: None if name == "numba" else find(name)
-logging.basicConfig(format="%(message)s", stream=sys.stdout)
-for _ in range(2):
-    assert not summaries.reading.run.use_fast(1 << 30, None)
-try:
-    summaries.reading.run.use_fast(1, True)
-except ImportError as error:
-    print(error)
-"""
-
-
-def test_without_numba_there_is_one_hint():
-    done = subprocess.run([sys.executable, "-c", WITHOUT_NUMBA], check=True, capture_output=True, text=True)
-    assert done.stdout.splitlines() == [
-        "reading is many times faster with numba: pip install 'gradledger[fast]'",
-        "the compiled scanner needs numba: pip install 'gradledger[fast]'",
-    ]

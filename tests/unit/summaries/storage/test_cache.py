@@ -196,3 +196,16 @@ def test_it_is_cleared_by_a_command(store, cached, tmp_path, capsys):
     assert clear_cache(directory) == (0, 0)
     assert clear_cache(str(tmp_path / "nowhere")) == (0, 0)
     assert read(cached) == DATA
+
+
+def test_the_first_part_of_a_file_puts_it_into_the_cache_and_the_others_come_from_there(store, cached):
+    (file,) = cached.discover(PATH)
+    with file.open(1000, 2000) as later:
+        assert later.read_range(1000, 10) == DATA[1000:1010]
+    assert store.reads == [1000]
+    with file.open(0, 1000) as first:
+        assert first.read_range(0, 10) == DATA[:10]
+    store.requests.clear()
+    with file.open(1000, 2000) as later:
+        assert later.read_range(1000, 10) == DATA[1000:1010]
+    assert store.requests == []

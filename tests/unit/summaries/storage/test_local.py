@@ -10,6 +10,7 @@ import pytest
 from summaries.storage import local, names
 from summaries.storage.local import LOCAL, LocalEventFile, LocalFile
 from summaries.storage.names import is_event_file
+from summaries.storage.protocols import ReplacedError
 
 
 @pytest.fixture
@@ -287,3 +288,18 @@ def test_exists(tree):
         True,
         False,
     ]
+
+
+def test_a_part_is_of_the_listed_file_even_if_it_has_grown(tmp_path):
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"one")
+    (file,) = LOCAL.discover(str(path))
+    path.write_bytes(b"one more")
+    with file.open(0, 3) as opened:
+        assert opened.read_range(0, 9) == b"one more"
+    (tmp_path / "new").write_bytes(b"two")
+    os.replace(tmp_path / "new", path)
+    with pytest.raises(ReplacedError, match="replaced by another file while it was being read"):
+        file.open(0, 3)
+    with file.open(0) as opened:
+        assert opened.read_range(0, 9) == b"two"

@@ -11,10 +11,12 @@ import pytest
 from helpers import run_script
 
 from summaries import (
+    Exported,
     GraphDef,
     SummaryWriter,
     audit,
     clip_advice,
+    export,
     read_events,
     read_graph,
     read_logdir,
@@ -27,7 +29,6 @@ from summaries.cli import main
 from summaries.storage import object_store, requests
 from summaries.storage.object_store import ObjectStore
 from summaries.storage.protocols import ReplacedError, chunks
-from summaries.tools import export
 from summaries.wire.pb import NodeDef
 
 
@@ -126,12 +127,35 @@ def test_everything_that_takes_a_path(runs, tmp_path):
 
 @pytest.mark.parametrize("target", ["x.csv", "x.parquet", "dataset"])
 def test_exports_to_an_address_and_to_a_disk_are_equal(runs, system, tmp_path, target):
-    write = {"x.csv": export.export_csv, "x.parquet": export.export_parquet, "dataset": export.export_dataset}[target]
-    assert write(runs, tmp_path / target) == write(runs, f"memory://out/{target}") == 402
+    done = export(runs, tmp_path / target)
+    assert export(runs, f"memory://out/{target}") == done
+    assert done.rows == 402
     files = [path for path in sorted(tmp_path.rglob("*")) if path.is_file()]
     assert len(files) == (2 if target == "dataset" else 1)
     for path in files:
         assert system.cat_file(f"/out/{path.relative_to(tmp_path).as_posix()}") == path.read_bytes()
+
+
+def test_a_dataset_at_an_address_is_kept_current(runs, system):
+    target = "memory://out/dataset"
+    export(runs, target)
+    assert export(runs, target) == Exported(0, (), ("a", "b/c"))
+    with SummaryWriter(f"{runs}/a") as writer:
+        writer.add_scalar("train/loss", 0.5, 1000)
+    system.rm(f"{runs.removeprefix('memory://')}/b", recursive=True)
+    assert export(runs, target) == Exported(202, ("a",), (), ("b/c",))
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `export` is not installed")
+
+    def rows():
+        return sorted(
+            parquet.read_table(io.BytesIO(system.cat_file("/out/dataset/part-00000.parquet")))["run"].to_pylist()
+        )
+
+    assert rows() == ["a"] * 202 + ["b/c"] * 201
+    export(runs, target, delete=True)
+    assert rows() == ["a"] * 202
+    with pytest.raises(ValueError, match="must be new"):
+        export(runs, runs)
 
 
 def test_an_export_that_fails_leaves_nothing(runs, system):
@@ -139,7 +163,7 @@ def test_an_export_that_fails_leaves_nothing(runs, system):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        export.export_csv(runs, "memory://out/x.csv", fail)
+        export(runs, "memory://out/x.csv", on_run=fail)
     assert not system.exists("/out/x.csv")
 
 
@@ -150,7 +174,7 @@ def test_the_command_line(runs, capsys):
     assert "2 runs" in capsys.readouterr().out
     assert main(["clip-advice", f"{runs}/a"]) == 0
     assert main(["export", runs, "memory://out/x.csv"]) == 0
-    assert capsys.readouterr().out.endswith("memory://out/x.csv: 402 points\n")
+    assert capsys.readouterr().out.endswith("memory://out/x.csv: 402 points of 2 runs\n")
 
 
 def test_a_cache_on_the_command_line(runs, asked, tmp_path, monkeypatch, capsys):
@@ -174,9 +198,8 @@ def test_a_baseline_is_shown_without_credentials(runs, tmp_path, monkeypatch):
 
 def test_an_option_without_a_value(capsys):
     """Its text, which may be a credential, is not repeated."""
-    with pytest.raises(SystemExit):
-        main(["verify", "s3://bucket", "--storage-option", "AKIDEXAMPLE"])
-    assert capsys.readouterr().err.endswith("error: argument --storage-option: must be KEY=VALUE\n")
+    assert main(["verify", "s3://bucket", "--storage-option", "AKIDEXAMPLE"]) == 2
+    assert capsys.readouterr().err.endswith("Error: Invalid value for '--storage-option': must be KEY=VALUE\n")
 
 
 def test_one_listing_and_one_read_a_file(runs, asked):

@@ -166,3 +166,22 @@ def test_the_garbage_collector_closes_a_file_in_a_thread_that_holds_the_lock():
     assert store.prefetcher._held == 0
     with ScannedFile(store.prefetcher, file("b"), 0) as two:
         assert two.read_range(0, 1024) == DATA
+
+
+def test_a_part_is_fetched_ahead_to_its_end_and_behind_it_what_is_asked_for():
+    store = Store()
+    with ScannedFile(store.prefetcher, file("a"), 150, 330) as opened:
+        buffer = bytearray(1000)
+        assert opened.read_into(150, memoryview(buffer)) == 100
+        assert store.settled() == [("a", 150, 250), ("a", 250, 330)]
+        assert opened.read_range(250, 120) == DATA[250:370]
+        assert store.settled()[2:] == [("a", 330, 370)]
+    assert [one.path for one in store.confirmed] == ["a"]
+
+
+def test_a_part_of_one_range_is_confirmed_too():
+    """Others read the other parts, and may have got them of another object."""
+    store = Store()
+    with ScannedFile(store.prefetcher, file("a"), 0, 100) as opened:
+        assert opened.read_range(0, 100) == DATA[:100]
+    assert [one.path for one in store.confirmed] == ["a"]

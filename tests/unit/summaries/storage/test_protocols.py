@@ -14,7 +14,8 @@ from summaries.cli import main
 from summaries.storage import protocols, remote
 from summaries.storage.local import LOCAL
 from summaries.storage.protocols import StoredFile, chunks
-from summaries.tools import export, verify
+from summaries.tools import verify
+from summaries.tools.exporting.runs import RunsBelow
 from summaries.wire.pb import NodeDef
 
 
@@ -125,12 +126,12 @@ def test_the_command_line(storage, tmp_path, capsys):
     ]
     storage.requests.clear()
     assert main(["export", "memory://logs", str(tmp_path / "x.csv")]) == 0
-    assert capsys.readouterr().out == f"{tmp_path / 'x.csv'}: 600 points\n"
+    assert capsys.readouterr().out == f"{tmp_path / 'x.csv'}: 600 points of 2 runs\n"
     assert storage.requests.count("list") == 1
 
 
 def test_runs_are_read_when_they_are_asked_for(storage):
-    runs = export.RunsBelow("memory://logs")
+    runs = RunsBelow("memory://logs")
     assert (len(runs), list(runs), storage.requests) == (2, ["a", "b/c"], ["list"])
     assert runs["b/c"].files == ("memory://logs/b/c/1.tfevents",)
     with pytest.raises(KeyError):

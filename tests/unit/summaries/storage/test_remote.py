@@ -18,6 +18,7 @@ from summaries import (
     verify,
     write_graph,
 )
+from summaries.storage.remote import is_vacant
 from summaries.wire.pb import Event, GraphDef, NodeDef
 from summaries.wire.records import Record, RecordParser
 
@@ -197,3 +198,10 @@ def test_the_objects_of_a_writer_are_one_file_for_the_audit(store):
     SummaryWriter("memory://runs/one").close()
     codes = [finding.code for finding in audit("memory://runs/one").findings]
     assert codes == ["GL107", "GL206"]
+
+
+def test_what_is_vacant(store):
+    store.pipe_file("/vacant/full/file", b"x")
+    store.makedirs("/vacant/empty")
+    names = ("missing", "empty", "full", "full/file", "fu")
+    assert [is_vacant(f"memory://vacant/{name}", {}) for name in names] == [True, True, False, False, True]

@@ -97,3 +97,39 @@ def test_several_hundred_thousand_bytes_in_a_record():
     """Lengths beyond the table of their checksums."""
     data = [bytes(size) for size in (1, 65_535, 65_536, 300_000)]
     assert whole_records(b"".join(map(frame, data)))[1] == data
+
+
+STREAM = frame(b"one") + frame(b"two") + bytes(30) + frame(b"three") + b"cut"
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize(
+    ("stop", "items", "stopped"),
+    [
+        (0, 0, 0),
+        (1, 1, 19),
+        (19, 1, 19),
+        (20, 2, 38),
+        (38, 2, 38),
+        (39, 3, 68),
+        (68, 3, 68),
+        (69, 4, 89),
+        (90, 5, 92),
+        (93, 5, None),
+    ],
+)
+def test_only_what_begins_before_a_stop(size, stop, items, stopped):
+    def parsed(parser):
+        for start in range(0, len(STREAM), size):
+            yield from parser.feed(STREAM[start : start + size])
+        yield from parser.close()
+
+    def flat(found):
+        for item in found:
+            yield from [item] if isinstance(item, Fault) else zip(item.offsets, item.data, strict=True)
+
+    parser = BatchParser(stop=stop)
+    found = list(flat(parsed(parser)))
+    assert found == list(flat(parsed(BatchParser())))[:items]
+    assert parser.stopped == stopped
+    assert parser.number == sum(not isinstance(item, Fault) for item in found)

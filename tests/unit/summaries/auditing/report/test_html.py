@@ -11,15 +11,14 @@ import sys
 from html.parser import HTMLParser
 from importlib.resources import files
 
-import pytest
 from helpers import ROOT, run
 from reports import HOSTILE_RUN, hostile, several
 
 from summaries.auditing.comparison import Comparison
-from summaries.auditing.findings import Report
 from summaries.auditing.report import comparison_page
 from summaries.auditing.report.html import html
 from summaries.auditing.report.modules import PLAIN, plain_scripts, reachable
+from summaries.auditing.reports import Report
 
 NOTHING = Comparison("loss", "final", False, (), (), (), (), (), math.nan, (), None, ())
 PAGE = files("summaries.auditing.report").joinpath("page")
@@ -88,14 +87,6 @@ def test_pages_of_rules():
         '!<a href="https://example.org/p">p</a></p>\n'
         "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n</tr>\n</tbody>\n</table>\n"
     )
-
-
-def test_pages_without_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
-    said = "^the pages of rules need markdown-it-py: pip install 'gradledger\\[audit\\]'$"
-    with pytest.raises(ModuleNotFoundError, match=said):
-        html(several(), pages={"GL301": "text"})
-    assert "<template" not in html(several())
 
 
 def test_every_script_is_in_the_page():

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 from reports import START, curve, even, exploded, finding, healthy, rising, run, unpacked
 
-from summaries.auditing.findings import Report, RunReport
+from summaries.auditing.findings import RunReport
 from summaries.auditing.report import payload
 from summaries.auditing.report.packed import as_text
+from summaries.auditing.reports import Report
 
 
 def test_a_row():

@@ -2,19 +2,19 @@
 
 import io
 
-import numpy as np
 import pytest
 from reports import HOSTILE, curve, finding, run, small
 
 from summaries import Report, RunReport
 from summaries.auditing.report import text
+from summaries.terminal import console
 
 NAME = "sweep/learning_rate=0.001,batch_size=128/seed=1/a_model_with_a_long_name"
 
 
 def shown(report):
     file = io.StringIO()
-    text.show(report, text.console(file))
+    text.show(report, console(file))
     return file.getvalue()
 
 
@@ -57,31 +57,6 @@ def test_in_a_pipe_nothing_is_broken(monkeypatch):
     assert f"  {message}\n" in shown(small(NAME * 3, message=message))
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 7, 12, 30, 200])
-@pytest.mark.parametrize("name", [NAME, "", "x" * 50, "日本語の名前/ランの" * 3, "a b  c", "/////", "e\u0301" * 20])
-def test_broken(name, width):
-    from rich.cells import cell_len
-
-    lines = text.broken(name, width)
-    assert "".join(lines).replace(" ", "") == name.replace(" ", "")
-    assert max(map(cell_len, lines)) <= max(width, 2)
-
-
-@pytest.mark.parametrize("width", [2, 3, 10, 31, 32, 200])
-@pytest.mark.parametrize("name", [NAME, "", "日本語の名前/ランの" * 3])
-def test_a_name_is_shortened_in_the_middle(name, width):
-    from rich.cells import cell_len
-
-    short = text.shortened(name, width)
-    assert cell_len(short) <= max(width, 1)
-    assert (short == name) is (cell_len(name) <= width)
-    if short != name:
-        first, _, last = short.partition("…")
-        assert name.startswith(first)
-        assert name.endswith(last)
-        assert 0 <= len(first) - len(last) <= 2
-
-
 def faulty(number, code="GL301"):
     name = f"run_{number}"
     found = finding(code, "non-finite-loss", "ERROR", name, "loss", (1, 2), f"{name} is nan")
@@ -104,7 +79,7 @@ def test_what_is_found_in_many_runs_is_told_by_rule():
     assert out.count("GL301") == 1
     assert "  and in run_1, run_2 and 47 others\n" in out
     file = io.StringIO()
-    text.show(report, text.console(file), fold=False)
+    text.show(report, console(file), fold=False)
     assert file.getvalue().count("GL301") == 50
 
 
@@ -127,24 +102,8 @@ def test_hostile_names_are_inert_in_text():
     assert "a\\x1b[31m" in out.replace("\n", "")
 
 
-@pytest.mark.parametrize(
-    ("values", "line"),
-    [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"),
-     ([-1e300, 1e300], "▁█"), ([-1.7e308, 1.7e308], "▁█"), ([1.7e308] * 16, "▁" * 16)],
-)  # fmt: skip
-def test_sparkline(values, line):
-    assert text.sparkline(np.array(values, float)) == line
-
-
-def test_without_rich(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
-    with pytest.raises(ImportError) as raised:
-        text.console(io.StringIO())
-    assert str(raised.value) == "the terminal's report needs rich: pip install 'gradledger[audit]'"
-
-
 def test_all_runs_are_in_the_table_if_all_is_told():
     report = Report(tuple(run(f"run{i}", (), ()) for i in range(30)))
     file = io.StringIO()
-    text.show(report, text.console(file), fold=False)
+    text.show(report, console(file), fold=False)
     assert sum(line.startswith("run") for line in file.getvalue().splitlines()) == 30 + 1

@@ -7,6 +7,7 @@ import pytest
 
 from summaries import SummaryWriter, audit, cli
 from summaries.auditing.report import text
+from summaries.terminal import console, sparkline
 
 N = 5000
 LOSS = "█▇▇▇▆▆▅▅▄▃▃▃▂▂▁▁"
@@ -26,7 +27,7 @@ def runs(tmp_path):
 
 def test_the_demo_and_the_command_line_print_the_same_lines(runs, capsys):
     printed = io.StringIO()
-    text.show(audit(runs), text.console(printed))
+    text.show(audit(runs), console(printed))
     assert cli.main(["audit", str(runs)]) in {0, 1}
     row, same = (out.splitlines()[1].split() for out in (printed.getvalue(), capsys.readouterr().out))
     assert row == same
@@ -38,6 +39,6 @@ def test_thinning_leaves_the_line_alone(runs, stretches):
     from summaries.auditing import discovery, engine
     from summaries.auditing.config import Config
 
-    (run,) = engine.audit_runs(discovery.runs_below(str(runs)), Config(), stretches=stretches).runs
+    (run,) = engine.audit_runs(discovery.runs_below(str(runs)), Config(), stretches=stretches)
     (loss,) = (curve for curve in run.curves if curve.role == "loss")
-    assert text.sparkline(loss.averages) == LOSS
+    assert sparkline(loss.averages) == LOSS

@@ -1,0 +1,34 @@
+"""`gradledger label`: say which runs are good or bad."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from summaries.cli.candidates import complete_runs
+from summaries.cli.options import access_options, examples
+from summaries.reading.annotations import LABELS
+from summaries.terminal import printable
+from summaries.tools import label
+
+if TYPE_CHECKING:
+    from summaries.storage.files import Access
+
+__all__ = ["command"]
+
+
+@click.command(
+    help="Say that RUNS are good or bad; none takes it back. The label is added to each run as a text in a new event "
+    "file: compare reads it, and TensorBoard shows it.",
+    epilog=examples("gradledger label runs/a good", "gradledger label runs/b runs/c bad"),
+)
+@click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)
+@click.argument("label_", metavar="|".join(LABELS), type=click.Choice(LABELS))
+@access_options
+def command(runs: tuple[str, ...], label_: str, access: Access) -> int:
+    """Label each run."""
+    for run in runs:
+        label(run, label_, **access)
+        print(f"{printable(run)}: {label_}")
+    return 0

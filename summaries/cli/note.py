@@ -1,0 +1,33 @@
+"""`gradledger note`: write down something about a step of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from summaries.cli.candidates import complete_runs
+from summaries.cli.options import access_options, examples
+from summaries.terminal import printable
+from summaries.tools import note
+
+if TYPE_CHECKING:
+    from summaries.storage.files import Access
+
+__all__ = ["command"]
+
+
+@click.command(
+    help="Write down TEXT, which may be Markdown, about a STEP of a RUN. It is added as a text in a new event file, "
+    "which TensorBoard shows.",
+    epilog=examples("gradledger note runs/a 12000 'learning rate lowered by hand'"),
+)
+@click.argument("run", shell_complete=complete_runs)
+@click.argument("step", type=int)
+@click.argument("text")
+@access_options
+def command(run: str, step: int, text: str, access: Access) -> int:
+    """Add the note."""
+    note(run, step, text, **access)
+    print(f"{printable(run)}: noted at step {step}")
+    return 0

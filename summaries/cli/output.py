@@ -1,0 +1,45 @@
+"""Where a command writes its report: standard output, or the file that `--output` names."""
+
+from __future__ import annotations
+
+import io
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from summaries.storage.files import created
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from summaries.storage.files import Access
+
+__all__ = ["opened"]
+
+
+@contextmanager
+def opened(path: str | None, format_: str, access: Access) -> Iterator[TextIO]:
+    """Open the file, or standard output, for a report. The block does the work too, so that mistakes are told before.
+
+    Args:
+        path: the file, or an address; None or "-" for standard output. It is replaced when the block has succeeded.
+        format_: of the report. All but "text" are written in UTF-8, whatever the terminal uses.
+        access: how the address is accessed.
+
+    Raises:
+        ValueError: a page for a browser would go to a terminal.
+        OSError: the file cannot be written.
+        ImportError: it is an address, and what writes there is not installed.
+    """
+    if path is not None and path != "-":
+        with (
+            created(path, access.get("storage_options")) as local,
+            open(local, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
+        ):
+            yield file
+        return
+    if format_ == "html" and path is None and sys.stdout.isatty():
+        raise ValueError("--format html writes a page for a browser, not for a terminal: add --output FILE")
+    if format_ != "text" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    yield sys.stdout

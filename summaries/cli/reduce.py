@@ -1,0 +1,165 @@
+"""`gradledger reduce`: statistics over runs, as runs that TensorBoard overlays, or as a table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from summaries.auditing.comparison.hyperparameters import alike, from_name
+from summaries.cli.candidates import complete_runs
+from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
+from summaries.storage.credentials import without_credentials
+from summaries.terminal import printable, progress_bar
+from summaries.tools.alignment import ALIGNMENTS
+from summaries.tools.places import RunsAt
+from summaries.tools.reduction import STATISTICS, reduce, write_groups, write_groups_csv
+from summaries.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from summaries.reading.run import Run
+    from summaries.storage.files import Access
+    from summaries.tools.reduction import Reduced
+
+__all__ = ["command"]
+
+
+class _LeastRuns(click.ParamType):
+    """A number of runs, or all of them.
+
+    >>> _LeastRuns().convert("all", None, None), _LeastRuns().convert("3", None, None)
+    ('all', 3)
+    """
+
+    name = "N|all"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or "all"."""
+        return value if value == "all" else click.INT.convert(value, param, ctx)
+
+
+@click.command(
+    help="Compute the mean, spread and other statistics of several runs, step by step, such as of one configuration "
+    "with different seeds. A directory stands for all runs below it.",
+    epilog=examples(
+        "gradledger reduce runs/seed-* -o reduced",
+        "gradledger reduce runs --by all -o reduced",
+        "gradledger reduce runs --statistics mean,q0.1,q0.9 --align union -o reduced.csv",
+        status="0 if all runs are whole, 1 if files are damaged and the rest of them was used, 2 if it failed.",
+    ),
+)
+@click.argument("places", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="TARGET",
+    help="A new directory, with a run for each statistic; or a new .csv or .parquet file; or - for CSV on standard "
+    "output.",
+)
+@click.option(
+    "--statistics",
+    default=",".join(STATISTICS),
+    show_default=True,
+    metavar="NAMES",
+    help="Of mean, median, std, min, max, count, mean+std, mean-std, and quantiles such as q0.25.",
+)
+@click.option(
+    "--align",
+    type=click.Choice(ALIGNMENTS),
+    default="exact",
+    show_default=True,
+    help="At which steps: those that all runs have; those that any has; the same, with straight lines between points.",
+)
+@click.option(
+    "--min-runs",
+    type=_LeastRuns(),
+    metavar="N|all",
+    default=1,
+    show_default=True,
+    help="Leave out tags that fewer runs have, and steps at which fewer have a value.",
+)
+@click.option(
+    "--by",
+    metavar="NAMES",
+    help="Reduce apart for each value of these hyperparameters, such as lr,bs; all: of all that vary but seeds.",
+)
+@click.option("--skip-nan", is_flag=True, help="A value that is NaN counts as none, instead of making its step NaN.")
+@click.option("--ddof", type=int, default=1, show_default=True, help="Divide by the number of runs less this in std.")
+@tags_option
+@runs_option
+@json_option
+@access_options
+def command(
+    places: tuple[str, ...],
+    output: str,
+    statistics: str,
+    by: str | None,
+    tags: tuple[str, ...],
+    runs: tuple[str, ...],
+    as_json: bool,
+    access: Access,
+    **how: Any,
+) -> int:
+    """Reduce each group, and say what was written and what was left out."""
+    chosen = RunsAt(places, runs or None, tags=tags or None, **access)
+    groups = {"": list(chosen)}
+    if by is not None:
+        stated = _configurations(RunsAt(places, runs or None, tags="_hparams_/*", **access))
+        groups = alike(stated, () if by == "all" else by.split(","))
+    damaged = False
+
+    def on_run(name: str, run: Run) -> None:
+        nonlocal damaged
+        damaged |= any(fault.kind.is_data_loss for fault in run.faults)
+        for fault in run.faults:
+            print(f"gradledger: {printable(str(fault))}", file=sys.stderr)
+        on_progress(name, run)
+
+    facts: list[object] = []
+
+    def reduced() -> Iterator[tuple[str, Reduced]]:
+        for group, names in groups.items():
+            found = reduce(chosen.among(names), statistics.split(","), tags=tags or None, on_run=on_run, **how)
+            facts.append(_facts(group, found) if as_json else _said(without_credentials(output), group, found))
+            yield group, found
+
+    with progress_bar(len(chosen)) as on_progress:
+        if output == "-":
+            write_groups_csv(reduced(), sys.stdout)
+        else:
+            write_groups(reduced(), output, **access)
+    shown = json.dumps(facts, indent=2) if as_json else "\n".join(map(str, facts))
+    print(shown, file=sys.stderr if output == "-" else sys.stdout)
+    return int(damaged)
+
+
+def _configurations(runs: RunsAt) -> dict[str, Mapping[str, bool | float | str]]:
+    """The hyperparameters of each run: its name goes before the hparams dashboard."""
+    return {name: {**run.hparams, **from_name(name)} for name, run in runs.items()}
+
+
+def _said(output: str, group: str, reduced: Reduced) -> str:
+    place = f"{output}, {group}" if group else output
+    counts = f"{counted(len(reduced), 'tag')} in {counted(len(reduced.runs), 'run')}"
+    lines = f"{place}: {', '.join(reduced.statistics)} of {counts}", *(f"  {note}" for note in reduced.notes)
+    return "\n".join(map(printable, lines))
+
+
+def _facts(group: str, reduced: Reduced) -> dict[str, object]:
+    tags = {
+        tag: {
+            "runs": len(one.runs),
+            "steps": len(one),
+            "steps_left_out": one.steps_left_out,
+            "superseded": one.superseded,
+            "nans": one.nans,
+        }
+        for tag, one in reduced.items()
+    }
+    facts = {"runs": reduced.runs, "statistics": reduced.statistics, "tags": tags, "missing": dict(reduced.missing)}
+    return {"group": group, **facts, "left_out": reduced.left_out} if group else {**facts, "left_out": reduced.left_out}

@@ -1,0 +1,43 @@
+"""`gradledger repair`: whole files out of damaged ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from summaries.cli.candidates import complete_runs
+from summaries.cli.options import access_options, examples, json_option, runs_option
+from summaries.cli.rewriting import new_place_option, report
+from summaries.terminal import progress_bar
+from summaries.tools import repair
+from summaries.words import counted
+
+if TYPE_CHECKING:
+    from summaries.storage.files import Access
+
+__all__ = ["command"]
+
+
+@click.command(
+    help="Write whole event files out of those of the run PLACE, or of all runs below it. Every undamaged record is "
+    "kept byte for byte; what was lost is listed.",
+    epilog=examples(
+        "gradledger repair runs/a -o mended",
+        "gradledger repair runs -o mended --json",
+        status="0 if nothing was damaged, 1 if something was, and the rest was written, 2 if it failed.",
+    ),
+)
+@click.argument("place", shell_complete=complete_runs)
+@new_place_option
+@runs_option
+@json_option
+@access_options
+def command(place: str, output: str, runs: tuple[str, ...], as_json: bool, access: Access) -> int:
+    """Repair, and print what was lost."""
+    with progress_bar(None) as on_progress:
+        result = repair(place, output, runs=runs or None, on_run=lambda name: on_progress(name, None), **access)
+    status = report(result, as_json=as_json, faults_to="stdout")
+    if not as_json:
+        print(f"lost: {counted(result.lost_bytes, 'byte')}" if result.lost_bytes else "nothing was lost")
+    return status

@@ -1,0 +1,110 @@
+"""Completion of words with spaces, colons and equals signs, which click's own scripts take apart.
+
+bash cuts words at colons and equals signs, also in the middle of `lr=0.1/seed=0`, and wants only what comes after the
+last cut; and it inserts what it gets as it is, so that special characters must be escaped. So the script hands over the
+line as it was typed, and this module finds the words in it. zsh replaces the whole word, also `--tags=` before a tag.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from click.shell_completion import BashComplete, CompletionItem, ZshComplete, add_completion_class
+
+__all__ = ["Bash", "Zsh", "words_of"]
+
+_SCRIPT = """\
+%(complete_func)s() {
+    local answer
+    COMPREPLY=()
+    while IFS= read -r answer; do
+        case "${answer%%%%,*}" in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain) COMPREPLY+=("${answer#*,}") ;;
+        esac
+    done < <(GRADLEDGER_LINE="${COMP_LINE:0:COMP_POINT}" GRADLEDGER_BREAKS="$COMP_WORDBREAKS" \\
+        %(complete_var)s=bash_complete "$1" 2> /dev/null)
+}
+complete -o nosort -F %(complete_func)s %(prog_name)s 2> /dev/null || complete -F %(complete_func)s %(prog_name)s
+"""
+_SPECIAL = re.compile(r"([^\w@%+=:,./-])")
+_ASSIGNMENT = re.compile(r"\w+=")
+
+
+def words_of(line: str) -> tuple[list[str], str]:
+    r"""Split a line that ends where the cursor is, as a shell does.
+
+    Returns:
+        The words, the last of which is being typed (it may be empty); and the quote that is open in it, or "".
+
+    >>> words_of(r'gradledger ls my\ run "lr = 0')
+    (['gradledger', 'ls', 'my run', 'lr = 0'], '"')
+    """
+    words, quote, between = [""], "", False
+    characters = iter(line)
+    for character in characters:
+        if not quote and character in " \t\n":
+            between = True
+            continue
+        if between:
+            words.append("")
+            between = False
+        if character == "\\" and quote != "'":
+            words[-1] += next(characters, "")
+        elif character == quote:
+            quote = ""
+        elif not quote and character in "'\"":
+            quote = character
+        else:
+            words[-1] += character
+    return [*words, ""] if between else words, quote
+
+
+class Bash(BashComplete):
+    """Completion in bash, by the line as it was typed."""
+
+    name = "bash"
+    source_template = _SCRIPT
+    _cut = 0
+    _quote = ""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words before the one that is being typed, and that one."""
+        words, self._quote = words_of(os.environ.get("GRADLEDGER_LINE", ""))
+        while len(words) > 1 and _ASSIGNMENT.match(words[0]):  # variables that are set for the command
+            words.pop(0)
+        typed = words[-1]
+        value = typed.partition("=")[2] if typed.startswith("-") and "=" in typed else typed
+        breaks = [character for character in ":=" if character in os.environ.get("GRADLEDGER_BREAKS", ":=")]
+        self._cut = 0 if self._quote else max((value.rfind(character) + 1 for character in breaks), default=0)
+        return words[1:-1], typed
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """What bash inserts after its last cut."""
+        rest = item.value[self._cut :]
+        inserted = rest if self._quote else _SPECIAL.sub(r"\\\1", rest)
+        return f"{item.type},{inserted}"
+
+
+class Zsh(ZshComplete):
+    """Completion in zsh, which keeps the option before an equals sign."""
+
+    name = "zsh"
+    _option = ""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words before the one that is being typed, and that one."""
+        words, typed = super().get_completion_args()
+        option, separator, _ = typed.partition("=")
+        self._option = option + separator if separator and typed.startswith("-") else ""
+        return words, typed
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """What zsh inserts for the word."""
+        return super().format_completion(CompletionItem(self._option + item.value, item.type, item.help))
+
+
+add_completion_class(Bash)
+add_completion_class(Zsh)

@@ -1,0 +1,78 @@
+"""`gradledger verify`: check every byte of event files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from summaries.cli.candidates import complete_runs
+from summaries.cli.options import access_options, examples, executor_option
+from summaries.storage.logdir import files_below
+from summaries.storage.protocols import UnreachableError
+from summaries.tools.verifying import verdicts
+from summaries.words import counted
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from summaries.storage.files import Access
+    from summaries.tools.verifying import Verdict
+
+__all__ = ["command"]
+
+
+@click.command(
+    help="Check every byte of event files: those that PATHS name, and all below directories.",
+    epilog=examples(
+        "gradledger verify runs",
+        "gradledger verify s3://bucket/runs",
+        "gradledger verify --json runs | jq .path",
+        "gradledger verify s3://bucket/runs --dask tcp://scheduler:8786",
+        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read or is no event file.",
+    ),
+)
+@click.argument("paths", nargs=-1, required=True, shell_complete=complete_runs)
+@click.option("--json", "as_json", is_flag=True, help="Write a line of JSON for each file, for programs.")
+@executor_option
+@access_options
+def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, access: Access) -> int:
+    """Verify each file, and print what was found."""
+    damaged = failed = False
+    unreached: list[UnreachableError] = []
+
+    def fails(error: OSError) -> None:
+        nonlocal failed
+        failed = True
+        if isinstance(error, UnreachableError):
+            unreached.append(error)
+        else:
+            print(f"gradledger: {error}", file=sys.stderr)
+
+    for given in paths:
+        try:
+            for verdict in verdicts(files_below(given, fails, **access), fails, executor):
+                _print(verdict, as_json=as_json)
+                damaged |= verdict.damaged
+                failed |= not verdict.is_event_file
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # go on with the other paths
+            fails(error)
+    if unreached:
+        others = f"; {len(unreached) - 1} more not read" if len(unreached) > 1 else ""
+        print(f"gradledger: {unreached[0]}{others}", file=sys.stderr)
+    return 2 if failed else int(damaged)
+
+
+def _print(verdict: Verdict, *, as_json: bool) -> None:
+    if as_json:
+        known = {"damaged": verdict.damaged, "is_event_file": verdict.is_event_file}
+        print(json.dumps({**asdict(verdict), **known}))
+        return
+    print(f"{verdict.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
+    for fault in verdict.faults:
+        print(f"  {fault}")

@@ -1,0 +1,263 @@
+"""A task on many items, in batches on any executor: the result of each item, or why there is none.
+
+    items ── largest first ──▶ batches ── submit, a bounded number at a time ──▶ executor: threads, processes, Dask, MPI
+    (item, result | Died) ◀── as they are done ── results, small
+
+A batch is as large as makes the executor's own work small beside it. If its worker dies, each of its items is tried
+again alone, which shows the one that kills its worker and saves the others.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from summaries.execution.dask import DaskExecutor
+from summaries.execution.processes import Processes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor, Future
+
+__all__ = ["Died", "batches", "run_tasks", "workers_of"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_TRIES = 3
+_ROUNDS = 8  # so many batches a worker, so that none is left alone with much at the end
+_WORKERS = 16  # if it is unknown how many there are
+_FEWEST, _MOST = 50, 500  # items of a batch of small ones: a batch costs an engine milliseconds
+_SMALLEST, _LARGEST = 1 << 20, 256 << 20  # bytes of a batch
+# What engines raise if a worker died and they go on without it; by name, because importing an engine takes a second.
+_DEATHS = frozenset({"WorkerDiedError", "KilledWorker", "WorkerCrashedError", "OutOfMemoryError"})
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """There is no result, because workers died.
+
+    Attributes:
+        reason: in words, for example "killed its worker three times: the last one was killed by signal 9".
+    """
+
+    reason: str
+
+
+def run_tasks(
+    task: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    processes: bool = False,
+    size: Callable[[Item], int] = lambda _: 0,
+) -> Generator[tuple[Item, Result | Died]]:
+    """Run a task on every item, on an executor or in threads of this process.
+
+    Stopping early, also by Ctrl-C, cancels what has not begun.
+
+    Args:
+        task: the function to call with each item. It may be called again with the same item after a worker died. On an
+            executor of processes it must be picklable, like the items and the results, and is unpickled once in each
+            worker. If it has a method `expecting`, that is called with the items that come next, and returns a context
+            manager in which they are worked on.
+        items: what to work on; the largest are worked on first.
+        executor: where to work; None takes `jobs` threads of this process, or this thread for one job.
+        jobs: how many items are worked on at a time. None: as many as the executor says that it has workers, or 16;
+            without an executor, 1.
+        processes: without an executor, use `jobs` processes instead of threads, any of which may die.
+        size: the number of bytes that a task will read for an item.
+
+    Yields:
+        Each item with its result, in the order in which they are done.
+
+    Raises:
+        ValueError: `jobs` is less than 1.
+        Exception: whatever the task raises.
+    """
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    if executor is not None:
+        yield from _on_executor(task, batches(items, workers_of(executor, jobs), size), executor, jobs)
+    elif processes and (jobs or 1) > 1:
+        with Processes(jobs or 1) as pool:
+            yield from run_tasks(task, items, executor=pool, size=size)
+    else:
+        yield from _here(task, items, jobs or 1, size)
+
+
+def workers_of(executor: Executor | None, jobs: int | None = None) -> int:
+    """How many workers an executor has: `jobs` if that is given, or what it says itself, or 16."""
+    return jobs or getattr(executor and DaskExecutor.instead_of(executor), "_max_workers", 0) or _WORKERS
+
+
+def batches(items: Sequence[Item], jobs: int, size: Callable[[Item], int] = lambda _: 0) -> Iterator[list[Item]]:
+    """Cut items into batches, the largest items first.
+
+    >>> [len(batch) for batch in batches([300 << 20, 1 << 20, *[1000] * 120], 2, int)]
+    [1, 50, 50, 21]
+    """
+    left = deque(sorted(items, key=size, reverse=True))
+    most = min(max(len(left) // (_ROUNDS * jobs), _FEWEST), _MOST)
+    most_bytes = min(max(sum(map(size, left)) // (_ROUNDS * jobs), _SMALLEST), _LARGEST)
+    while left:
+        batch = [left.popleft()]
+        total = size(batch[0])
+        while left and len(batch) < most and total + size(left[0]) <= most_bytes:
+            total += size(left[0])
+            batch.append(left.popleft())
+        yield batch
+
+
+def _here(
+    task: Callable[[Item], Result], items: Sequence[Item], jobs: int, size: Callable[[Item], int]
+) -> Iterator[tuple[Item, Result]]:
+    if jobs == 1:
+        with _expecting(task, items):
+            yield from ((item, task(item)) for item in items)
+        return
+    ordered = sorted(items, key=size, reverse=True)
+    with _expecting(task, ordered), ThreadPoolExecutor(jobs) as pool:
+        yield from zip(ordered, pool.map(task, ordered), strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch(Generic[Item]):
+    items: Sequence[Item]
+    tries: int = 1
+
+    @property
+    def last(self) -> bool:
+        """Whether this is the last try of an item."""
+        return len(self.items) == 1 and self.tries == _TRIES
+
+
+class _Queue(Generic[Item]):
+    """What is left to do.
+
+    The last try of an item is made when nothing else runs: engines count a worker's death against all that they had
+    given to it.
+    """
+
+    def __init__(self, cut: Iterable[Sequence[Item]]) -> None:
+        self._waiting = deque(map(_Batch, cut))
+        self._suspects: deque[_Batch[Item]] = deque()
+
+    def __iter__(self) -> Iterator[_Batch[Item]]:
+        return chain(self._waiting, self._suspects)
+
+    def next(self, running: int, most: int) -> _Batch[Item] | None:
+        """What to begin now, if so many batches are running, and so many may; None if nothing."""
+        if self._waiting:
+            return self._waiting[0] if running < most else None
+        return self._suspects[0] if self._suspects and not running else None
+
+    def begun(self) -> None:
+        """What was next is running now."""
+        (self._waiting or self._suspects).popleft()
+
+    def lost(self, batch: _Batch[Item]) -> None:
+        """Its worker died: try each of its items alone, at once; and one that was alone, later."""
+        if len(batch.items) > 1:
+            self._waiting.extendleft(_Batch([item]) for item in reversed(batch.items))
+            return
+        again = _Batch(batch.items, batch.tries + 1)
+        (self._suspects if again.last else self._waiting).append(again)
+
+
+def _on_executor(
+    task: Callable[[Item], Result], cut: Iterable[Sequence[Item]], executor: Executor, jobs: int | None
+) -> Iterator[tuple[Item, Result | Died]]:
+    executor = DaskExecutor.instead_of(executor)
+    queue = _Queue(cut)
+    running: dict[Future[list[_Outcome[Result]]], _Batch[Item]] = {}
+    kept = _Kept(task)
+    try:
+        while True:
+            most = 2 * workers_of(executor, jobs) + 2
+            while batch := queue.next(len(running), most):
+                running[executor.submit(_work, kept, batch.items)] = batch
+                queue.begun()
+            if not running:
+                return
+            for future in sorted(wait(running, return_when=FIRST_COMPLETED).done, key=_failed):  # results first
+                error = future.exception()
+                if error is not None and type(error).__name__ not in _DEATHS:
+                    raise error
+                batch = running.pop(future)
+                if error is None:
+                    yield from zip(batch.items, (outcome.get() for outcome in future.result()), strict=True)
+                elif batch.last:
+                    yield batch.items[0], Died(f"killed its worker three times: {_first_sentence(error)}")
+                else:
+                    queue.lost(batch)
+    except (BrokenExecutor, CancelledError) as error:  # it cannot be mended from here
+        died = Died(f"its executor broke, and with it all that was left: {_first_sentence(error)}")
+        yield from ((item, died) for batch in (*running.values(), *queue) for item in batch.items)
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _failed(future: Future[Any]) -> bool:
+    return future.cancelled() or future.exception() is not None
+
+
+def _first_sentence(error: BaseException) -> str:
+    """The beginning of an engine's explanation, which may be a page."""
+    return " ".join(str(error).split()).partition(". ")[0] or type(error).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome(Generic[Result]):
+    """What a task returned or raised, told apart from what the executor raises."""
+
+    result: Result | None
+    error: Exception | None = None
+
+    def get(self) -> Result:
+        if self.error is not None:
+            raise self.error
+        return self.result  # type: ignore[return-value] # the task's own None
+
+
+class _Kept(Generic[Item, Result]):
+    """A task that a process unpickles once, whatever number of batches it gets: it may hold what took long to read."""
+
+    def __init__(self, task: Callable[[Item], Result]) -> None:
+        self.task = task
+        self._pickled = b""
+
+    def __reduce__(self) -> tuple[Callable[[bytes], _Kept[Item, Result]], tuple[bytes]]:
+        self._pickled = self._pickled or pickle.dumps(self.task)
+        return _kept, (self._pickled,)
+
+
+@lru_cache(maxsize=2)
+def _kept(pickled: bytes) -> _Kept[Item, Result]:
+    return _Kept(pickle.loads(pickled))  # noqa: S301 - it comes from the client, as the call does
+
+
+def _work(kept: _Kept[Item, Result], items: Sequence[Item]) -> list[_Outcome[Result]]:
+    """The call of a batch, in a worker."""
+    with _expecting(kept.task, items):
+        return [_outcome(kept.task, item) for item in items]
+
+
+def _outcome(task: Callable[[Item], Result], item: Item) -> _Outcome[Result]:
+    try:
+        return _Outcome(task(item))
+    except Exception as error:  # noqa: BLE001 - it is raised again in the client
+        return _Outcome(None, error)
+
+
+def _expecting(task: Callable[[Item], Result], items: Sequence[Item]) -> nullcontext[object]:
+    context: nullcontext[object] = getattr(task, "expecting", nullcontext)(items)
+    return context

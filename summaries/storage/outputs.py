@@ -1,0 +1,173 @@
+"""New files and directories that appear whole or not at all.
+
+Output is written under a temporary name beside its target, `.gradledger.<process>.<number>.tmp`, and renamed into place
+at the end. A process that is killed meanwhile leaves at most the temporary one, whose name is not an event file's. For
+an address, output is written to a temporary directory on the disk and uploaded at the end, object by object: a store
+has no rename, but never has half of an object.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager, suppress
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from summaries.storage.credentials import without_credentials
+from summaries.storage.files import created, place_of
+from summaries.storage.names import counter, is_remote, join, relative
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Unpack
+
+    from summaries.storage.files import Access
+
+__all__ = ["new_directory", "new_file", "remove_leftovers"]
+
+
+@contextmanager
+def new_directory(target: str | os.PathLike[str], **access: Unpack[Access]) -> Iterator[str]:
+    """Yield the path of an empty local directory to fill, which becomes `target` at the end of the block.
+
+    If the block raises, everything in it is removed, and there is no target. Missing parents of the target are created.
+
+    Args:
+        target: a path or an address. There must be nothing there yet but, locally, an empty directory.
+        **access: how an address is accessed.
+
+    Raises:
+        FileExistsError: there is something at the target already; raised before the block, or at its end if it was put
+            there meanwhile.
+        OSError: it cannot be created, renamed or uploaded.
+
+    >>> import tempfile
+    >>> target = os.path.join(tempfile.mkdtemp(), "new")
+    >>> with new_directory(target) as directory:
+    ...     with open(os.path.join(directory, "a"), "w") as file:
+    ...         _ = file.write("whole")
+    ...     print(os.path.exists(target))
+    False
+    >>> os.listdir(target)
+    ['a']
+    """
+    target = os.fspath(target)
+    if is_remote(target):
+        _refuse_address(target, **access)
+        with TemporaryDirectory(prefix="gradledger_") as directory:
+            yield directory
+            _upload(directory, target, **access)
+        return
+    final = os.path.realpath(target)
+    _refuse(final, target)
+    temporary = _beside(final)
+    os.mkdir(temporary)
+    try:
+        yield temporary
+        _refuse(final, target)
+        if os.name == "nt" and os.path.isdir(final):  # Windows renames to new names only
+            os.rmdir(final)
+        os.rename(temporary, final)  # POSIX replaces an empty directory, and only an empty one
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access: Unpack[Access]) -> Iterator[str]:
+    """Yield the path of a local file to write, which becomes `target` at the end of the block.
+
+    If the block raises, or does not create the file, the target is as it was. Missing parents of the target are
+    created.
+
+    Args:
+        target: a path or an address.
+        replace: whether an existing file is replaced at the end; else it is refused.
+        **access: how an address is accessed.
+
+    Raises:
+        FileExistsError: there is something at the target already, and `replace` is False; or it is a directory.
+        OSError: it cannot be renamed or uploaded.
+
+    >>> import tempfile
+    >>> target = os.path.join(tempfile.mkdtemp(), "new.csv")
+    >>> with new_file(target) as path:
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("whole")
+    ...     print(os.path.exists(target))
+    False
+    >>> os.path.exists(target)
+    True
+    """
+    target = os.fspath(target)
+    if is_remote(target):
+        if not replace:
+            _refuse_address(target, **access)
+        with created(target, access.get("storage_options")) as path:
+            yield path
+        return
+    final = os.path.realpath(target)
+    _refuse_file(final, target, replace=replace)
+    temporary = _beside(final)
+    try:
+        yield temporary
+        _refuse_file(final, target, replace=replace)
+        os.replace(temporary, final)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def remove_leftovers(directory: str, names: Iterable[str]) -> None:
+    """Remove what processes that were killed had not finished of files in a directory. A store has nothing of the kind.
+
+    Args:
+        directory: a path or an address. Nobody else may be writing there.
+        names: the names of the files.
+    """
+    if is_remote(directory) or not os.path.isdir(directory):
+        return
+    known = {"gradledger", *names}
+    for name in os.listdir(directory):
+        whole, _, number = name.removesuffix(".tmp").lstrip(".").rpartition(".")
+        if name.endswith(".tmp") and number.isdecimal() and whole.rpartition(".")[0] in known:
+            with suppress(OSError):
+                os.unlink(os.path.join(directory, name))
+
+
+def _beside(final: str) -> str:
+    """A temporary name in the target's directory, which is created."""
+    parent = os.path.dirname(final)
+    os.makedirs(parent, exist_ok=True)
+    return os.path.join(parent, f".gradledger.{os.getpid()}.{next(counter)}.tmp")
+
+
+def _refuse(final: str, target: str) -> None:
+    if os.path.lexists(final) and not (os.path.isdir(final) and not os.listdir(final)):
+        raise FileExistsError(f"the output must be a new directory or an empty one, got {target}, which has contents")
+
+
+def _refuse_file(final: str, target: str, *, replace: bool) -> None:
+    if os.path.isdir(final):
+        raise FileExistsError(f"the output must be a file, got {target}, which is a directory")
+    if not replace and os.path.lexists(final):
+        raise FileExistsError(f"the output must be a new file, got {target}, which exists")
+
+
+def _refuse_address(target: str, **access: Unpack[Access]) -> None:
+    storage, shown = place_of(target, storage_options=access.get("storage_options"))
+    if storage.exists(shown):
+        raise FileExistsError(f"the output must be a new place, got {without_credentials(target)}, which exists")
+
+
+def _upload(directory: str, target: str, **access: Unpack[Access]) -> None:
+    """Put every file below a local directory at its place below an address, in the order of their names."""
+    for folder, folders, files in os.walk(directory):
+        folders.sort()
+        inside = relative(folder, directory)
+        for name in sorted(files):
+            names = (*(() if inside == "." else inside.split("/")), name)
+            with created(join(target, *names), access.get("storage_options")) as placed:
+                shutil.move(os.path.join(folder, name), placed)

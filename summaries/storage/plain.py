@@ -1,0 +1,86 @@
+"""Plain files, which are no event files: tables, and the files of other tools; a copy of one that is at an address."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from summaries.storage.credentials import without_credentials
+from summaries.storage.files import read_file
+from summaries.storage.names import is_remote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Unpack
+
+    from summaries.storage.files import Access
+
+__all__ = ["at_hand", "create_text", "files_below", "is_directory", "open_bytes", "open_text"]
+
+
+@contextmanager
+def at_hand(path: str, **access: Unpack[Access]) -> Iterator[str]:
+    """Yield a local path; of an address, that of a copy of the file, which is removed at the end of the block.
+
+    Raises:
+        FileNotFoundError: there is nothing.
+        OSError: the file at the address cannot be read.
+    """
+    if not is_remote(path):
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"no such file or directory: {path}")
+        yield path
+        return
+    data = read_file(path, access.get("storage_options"))
+    if data is None:
+        raise FileNotFoundError(f"no such file: {without_credentials(path)}")
+    with TemporaryDirectory(prefix="gradledger_") as directory:
+        copy = os.path.join(directory, os.path.basename(path))
+        with open(copy, "wb") as file:
+            file.write(data)
+        yield copy
+
+
+def is_directory(path: str) -> bool:
+    """Whether there is a local directory."""
+    return os.path.isdir(path)
+
+
+def files_below(directory: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield (directory, names of directories in it, names of files in it) of a local directory and all below, sorted.
+
+    Where the list of directories is cleared, nothing below is yielded.
+    """
+    for folder, folders, files in os.walk(directory):
+        folders.sort()
+        yield folder, folders, sorted(files)
+
+
+def open_text(path: str, newline: str | None = None) -> TextIO:
+    """Open a local file of UTF-8 text; bytes that are none are escaped, and a mark of the byte order is left out.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    return open(path, encoding="utf-8-sig", errors="backslashreplace", newline=newline)
+
+
+def open_bytes(path: str) -> BinaryIO:
+    """Open a local file.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    return open(path, "rb")
+
+
+def create_text(path: str) -> TextIO:
+    """Create a local file of UTF-8 text, and its directory; what is no Unicode text is escaped, line ends stay.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
+    return open(path, "w", encoding="utf-8", errors="backslashreplace", newline="")

@@ -1,0 +1,151 @@
+"""What is printed on a terminal: consoles, progress, names that no terminal obeys, lines of a width, sparklines."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TextIO
+
+    from rich.console import Console
+
+__all__ = [
+    "BARS",
+    "PLAIN_BARS",
+    "broken",
+    "console",
+    "encodes",
+    "printable",
+    "progress_bar",
+    "shortened",
+    "sparkline",
+]
+
+BARS = "▁▂▃▄▅▆▇█·"
+PLAIN_BARS = "_.-~=+*#?"  # for encodings without block characters
+_UNBOUNDED = 1 << 20
+_SEPARATORS = (" ", "/", "_-=,:", ".")  # where lines are wrapped if possible, best first
+
+
+def console(file: TextIO) -> Console:
+    """A rich console that prints to a file; in colour, if that is a terminal.
+
+    Lines are wrapped to the width of a terminal, or to COLUMNS; in a pipe or a file they have any length.
+    """
+    from rich.console import Console  # noqa: PLC0415 - importing it takes as long as many a command
+
+    bounded = file.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    width = None if bounded else _UNBOUNDED
+    made = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    # By default rich ends the program with status 1, which here means that something was found.
+    made.on_broken_pipe = _raise_again  # type: ignore[method-assign]
+    return made
+
+
+def _raise_again() -> None:
+    raise  # noqa: PLE0704 - called while the error is being handled
+
+
+@contextmanager
+def progress_bar(total: int | None) -> Iterator[Callable[[str, object], object]]:
+    """Show a progress bar on standard error, if that is a terminal.
+
+    Args:
+        total: number of runs; None if it is not known yet.
+
+    Yields:
+        The callback `on_run(name, result)`: call it after each run. It shows the name and ignores the result.
+
+    >>> with progress_bar(2) as on_run:
+    ...     for name in ("first", "second"):
+    ...         _ = on_run(name, None)
+    """
+    from rich.console import Console  # noqa: PLC0415 - importing it takes as long as many a command
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    columns = BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda name, _result: progress.update(task, advance=1, description=printable(name))
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters, which a terminal would obey, written as escape sequences.
+
+    >>> printable("a\x1b[31mred")
+    'a\\x1b[31mred'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def shortened(name: str, width: int) -> str:
+    """A name of at most `width` cells: the middle of a longer one is left out, because runs differ at their ends.
+
+    >>> shortened("sweep/learning_rate=0.001/seed=1", 16)
+    'sweep/le…/seed=1'
+    """
+    from rich.cells import cell_len  # noqa: PLC0415
+
+    if cell_len(name) <= width:
+        return name
+    ends = max(width - 1, 1)
+    first, last = name[: ends - ends // 2], name[len(name) - ends // 2 :]
+    while cell_len(first) + cell_len(last) > ends and (first or last):  # a character may take two cells
+        first, last = (first[:-1], last) if len(first) > len(last) else (first, last[1:])
+    return f"{first}…{last}"
+
+
+def broken(text: str, width: int) -> list[str]:
+    """Wrap a text to lines of at most `width` cells: at spaces if possible, else where the parts of a name end.
+
+    >>> broken("sweep/learning_rate=0.001/seed=1", 16)
+    ['sweep/', 'learning_rate=', '0.001/seed=1']
+    """
+    from rich.cells import cell_len  # noqa: PLC0415
+
+    lines = []
+    while cell_len(text) > width:
+        ends = list(accumulate(map(cell_len, text[: max(width, 1)])))  # a character may take two cells or none
+        fitting = max(bisect_right(ends, width), 1)
+        cut = next(filter(None, (_last_break(text[:fitting], of) for of in _SEPARATORS)), fitting)
+        lines.append(text[:cut].rstrip(" "))
+        text = text[cut:]
+    return [*lines, text]
+
+
+def _last_break(text: str, separators: str) -> int:
+    """The last place where a line may end; 0 if that would make it too short."""
+    cut = max(text.rfind(character) for character in separators) + 1
+    return cut if cut > len(text) // 3 else 0
+
+
+def sparkline(averages: np.ndarray[tuple[int], np.dtype[np.float64]], bars: str = BARS) -> str:
+    """A curve's averages as a line of bars; the last of `bars` marks averages that are not finite.
+
+    >>> sparkline(np.array([4.0, 3.0, np.nan, 1.0]))
+    '█▆·▁'
+    """
+    halves = averages / 2  # whose differences do not overflow
+    finite = halves[np.isfinite(halves)]
+    if not len(finite):
+        return bars[-1] * len(halves)
+    low = finite.min()
+    span = (finite.max() - low) or 1.0
+    return "".join(bars[round((x - low) / span * (len(bars) - 2))] if np.isfinite(x) else bars[-1] for x in halves)
+
+
+def encodes(console: Console, text: str) -> bool:
+    """Whether the encoding of the console has these characters; code pages of Windows often do not."""
+    try:
+        text.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

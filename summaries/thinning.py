@@ -1,0 +1,81 @@
+"""Thinning: long series reduced to a few points for drawing, without losing extremes.
+
+The points are cut into stretches of equal length, in the given order, and each stretch keeps its smallest and largest
+finite value: what a plot a few hundred pixels wide would show of it. Stretches are of points rather than steps, because
+one odd step (1e12 after a bug) would put all others into one stretch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["STRETCHES", "thin"]
+
+STRETCHES = 1000  # two points each: about one a pixel on a wide screen, and still enough when zoomed in fourfold
+
+
+def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.intp]:
+    """Choose points to draw: the first, the last, and of each stretch the smallest, the largest and non-finite ones.
+
+    A series of at most `2 * stretches` points is kept whole. Of the non-finite points of a stretch, the first and the
+    last stay: a single NaN among millions of points is never lost, and a run that is NaN to its end stays small.
+    The time is linear: about 20 ms for two million points.
+
+    Args:
+        value: float64[n], in the order to be drawn.
+        stretches: number of stretches, at least 1.
+
+    Returns:
+        intp[m], rising: indices of the points that stay; m is at most `4 * stretches + 2`.
+
+    Raises:
+        ValueError: `stretches` is less than 1.
+
+    Example:
+        >>> value = np.array([0, 1, 9, 1, 0, 1, np.nan, 1, 0, -9, 0, 1.0])
+        >>> thin(value, stretches=2)
+        array([ 0,  2,  6,  7,  9, 11])
+    """
+    if stretches < 1:
+        raise ValueError(f"stretches must be at least 1, got {stretches}")
+    count = len(value)
+    if count <= 2 * stretches:
+        return np.arange(count)
+    width = -(-count // stretches)  # points per stretch; the last one may have fewer
+    finite = np.isfinite(value)
+    whole = bool(finite.all())
+    starts = np.arange(0, count, width)
+    # A stretch without finite values yields its first point twice, which is kept as a non-finite one anyway.
+    least = starts + _in_each(np.argmin, value if whole else np.where(finite, value, np.inf), width)
+    largest = starts + _in_each(np.argmax, value if whole else np.where(finite, value, -np.inf), width)
+    kept = [least, largest, np.array([0, count - 1])]
+    if not whole:
+        odd = _rows(~finite, width, fill=False)
+        some = odd.any(axis=1)
+        first = starts + np.argmax(odd, axis=1)
+        last = starts + width - 1 - np.argmax(odd[:, ::-1], axis=1)
+        kept += [first[some], last[some]]
+    return np.unique(np.concatenate(kept))
+
+
+def _in_each(find: Callable[..., Any], values: NDArray[np.float64], width: int) -> NDArray[np.intp]:
+    """What `np.argmin` or `np.argmax` finds in each stretch."""
+    whole = len(values) // width
+    rest = values[whole * width :]
+    found: NDArray[np.intp] = find(values[: whole * width].reshape(whole, width), axis=1)
+    return np.append(found, find(rest)) if len(rest) else found
+
+
+def _rows(values: NDArray[Any], width: int, fill: float) -> NDArray[Any]:
+    """[rows, width]: a stretch in each row; the last one is padded with `fill`."""
+    rows = -(-len(values) // width)
+    padded = np.full(rows * width, fill, values.dtype)
+    padded[: len(values)] = values
+    return padded.reshape(rows, width)

@@ -1,0 +1,245 @@
+"""Convert: event files from and to CSV, Parquet, JSON lines and MLflow's file store; and from W&B's offline files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from summaries.patterns import matcher
+from summaries.storage.credentials import without_credentials
+from summaries.storage.outputs import new_directory, new_file
+from summaries.storage.plain import at_hand, is_directory
+from summaries.tools.exporting import export
+from summaries.tools.exporting.runs import RunsBelow
+from summaries.tools.formats.event_files import write_runs
+from summaries.tools.formats.json_lines import read_json_lines, write_json_lines
+from summaries.tools.formats.mlflow import is_mlflow, read_mlflow, write_mlflow
+from summaries.tools.formats.parquet import read_parquet
+from summaries.tools.formats.points import Facts, LeftOut, Points
+from summaries.tools.formats.tables import read_csv
+from summaries.tools.formats.wandb import read_wandb, wandb_files
+from summaries.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Unpack
+
+    from summaries.patterns import Patterns
+    from summaries.reading.run import Run
+    from summaries.storage.files import Access
+    from summaries.tools.formats.points import Item
+
+__all__ = ["FORMATS", "Converted", "Format", "convert"]
+
+Format = Literal["events", "csv", "parquet", "jsonl", "mlflow", "wandb"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_ENDINGS: dict[str, Format] = {
+    ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".wandb": "wandb",
+}  # fmt: skip
+_KINDS = ("histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
+_READERS = {
+    "csv": read_csv, "parquet": read_parquet, "jsonl": read_json_lines, "mlflow": read_mlflow, "wandb": read_wandb,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What was converted.
+
+    Attributes:
+        source_format: the format of the source.
+        target_format: the format of the target.
+        runs: the number of runs.
+        points: the number of points.
+        notes: what was left out or changed, a sentence for each.
+    """
+
+    source_format: Format
+    target_format: Format
+    runs: int
+    points: int
+    notes: tuple[str, ...]
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    source_format: Format | None = None,
+    target_format: Format | None = None,
+    tags: Patterns = None,
+    runs: Patterns = None,
+    on_run: Callable[[str, Run], object] | None = None,
+    **access: Unpack[Access],
+) -> Converted:
+    r"""Convert runs from one format to another; one of the two is event files.
+
+    Tables are long, with the columns tag, step, value, and maybe run and wall_time; or wide, with a column for each
+    tag. Of MLflow and W&B, points, hyperparameters and notes are read. Event files keep values as float32.
+
+    Args:
+        source: what to read: event files or a directory of runs; a .csv, .parquet or .jsonl file; a file store of
+            MLflow; a .wandb file, or a directory of these.
+        target: what to write, a new file or directory; nothing is there until all is written. A run "." goes into a
+            directory itself, others below it.
+        source_format: how to read the source; None decides by its ending and contents.
+        target_format: what to write; None decides by the target's ending; event files if the source is none.
+        tags: patterns of tags, as in a shell; None takes all. Hyperparameters of event files are tags, too.
+        runs: patterns of names of runs.
+        on_run: called as `on_run(name, run)` after each run of event files was read.
+        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
+
+    Returns:
+        What was converted, and what was left out.
+
+    Raises:
+        FileExistsError: there is something at the target already.
+        FileNotFoundError: there is no such source, or nothing in it.
+        ValueError: a format cannot be told, cannot be written, or does not fit the file.
+        OSError: a file cannot be read or written.
+        ImportError: pyarrow is missing, which reads and writes Parquet; the message says how to install it.
+
+    >>> import tempfile
+    >>> from summaries import read_run
+    >>> directory = tempfile.mkdtemp()
+    >>> with open(f"{directory}/a.csv", "w") as file:
+    ...     _ = file.write("step,wall_time,loss,accuracy\n1,100,0.5,\n2,200,0.25,0.75\n")
+    >>> convert(f"{directory}/a.csv", f"{directory}/a").points
+    3
+    >>> read_run(f"{directory}/a").scalars["loss"].value
+    array([0.5 , 0.25])
+    """
+    given, wanted = os.fspath(source), os.fspath(target)
+    reads = source_format or _format_of_source(given)
+    writes = target_format or _format_of_target(wanted, reads)
+    for name in (reads, writes):
+        if name not in FORMATS:
+            raise ValueError(f"a format must be one of {', '.join(FORMATS)}, got {name!r}")
+    if (reads == "events") == (writes == "events"):
+        raise ValueError(
+            f"source or target must be event files, got {reads} and {writes}: convert twice, or name the formats"
+        )
+    if writes == "wandb":
+        raise ValueError("W&B's offline files are read, not written: choose another format")
+    tags, runs = (one if one is None or isinstance(one, str) else tuple(one) for one in (tags, runs))
+    if reads == "events":
+        return _from_runs(given, wanted, writes, RunsBelow(given, tags=tags, runs=runs, **access), on_run, access)
+    return _to_runs(given, wanted, reads, lambda items: _chosen(items, tags, runs), access)
+
+
+def _format_of_source(path: str) -> Format:
+    ending = os.path.splitext(path)[1].lower()
+    if is_directory(path):
+        return "mlflow" if is_mlflow(path) else "wandb" if wandb_files(path) else "events"
+    return _ENDINGS.get(ending, "events")
+
+
+def _format_of_target(path: str, reads: Format) -> Format:
+    name = os.path.basename(path.rstrip("/" + os.sep))
+    found = "mlflow" if name == "mlruns" else _ENDINGS.get(os.path.splitext(name)[1].lower())
+    if found is None and reads == "events":
+        raise ValueError(
+            f"the target must end in .csv, .parquet or .jsonl, or be called mlruns, got {without_credentials(path)}; "
+            "or name its format"
+        )
+    return found or "events"
+
+
+def _to_runs(
+    source: str, target: str, reads: Format, choose: Callable[[Iterator[Item]], Iterator[Item]], access: Access
+) -> Converted:
+    left_out = LeftOut()
+    with ExitStack() as stack:
+        directory = stack.enter_context(new_directory(target, **access))
+        local = stack.enter_context(at_hand(source, **access))
+        written = write_runs(choose(_READERS[reads](local, left_out)), directory)
+    notes = left_out.notes()
+    if written.timeless:
+        notes.append(f"{counted(written.timeless, 'point')} had no time, and got that of the conversion")
+    if written.overflowed:
+        notes.append(f"{counted(written.overflowed, 'value')} beyond float32 became infinite")
+    notes += [f"the run {name!r} is at {path}" for name, path in written.renamed.items()]
+    return Converted(reads, "events", written.runs, written.points, tuple(notes))
+
+
+def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[Item]:
+    """The items of wanted runs, with the points of wanted tags."""
+    wanted_run, wanted_tag = matcher(runs), matcher(tags)
+    for item in items:
+        if not wanted_run(item.run):
+            continue
+        if tags is None or isinstance(item, Facts):
+            yield item
+            continue
+        kept = np.array([wanted_tag(tag) for tag in item.tags], np.bool_)[item.tag]
+        yield Points(item.run, item.tags, *(column[kept] for column in item[2:]))
+
+
+def _from_runs(
+    source: str,
+    target: str,
+    writes: Format,
+    runs: RunsBelow,
+    on_run: Callable[[str, Run], object] | None,
+    access: Access,
+) -> Converted:
+    left_out, notes = LeftOut(), []
+    listen = _listener(on_run, left_out, hyperparameters=writes != "mlflow")
+    with runs.expecting():
+        if writes == "mlflow":
+            experiment = os.path.basename(os.path.abspath(without_credentials(source)))
+            with new_directory(target, **access) as directory:
+                points, changed = write_mlflow(_named(runs, listen), directory, experiment)
+            notes = [f"the name {tag!r} is {name!r} in MLflow" for tag, name in changed.items()]
+        else:
+            with new_file(target, **access) as path:
+                if writes == "jsonl":
+                    points = write_json_lines(_named(runs, listen), path)
+                else:
+                    points = export(_Heard(runs, listen), path, format="csv" if writes == "csv" else "parquet").rows
+    return Converted("events", writes, len(runs), points, (*left_out.notes(), *notes))
+
+
+class _Heard(Mapping[str, "Run"]):
+    """Runs, each told of when it is read."""
+
+    def __init__(self, runs: Mapping[str, Run], listen: Callable[[str, Run], object]) -> None:
+        self._runs, self._listen = runs, listen
+
+    def __getitem__(self, name: str) -> Run:
+        run = self._runs[name]
+        self._listen(name, run)
+        return run
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+
+def _listener(
+    on_run: Callable[[str, Run], object] | None, left_out: LeftOut, *, hyperparameters: bool
+) -> Callable[[str, Run], object]:
+    """A callback for each run that counts what is not carried over; hyperparameters only if `hyperparameters`."""
+
+    def listen(name: str, run: Run) -> None:
+        if on_run is not None:
+            on_run(name, run)
+        for kind in _KINDS:
+            if found := getattr(run, kind):
+                left_out[f"tags of {kind.replace('_', ' ')}"] += len(found)
+        if hyperparameters and run.hparams:
+            left_out["hyperparameters"] += len(run.hparams)
+
+    return listen
+
+
+def _named(runs: Mapping[str, Run], listen: Callable[[str, Run], object]) -> Iterator[tuple[str, Run]]:
+    return iter(_Heard(runs, listen).items())

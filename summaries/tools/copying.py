@@ -1,0 +1,187 @@
+"""Copying: a run, or a directory of runs, rewritten to a new place, which has it whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from summaries.errors import Fault, FaultKind
+from summaries.patterns import matcher
+from summaries.reading.fast import use_fast
+from summaries.reading.indexed import indexer
+from summaries.storage.credentials import without_credentials
+from summaries.storage.logdir import run_directories
+from summaries.storage.outputs import new_directory
+from summaries.tools.rewriting import Rewriter
+from summaries.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import BinaryIO, Unpack
+
+    from summaries.reading.indexed import Indexer
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+    from summaries.tools.rewriting import Edit
+
+    EditOf = Callable[[Sequence[StoredFile], Indexer], Edit]
+    """Gives the edit of a run, and may read its files with the run's indexer before."""
+
+__all__ = ["Rewritten", "Tally", "chosen_runs", "copied", "copy_file", "indexer_for"]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What was written, and what not.
+
+    Attributes:
+        path: where it was written.
+        runs: the names of the runs there; "." for the place itself.
+        events: the number of events written.
+        dropped: the number of values that the command left out.
+        faults: what is damaged in the originals, and so is not in the copy, and notes; in order.
+    """
+
+    path: str
+    runs: tuple[str, ...]
+    events: int
+    dropped: int
+    faults: tuple[Fault, ...]
+
+    @property
+    def damaged(self) -> bool:
+        """Whether an original has damage that no intact file has, even while it is being written."""
+        return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+
+    @property
+    def lost_bytes(self) -> int:
+        """The number of bytes of the originals that could not be kept; a tag that is escaped is not lost."""
+        return sum(
+            fault.length
+            for fault in self.faults
+            if fault.kind.is_data_loss and fault.kind is not FaultKind.UNDECODABLE_TEXT
+        )
+
+
+class Tally:
+    """Counts what is written."""
+
+    def __init__(self) -> None:
+        self.runs: list[str] = []
+        self.events = 0
+        self.dropped = 0
+        self.faults: list[Fault] = []
+
+    def add(self, name: str, rewriter: Rewriter) -> None:
+        """Count a run that was written."""
+        if rewriter.events:
+            self.runs.append(name)
+        self.events += rewriter.events
+        self.dropped += rewriter.dropped
+
+    def result(self, path: str | os.PathLike[str]) -> Rewritten:
+        """The counts.
+
+        Raises:
+            ValueError: nothing was written.
+        """
+        shown = without_credentials(os.fspath(path))
+        if not self.events:
+            first = f": {self.faults[0]}" if self.faults else ""
+            raise ValueError(f"there is no event to write to {shown}{first}")
+        return Rewritten(shown, tuple(self.runs), self.events, self.dropped, tuple(self.faults))
+
+
+def copied(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    edit_of: EditOf,
+    *,
+    runs: str | Iterable[str] | None = None,
+    name_of: Callable[[str], str] = lambda name: name,
+    check: Callable[[], object] = lambda: None,
+    on_run: Callable[[str], object] = lambda _name: None,
+    **access: Unpack[Access],
+) -> Rewritten:
+    """Rewrite the event files of a run, or of every run below a directory, to a new place.
+
+    The copy has the tree of the original, and files of the same names. Files without an event are not written.
+
+    Args:
+        path: a run's directory, a directory of runs, or an event file.
+        output: the new directory.
+        edit_of: gives the edit of each run.
+        runs: patterns of the names of the runs to write; None for all.
+        name_of: gives a run's new name.
+        check: called when all is written; may raise, and then there is no output.
+        on_run: called with the name of each run when it is written.
+        **access: how addresses are accessed.
+
+    Raises:
+        FileNotFoundError: there is no such path, or no event file below it.
+        FileExistsError: there is something at the output already.
+        LookupError: no run matches a pattern.
+        ValueError: there is nothing to write.
+        OSError: a file cannot be read or written.
+    """
+    chosen = chosen_runs(path, runs, **access)
+    size = sum(file.size for files in chosen.values() for file in files)
+    tally = Tally()
+    with new_directory(output, **access) as directory:
+        for name, files in chosen.items():
+            folder = os.path.normpath(os.path.join(directory, *name_of(name).split("/")))
+            source = indexer_for(size)
+            edit = edit_of(files, source)
+            rewriter = Rewriter(edit, source.tags)
+            for number, file in enumerate(files):
+                edit.begin_file(number)
+                _write_file(file, source, rewriter, os.path.join(folder, os.path.basename(file.path)), tally)
+            tally.add(name_of(name), rewriter)
+            on_run(name)
+        check()
+        return tally.result(output)
+
+
+def chosen_runs(
+    path: str | os.PathLike[str], runs: str | Iterable[str] | None, **access: Unpack[Access]
+) -> Mapping[str, Sequence[StoredFile]]:
+    """The event files of the runs below a directory whose names match, by name; of one run, or one file, ".".
+
+    Raises:
+        LookupError: no run matches a pattern.
+    """
+    found = run_directories(path, lone=".", **access)
+    patterns = [runs] if isinstance(runs, str) else runs
+    for pattern in patterns or ():
+        if not any(map(matcher(pattern), found)):
+            raise LookupError(f"no run matches {pattern!r}; there are {listed(list(found))}")
+    wanted = matcher(None if patterns is None else list(patterns))
+    return {name: files for name, files in found.items() if wanted(name)}
+
+
+def indexer_for(size: int) -> Indexer:
+    """An indexer for one run, when there are `size` bytes to read in all."""
+    return indexer(fast=use_fast(size, None))
+
+
+def copy_file(file: StoredFile, source: Indexer, rewriter: Rewriter, out: BinaryIO, tally: Tally) -> int:
+    """Rewrite one file into an open one; return the number of events."""
+    events = 0
+    for item in source.read(file):
+        if isinstance(item, Fault):
+            tally.faults.append(item)
+        else:
+            events += rewriter.write(item, out)
+    return events
+
+
+def _write_file(file: StoredFile, source: Indexer, rewriter: Rewriter, target: str, tally: Tally) -> None:
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "wb") as out:
+        events = copy_file(file, source, rewriter, out, tally)
+    if not events:
+        os.unlink(target)
+        with suppress(OSError):  # there are other files
+            os.rmdir(os.path.dirname(target))

@@ -1,0 +1,191 @@
+"""Dump event files: every record with its place, and every fault where it is, one after the other."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.message import DecodeError
+
+from summaries.errors import Fault
+from summaries.patterns import matcher
+from summaries.reading.event_iterator import records_of
+from summaries.storage.logdir import run_files
+from summaries.storage.protocols import expecting
+from summaries.tools.described import described, plain_number, tensor_kind
+from summaries.wire.events import WALL_TIME_KEY, decode_event
+from summaries.wire.pb import Event
+from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+    from typing import Unpack
+
+    from summaries.patterns import Patterns
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+    from summaries.wire.pb import Summary
+
+__all__ = ["DumpedEvent", "dump", "event_as_dict", "fault_as_dict"]
+
+
+@dataclass(frozen=True, slots=True)
+class DumpedEvent:
+    """An event and its place.
+
+    Attributes:
+        path: the file.
+        offset: where its record starts, in bytes from the start of the file.
+        length: size of the record, in bytes.
+        event: the event.
+        values: its values, of wanted tags.
+        plugins: for each of them, what its tag's first metadata says: a plugin's name, or "".
+    """
+
+    path: str
+    offset: int
+    length: int
+    event: Event
+    values: tuple[Summary.Value, ...]
+    plugins: tuple[str, ...]
+
+
+def dump(
+    path: str | os.PathLike[str], tags: Patterns = None, **access: Unpack[Access]
+) -> Iterator[DumpedEvent | Fault]:
+    """Yield every event of a file, and every fault, in the order in which they lie there.
+
+    Only a part of the file is in memory at a time.
+
+    Args:
+        path: an event file; or a run's directory, for all of its files.
+        tags: only events with a value whose tag matches one of these patterns; None means all events, those without
+            values too. Faults are always yielded.
+        **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
+
+    Raises:
+        FileNotFoundError: the path does not exist, or the directory contains no event file.
+        OSError: a file cannot be read.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     writer.add_scalar("loss", 0.5, 7)
+    >>> for found in dump(writer.path):
+    ...     print(found.offset, found.length, found.event.WhichOneof("what"))
+    0 54 file_version
+    54 42 summary
+    """
+    files = run_files(path, **access)
+    return _dumped(files, tags)
+
+
+def _dumped(files: Sequence[StoredFile], tags: Patterns) -> Iterator[DumpedEvent | Fault]:
+    wanted = matcher(tags)
+    plugins: dict[str, str] = {}  # of every tag that has metadata
+    with expecting(files):
+        for file in files:
+            for offset, length, item in _events(file):
+                if isinstance(item, Fault):
+                    yield item
+                    continue
+                _remember(item, plugins)
+                values = tuple(value for value in item.summary.value if wanted(value.tag))
+                if values or tags is None:
+                    kinds = tuple(plugins.get(value.tag, "") for value in values)
+                    yield DumpedEvent(file.path, offset, length, item, values, kinds)
+
+
+def _events(file: StoredFile) -> Iterator[tuple[int, int, Event | Fault]]:
+    """Offset, length in bytes, and the event or fault of each record."""
+    for batch in records_of(file):
+        if isinstance(batch, Fault):
+            yield batch.offset, batch.length, batch
+            continue
+        for i, data in enumerate(batch.data):
+            offset, length = batch.offsets[i], HEADER_BYTES + len(data) + FOOTER_BYTES
+            if data[:1] == WALL_TIME_KEY and (usual := _usual_event(data)) is not None:
+                yield offset, length, usual
+                continue
+            event, faults = decode_event(data, offset, batch.number + i)
+            yield from ((offset, length, fault.located(file.path)) for fault in faults)
+            if event is not None:
+                yield offset, length, event
+
+
+def _usual_event(data: bytes) -> Event | None:
+    """An event without any fault; None if it needs a closer look."""
+    try:
+        event = Event.FromString(data)
+    except DecodeError:
+        return None
+    return event if event.step >= 0 and math.isfinite(event.wall_time) else None
+
+
+def _remember(event: Event, plugins: dict[str, str]) -> None:
+    """Keep what the first metadata of each tag says."""
+    for value in event.summary.value:
+        if value.HasField("metadata") and value.tag not in plugins:
+            plugins[value.tag] = tensor_kind(value) or ""
+
+
+def event_as_dict(dumped: DumpedEvent, *, full: bool = False) -> dict[str, Any]:
+    """An event as values that JSON can hold.
+
+    Args:
+        dumped: the event.
+        full: whether to tell arrays, texts, and the bytes of pictures, sounds and graphs whole.
+
+    Returns:
+        "file", "offset", "length", "wall_time", "step"; and what it carries by the field's name, such as "summary".
+    """
+    event = dumped.event
+    found: dict[str, Any] = {
+        "file": dumped.path,
+        "offset": dumped.offset,
+        "length": dumped.length,
+        "wall_time": plain_number(event.wall_time),
+        "step": event.step,
+    }
+    what = event.WhichOneof("what")
+    if what == "summary":
+        pairs = zip(dumped.values, dumped.plugins, strict=True)
+        found["summary"] = [described(value, plugin, full=full) for value, plugin in pairs]
+    elif what is not None:
+        found[what] = _other(event, what, full=full)
+    return found
+
+
+def _other(event: Event, what: str, *, full: bool) -> Any:
+    """What an event without a summary carries."""
+    carried = getattr(event, what)
+    if isinstance(carried, str):  # file_version
+        return carried
+    if isinstance(carried, bytes):  # graph_def, meta_graph_def
+        return {"bytes": len(carried)} | ({"base64": base64.b64encode(carried).decode()} if full else {})
+    if what == "session_log":
+        status = type(carried).SessionStatus.Name(carried.status)
+        return {"status": status, "checkpoint_path": carried.checkpoint_path, "msg": carried.msg}
+    if what == "log_message":
+        return {"level": carried.level, "message": carried.message}
+    if what == "tagged_run_metadata":
+        data = carried.run_metadata
+        return {"tag": carried.tag, "bytes": len(data)} | ({"base64": base64.b64encode(data).decode()} if full else {})
+    return {}
+
+
+def fault_as_dict(fault: Fault) -> dict[str, Any]:
+    """A fault as values that JSON can hold: {"fault": its kind, …}."""
+    return {
+        "fault": fault.kind.value,
+        "file": fault.path,
+        "offset": fault.offset,
+        "length": fault.length,
+        "record": fault.record,
+        "reason": fault.reason,
+        "got": fault.got,
+        "want": fault.want,
+    }

@@ -1,0 +1,162 @@
+"""Export: the scalars of runs as CSV, as Parquet, or as a dataset of Parquet files that is kept current.
+
+runs ── tags, runs, latest ──▶ long or wide rows ──▶ csv_file | parquet_file | dataset
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Literal
+
+from summaries.patterns import several
+from summaries.storage.credentials import without_credentials
+from summaries.storage.files import remembering
+from summaries.storage.outputs import new_file
+from summaries.tools.exporting.csv_file import write_csv
+from summaries.tools.exporting.exported import Exported
+from summaries.tools.exporting.parquet_file import write_parquet
+from summaries.tools.exporting.runs import Chosen, RunsBelow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+    from typing import TextIO, Unpack
+
+    from summaries.errors import Fault
+    from summaries.patterns import Patterns
+    from summaries.reading.run import Run
+    from summaries.storage.files import Access
+    from summaries.tools.exporting.runs import OnRun
+
+    Format = Literal["csv", "parquet", "dataset"]
+
+__all__ = ["Exported", "export"]
+
+_ENDINGS: dict[str, Format] = {".csv": "csv", ".parquet": "parquet", "": "dataset"}
+
+
+def export(
+    path: str | os.PathLike[str] | Mapping[str, Run],
+    target: str | os.PathLike[str] | TextIO,
+    *,
+    format: Format | None = None,  # noqa: A002 - as the command line calls it
+    tags: Patterns = None,
+    runs: Patterns = None,
+    latest: bool = False,
+    wide: bool = False,
+    incremental: bool = True,
+    delete: bool = False,
+    executor: Executor | None = None,
+    on_run: OnRun | None = None,
+    **access: Unpack[Access],
+) -> Exported:
+    """Write the scalars of runs to a CSV file, a Parquet file, or a dataset: a directory of Parquet files.
+
+    A table has the columns run, tag, step, wall_time (seconds since the epoch) and value, with a row for each point. A
+    wide one has the columns run, step, wall_time (the latest of the row), and one for each tag. If a tag has several
+    points at a step of a run, the one that was written last stands in a wide table. Files appear at the target when
+    they are whole. Only one run is in memory at a time.
+
+    A dataset is kept current: an export to one that is there writes only the runs that have changed since the last
+    export, and new ones. Small runs share a file. Each file is replaced at once, and a run is always in exactly one,
+    so whenever an export is interrupted, the dataset has every run as it was or as it is. Only one export to a dataset
+    may run at a time. DuckDB and Polars read it by the pattern `<target>/*.parquet`.
+
+    Args:
+        path: a directory of runs, or an event file; a local path or an address. Or runs by name, but not for a dataset.
+        target: the file or directory to write, a local path or an address. A file that is there is replaced. Or, for
+            CSV, an open text file.
+        format: "csv", "parquet" or "dataset"; None goes by the target's ending: .csv, .parquet, or none for a dataset.
+        tags: which tags to export: a shell pattern or several, as in `read_run`; None means all.
+        runs: which runs to export, by name, as for tags.
+        latest: whether to leave out the points that a restart superseded; see `Series.latest`.
+        wide: whether there is a row for each step, with a column for each tag; not for a dataset. If there are several
+            runs in a directory, they are read twice, since the first line needs the tags of all.
+        incremental: of a dataset, whether runs that have not changed stay as they are. They are written again in any
+            case if `tags` or `latest` is another than last time.
+        delete: of a dataset, whether runs that are no longer in the directory are removed; else they stay.
+        executor: where to work on a dataset: any `concurrent.futures.Executor`, whose workers read the runs and write
+            to the target themselves. None works here.
+        on_run: called as `on_run(name, faults)` after each run was read.
+        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
+
+    Raises:
+        ValueError: `format` is None, and the ending says nothing; or an argument does not go with the format; or the
+            target of a dataset has contents that are no dataset.
+        FileNotFoundError: the directory does not exist, or there is no event file below it.
+        OSError: a file cannot be read or written. Of a dataset, all other runs are written nevertheless.
+        ImportError: pyarrow is missing, which Parquet needs; the message says how to install it.
+
+    >>> import sys, tempfile
+    >>> from summaries import SummaryWriter
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     for step in range(3):
+    ...         writer.add_scalar("loss", 2.0**-step, step, walltime=1.7e9)
+    >>> export(writer.logdir, sys.stdout, wide=True)
+    run,step,wall_time,loss
+    .,0,1700000000.0,1.0
+    .,1,1700000000.0,0.5
+    .,2,1700000000.0,0.25
+    Exported(rows=3, written=('.',), unchanged=(), vanished=())
+    """
+    tags, runs = several(tags), several(runs)
+    kind = format or _format_of(target)
+    if kind == "dataset":
+        if wide:
+            raise ValueError("a dataset is a long table, so wide does not go with it")
+        if isinstance(path, Mapping) or not isinstance(target, (str, os.PathLike)):
+            raise ValueError("a dataset is made from a directory, not from runs that were read, and is a directory")
+        from summaries.tools.exporting.dataset import export_dataset  # noqa: PLC0415 - not what every writer needs
+
+        choice: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
+        return export_dataset(path, os.fspath(target), **choice, executor=executor, on_run=on_run, **access)
+    if delete or executor is not None:
+        raise ValueError(f"{'delete' if delete else 'executor'} is for a dataset, and the format is {kind!r}")
+    with _source(path, tags, runs, access, again=wide) as source:
+        written: list[str] = []
+
+        def heard(name: str, faults: tuple[Fault, ...]) -> None:
+            written.append(name)
+            if on_run is not None:
+                on_run(name, faults)
+
+        chosen = Chosen(source, tags=tags, names=runs, latest=latest, on_run=heard)
+        return Exported(_write(kind, chosen, target, wide, access), tuple(written))
+
+
+def _format_of(target: str | os.PathLike[str] | TextIO) -> Format:
+    if not isinstance(target, (str, os.PathLike)):
+        return "csv"
+    ending = os.path.splitext(os.fspath(target).rstrip("/"))[1]
+    if ending not in _ENDINGS:
+        shown = without_credentials(os.fspath(target))
+        raise ValueError(
+            f"the target must end in .parquet or .csv, or have no ending for a dataset; or give its format: {shown}"
+        )
+    return _ENDINGS[ending]
+
+
+@contextmanager
+def _source(
+    path: str | os.PathLike[str] | Mapping[str, Run], tags: Patterns, runs: Patterns, access: Access, *, again: bool
+) -> Iterator[Mapping[str, Run]]:
+    """The runs by name; `again` says that they may be read twice."""
+    if isinstance(path, Mapping):
+        yield path
+        return
+    with remembering(path, **access) if again else nullcontext(access) as remembered:
+        yield RunsBelow(path, tags=tags, runs=runs, **remembered)
+
+
+def _write(kind: Format, runs: Chosen, target: str | os.PathLike[str] | TextIO, wide: bool, access: Access) -> int:
+    if not isinstance(target, (str, os.PathLike)):
+        if kind != "csv":
+            raise ValueError(f"an open file is for CSV, and the format is {kind!r}")
+        return write_csv(runs, target, wide=wide)
+    with new_file(target, replace=True, storage_options=access.get("storage_options")) as new:
+        if kind == "parquet":
+            return write_parquet(runs, new, wide=wide)
+        with open(new, "w", newline="", encoding="utf-8") as file:
+            return write_csv(runs, file, wide=wide)

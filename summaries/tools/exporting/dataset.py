@@ -1,0 +1,187 @@
+"""A dataset: a directory of Parquet files with the columns run, tag, step, wall_time and value, kept current.
+
+    runs ── which changed? ──▶ parts ── executor ──▶ part-00000.parquet, …
+      manifest: which run is in which file ◀── done
+
+A large run has a file of its own, small ones share one, and a run never moves to another file. Each export first gives
+new runs their places, and notes them in the manifest; then it replaces the files of which a run has changed, each at
+once; then it notes what is written. So whenever it is interrupted, each run is in the dataset exactly once, as it was
+before or as it is now, and the next export does what is left. Rows of runs that have not changed are taken from the
+file that they are in; their event files are not read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from summaries.execution.tasks import Died, run_tasks
+from summaries.patterns import matcher
+from summaries.storage.logdir import run_directories
+from summaries.storage.outputs import remove_leftovers
+from summaries.tools.exporting.exported import Exported
+from summaries.tools.exporting.manifest import MANIFEST, Entry, Manifest, fingerprint
+from summaries.tools.exporting.part import Part, WritePart
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+    from typing import Unpack
+
+    from summaries.patterns import Patterns
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+    from summaries.tools.exporting.part import Written
+    from summaries.tools.exporting.runs import OnRun
+
+__all__ = ["export_dataset"]
+
+_PART_BYTES = 64 << 20  # of event files; a larger run has a file of its own
+_PART_RUNS = 1000
+_SAVES = 10  # times that the manifest, which may be large, is written during an export
+_TOLD = 3
+
+
+def export_dataset(
+    path: str | os.PathLike[str],
+    target: str,
+    *,
+    tags: tuple[str, ...] | None,
+    runs: Patterns,
+    latest: bool,
+    incremental: bool,
+    delete: bool,
+    executor: Executor | None,
+    on_run: OnRun | None,
+    **access: Unpack[Access],
+) -> Exported:
+    """Bring a dataset up to date; arguments, result and errors as in `export`."""
+    found = run_directories(path, lone=".", names=runs, **access)
+    manifest = Manifest.of(target, access.get("storage_options"))
+    remove_leftovers(target, [*manifest.files, MANIFEST])
+    update = _Update(manifest, found, matcher(runs), delete=delete)
+    if not incremental or (manifest.tags, manifest.latest) != (tags, latest):
+        update.forget()
+    manifest.tags, manifest.latest = tags, latest
+    parts = update.parts()
+    task = WritePart(target, manifest.storage_options, tags, latest, sum(part.size for part in parts))
+    if parts:
+        manifest.save()  # new runs have their places before they are anywhere
+    try:
+        for number, (part, written) in enumerate(run_tasks(task, parts, executor=executor, size=lambda one: one.size)):
+            update.take(part, written, on_run)
+            if number % (len(parts) // _SAVES + 1) == 0:
+                manifest.save()
+    finally:
+        if parts:
+            manifest.save()
+    return update.result()
+
+
+class _Update:
+    """What has to be done to a dataset, and what was done.
+
+    Args:
+        manifest: the dataset's; new runs are given their places in it.
+        found: the event files of each run.
+        wanted: whether a run is looked at, by its name.
+        delete: whether runs that are no longer there are removed.
+    """
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        found: dict[str, list[StoredFile]],
+        wanted: Callable[[str], bool],
+        *,
+        delete: bool,
+    ) -> None:
+        self._manifest = manifest
+        self._found = found
+        self._prints = {name: fingerprint(files) for name, files in found.items()}
+        self._vanished = {
+            name for runs in manifest.files.values() for name in runs if name not in found and wanted(name)
+        }
+        self._delete = delete
+        self._points: dict[str, int] = {}
+        self._failed: dict[str, Exception] = {}
+
+    def forget(self) -> None:
+        """Have all runs written again."""
+        for runs in self._manifest.files.values():
+            for name in runs.keys() & self._found.keys():
+                runs[name] = runs[name]._replace(fingerprint=None)
+
+    def parts(self) -> list[Part]:
+        """The files that have to be written."""
+        self._place_new_runs()
+        return [
+            part
+            for part in (self._part(file, runs) for file, runs in self._manifest.files.items())
+            if part.runs or part.removed
+        ]
+
+    def _part(self, file: str, runs: dict[str, Entry]) -> Part:
+        changed = {
+            name: self._found[name]
+            for name, entry in runs.items()
+            if name in self._found and (entry.fingerprint is None or entry.fingerprint != self._prints[name])
+        }
+        removed = [name for name in runs if name in self._vanished] if self._delete else []
+        others = [name for name, entry in runs.items() if name not in changed and name not in removed]
+        return Part(file, changed, [name for name in others if runs[name].points is not None], removed)
+
+    def _place_new_runs(self) -> None:
+        """Give each new run a file: the last one that has room, or a new one."""
+        files = self._manifest.files
+        placed = {name for runs in files.values() for name in runs}
+        room, file = -1, next(reversed(files), "")
+        if file:
+            room = _PART_BYTES - sum(entry.bytes for entry in files[file].values())
+        for name, stored in self._found.items():
+            if name in placed:
+                continue
+            size = sum(one.size for one in stored)
+            if size > _PART_BYTES:
+                files[_name(len(files))] = {name: Entry(size)}
+                continue
+            if size > room or len(files[file]) >= _PART_RUNS:
+                file, room = _name(len(files)), _PART_BYTES
+                files[file] = {}
+            files[file][name] = Entry(size)
+            room -= size
+
+    def take(self, part: Part, written: Written | Died, on_run: OnRun | None) -> None:
+        """Note what became of a part."""
+        if isinstance(written, Died):
+            self._failed |= dict.fromkeys(part.runs, ChildProcessError(written.reason))
+            return
+        runs = self._manifest.files[part.file]
+        for name in part.removed:
+            del runs[name]
+        for name, points in written.points.items():
+            size = sum(file.size for file in part.runs[name])
+            runs[name] = Entry(size, self._prints[name], points)
+            if on_run is not None:
+                on_run(name, written.faults[name])
+        self._points |= written.points
+        self._failed |= written.failed
+
+    def result(self) -> Exported:
+        """What was done.
+
+        Raises:
+            OSError: runs could not be read.
+        """
+        if self._failed:
+            told = "; ".join(f"{name}: {error}" for name, error in list(self._failed.items())[:_TOLD])
+            more = f"; and {len(self._failed) - _TOLD} more" if len(self._failed) > _TOLD else ""
+            raise OSError(f"the others are exported, but not {told}{more}")
+        unchanged = tuple(name for name in self._found if name not in self._points)
+        return Exported(
+            sum(self._points.values()), tuple(sorted(self._points)), unchanged, tuple(sorted(self._vanished))
+        )
+
+
+def _name(number: int) -> str:
+    return f"part-{number:05d}.parquet"

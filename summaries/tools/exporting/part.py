@@ -1,0 +1,148 @@
+"""One Parquet file of a dataset: runs are read and added, and the rows of other runs are taken from the file before.
+
+This is the unit of work of an export: it can be done by another process or machine, which reads the event files itself
+and writes straight to the target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from summaries.optional import needs
+from summaries.patterns import matcher
+from summaries.reading.run import read_files
+from summaries.reading.tables import chosen, unicode
+from summaries.storage.credentials import without_credentials
+from summaries.storage.files import read_file
+from summaries.storage.names import join
+from summaries.storage.outputs import new_file
+from summaries.storage.protocols import expecting
+from summaries.tools.exporting.parquet_file import long_tables, new_long_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from summaries.errors import Fault
+    from summaries.storage.protocols import StoredFile
+    from summaries.tools.exporting.parquet_file import ParquetFile
+
+__all__ = ["Part", "WritePart", "Written"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of a dataset, and what it has to contain.
+
+    Attributes:
+        file: its name.
+        runs: the event files of the runs to read, by run.
+        kept: the runs whose rows are taken from the file as it is.
+        removed: the runs whose rows are in the file as it is, and are left out.
+    """
+
+    file: str
+    runs: Mapping[str, Sequence[StoredFile]]
+    kept: Sequence[str] = ()
+    removed: Sequence[str] = ()
+
+    @property
+    def size(self) -> int:
+        """How many bytes of event files are read for it."""
+        return sum(file.size for file in self.stored_files())
+
+    def stored_files(self) -> list[StoredFile]:
+        """The event files that are read for it."""
+        return list(chain.from_iterable(self.runs.values()))
+
+
+@dataclass
+class Written:
+    """What became of a part.
+
+    Attributes:
+        points: how many rows each run has that was read.
+        faults: the faults in the files of each.
+        failed: why the others could not be read.
+    """
+
+    points: dict[str, int] = field(default_factory=dict)
+    faults: dict[str, tuple[Fault, ...]] = field(default_factory=dict)
+    failed: dict[str, OSError] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WritePart:
+    """Writes parts of a dataset; picklable.
+
+    Attributes:
+        target: the dataset's directory or address.
+        storage_options: for an address, the options of its file system.
+        tags: which tags are written.
+        latest: whether what a restart superseded is left out.
+        total_bytes: how many bytes are read for all parts; decides whether to use the compiled scanner.
+    """
+
+    target: str
+    storage_options: Mapping[str, object] | None
+    tags: Sequence[str] | None
+    latest: bool
+    total_bytes: int
+
+    def __call__(self, part: Part) -> Written:
+        """Write one part, in place of the file that is there.
+
+        Raises:
+            OSError: it cannot be written; then the file that is there stays.
+            ImportError: pyarrow is missing.
+        """
+        path = join(self.target, part.file)
+        done = Written()
+        with (
+            new_file(path, replace=True, storage_options=self.storage_options) as new,
+            new_long_file(new) as parquet,
+        ):
+            for name, files in part.runs.items():
+                self._add(name, files, parquet, done)
+            if part.kept or done.failed:
+                self._copy(path, part, done, parquet)
+        return done
+
+    def _add(self, name: str, files: Sequence[StoredFile], parquet: ParquetFile, done: Written) -> None:
+        """Read a run and add its rows."""
+        try:
+            run = read_files(files, self.total_bytes, tags=self.tags)
+        except OSError as error:  # the other runs go on
+            done.failed[name] = error
+            return
+        before = parquet.rows
+        for table in long_tables(name, chosen(run.scalars, matcher(self.tags), latest=self.latest)):
+            parquet.add(table)
+        done.points[name] = parquet.rows - before
+        done.faults[name] = run.faults
+
+    def _copy(self, path: str, part: Part, done: Written, parquet: ParquetFile) -> None:
+        """Add the rows that runs have in the file as it is: those that are kept, and those that cannot be read now."""
+        pa, compute = needs("pyarrow", "export"), needs("pyarrow.compute", "export")
+        data = read_file(path, self.storage_options)
+        if data is None:
+            if part.kept:
+                shown = without_credentials(path)
+                raise FileNotFoundError(
+                    f"a file of the dataset is missing: {shown}; export again, with incremental=False"
+                )
+            return
+        wanted = pa.array([unicode(name) for name in (*part.kept, *done.failed)], pa.string())
+        with needs("pyarrow.parquet", "export").ParquetFile(pa.BufferReader(data)) as old:
+            for number in range(old.num_row_groups):
+                table = old.read_row_group(number)
+                own = table.filter(compute.is_in(table["run"].cast(pa.string()), value_set=wanted))
+                for place, label in enumerate(("run", "tag")):  # without the names of those that are left out
+                    own = own.set_column(place, label, own[label].cast(pa.string()).dictionary_encode())
+                parquet.add(own)
+
+    def expecting(self, parts: Sequence[Part]) -> AbstractContextManager[object]:
+        """While this context lasts, these parts are written, so that files in a store may be fetched ahead."""
+        return expecting([file for part in parts for file in part.stored_files()])

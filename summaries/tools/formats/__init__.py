@@ -1,0 +1,1 @@
+"""Formats other than event files, one in each module: reading gives points in batches, writing takes runs."""

@@ -1,0 +1,106 @@
+"""Event files: points from another format, as runs below a directory."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from summaries.kinds.hparams import hparams
+from summaries.kinds.text import text
+from summaries.storage.names import as_path, join
+from summaries.tools.formats.points import Facts
+from summaries.writing.columns_writer import ColumnsWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from summaries.tools.formats.points import Item, Points
+
+__all__ = ["Written", "write_runs"]
+
+
+class Written(NamedTuple):
+    """What was written.
+
+    Attributes:
+        runs: the number of runs.
+        points: the number of points.
+        timeless: the number of points that had no time, and got the time of the conversion.
+        overflowed: the number of finite values beyond float32, which became infinite.
+        renamed: names of runs → the paths that they got, where these differ.
+    """
+
+    runs: int
+    points: int
+    timeless: int
+    overflowed: int
+    renamed: dict[str, str]
+
+
+def write_runs(items: Iterable[Item], directory: str) -> Written:
+    """Write points and facts as event files, one for each run.
+
+    Args:
+        items: in batches, of any run in any order.
+        directory: an existing local directory; the run "." is written into it, any other below it.
+
+    Raises:
+        OSError: a file cannot be written.
+        ValueError: an item cannot be read; see the formats.
+    """
+    now, timeless = time.time(), 0
+    paths = _Paths()
+    writers: dict[str, ColumnsWriter] = {}
+    begins: dict[str, float] = {}
+    facts: list[Facts] = []
+    for item in items:
+        if item.run not in writers:
+            writers[item.run] = ColumnsWriter(join(directory, paths.of(item.run)))
+        if isinstance(item, Facts):
+            facts.append(item)
+        elif len(item.step):
+            absent = np.isnan(item.wall_time)
+            timeless += int(np.count_nonzero(absent))
+            wall_time = np.where(absent, now, item.wall_time)
+            begins.setdefault(item.run, float(wall_time[0]))
+            _add(writers[item.run], item._replace(wall_time=wall_time))
+    for one in facts:
+        _add_facts(writers[one.run], one, begins.get(one.run, now))
+    for writer in writers.values():
+        writer.close()
+    counts = (sum(getattr(writer, name) for writer in writers.values()) for name in ("points", "overflowed"))
+    points, overflowed = counts
+    return Written(len(writers), points, timeless, overflowed, paths.renamed)
+
+
+def _add(writer: ColumnsWriter, points: Points) -> None:
+    numbers = np.array([writer.number_of(tag) for tag in points.tags], np.int64)
+    writer.add_scalars(numbers[points.tag], points.step, points.wall_time, points.value)
+
+
+def _add_facts(writer: ColumnsWriter, facts: Facts, wall_time: float) -> None:
+    if facts.hyperparameters:
+        writer.add_summary(hparams(facts.hyperparameters, {}), 0, wall_time)
+    for tag, words in facts.texts.items():
+        writer.add_summary(text(tag, words), 0, wall_time)
+
+
+class _Paths:
+    """A path for each run, no two the same."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self.renamed: dict[str, str] = {}
+
+    def of(self, run: str) -> str:
+        wanted = path = as_path(run)
+        number = 1
+        while path.casefold() in self._taken:
+            number += 1
+            path = f"{wanted}_{number}"
+        self._taken.add(path.casefold())
+        if path != run:
+            self.renamed[run] = path
+        return path

@@ -1,0 +1,231 @@
+"""MLflow's file store, read and written: a directory of files for each run.
+
+    <store>/<experiment id>/meta.yaml            name: …
+    <store>/<experiment id>/<run id>/meta.yaml   run_name: … · lifecycle_stage: active or deleted
+                                     metrics/<name>   a line for each point: time in ms since the epoch, value, step
+                                     params/<name>    the value
+                                     tags/<name>      the value; mlflow.runName is the run's name
+
+A name with slashes is a path of directories. MLflow keeps times in whole milliseconds.
+
+References: https://mlflow.org/docs/latest/self-hosting/architecture/backend-store/
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.storage.plain import create_text, files_below, is_directory, open_text
+from summaries.tools.formats.mlflow_names import Names
+from summaries.tools.formats.points import STEPS, Facts, Points
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.reading.run import Run
+    from summaries.tools.formats.points import Item, LeftOut
+
+__all__ = ["is_mlflow", "read_mlflow", "write_mlflow"]
+
+_META, _METRICS, _PARAMS, _TAGS = "meta.yaml", "metrics", "params", "tags"
+_RUN_NAME, _NOTE = "mlflow.runName", "mlflow.note.content"
+_FEWEST_FIELDS = 2  # in a line of a metric: older stores have no step
+_FINISHED, _LOCAL = 3, 4  # MLflow's RunStatus and SourceType
+
+
+def is_mlflow(path: str) -> bool:
+    """Whether a directory is a file store of MLflow, an experiment or a run of one."""
+    return is_directory(path) and next(_runs(path), None) is not None
+
+
+def _runs(path: str) -> Iterator[str]:
+    """The directories of runs at and below a path, sorted."""
+    for folder, folders, files in files_below(path):
+        if _META in files and any(name in folders for name in (_METRICS, _PARAMS, _TAGS)):
+            folders.clear()
+            yield folder
+
+
+def read_mlflow(path: str, left_out: LeftOut) -> Iterator[Item]:
+    """Read the runs of a store, an experiment or a run; one run at a time is in memory, its points ordered by time.
+
+    A run is named `<experiment>/<run>`, without the experiment if there is only one; of several with one name, the
+    others get their ids appended. Parameters that are numbers or truth values are read as such; MLflow's own tags but
+    the note are left out.
+
+    Args:
+        path: the directory.
+        left_out: counts what is left out.
+
+    Raises:
+        FileNotFoundError: there is no run.
+        OSError: a file cannot be read.
+    """
+    runs = list(_runs(path))
+    if not runs:
+        raise FileNotFoundError(f"no run of MLflow ({_META} beside {_METRICS}, {_PARAMS} or {_TAGS}) below {path}")
+    several = len({os.path.dirname(run) for run in runs}) > 1
+    taken: set[str] = set()
+    for run in runs:
+        meta = _meta(run)
+        if meta.get("lifecycle_stage") == "deleted":
+            left_out["runs that are deleted in MLflow"] += 1
+            continue
+        tags = dict(_texts(os.path.join(run, _TAGS)))
+        name = tags.pop(_RUN_NAME, "") or meta.get("run_name") or os.path.basename(run)
+        if several:
+            above = os.path.dirname(run)
+            name = f"{_meta(above).get('name') or os.path.basename(above)}/{name}"
+        name = f"{name}-{os.path.basename(run)}" if name in taken else name
+        taken.add(name)
+        yield _points(run, name, left_out)
+        texts = {tag.replace(_NOTE, "note"): text for tag, text in tags.items() if _NOTE in tag or "mlflow." not in tag}
+        left_out["tags of MLflow's own"] += len(tags) - len(texts)
+        yield Facts(name, {key: _parsed(text) for key, text in _texts(os.path.join(run, _PARAMS))}, texts)
+
+
+def _points(run: str, name: str, left_out: LeftOut) -> Points:
+    """All points of a run, by time; those of the same time in the order of steps."""
+    tags, columns = [], []
+    for number, (tag, text) in enumerate(_texts(os.path.join(run, _METRICS))):
+        tags.append(tag)
+        columns.append(_metric(number, tag, text, left_out))
+    numbers, step, wall_time, value = map(np.concatenate, zip(_metric(0, "", "", left_out), *columns, strict=True))
+    order = np.lexsort((step, wall_time))
+    return Points(name, tags, numbers[order], step[order], wall_time[order], value[order])
+
+
+def _metric(number: int, tag: str, text: str, left_out: LeftOut) -> tuple[NDArray[np.generic], ...]:
+    """The columns of one metric: its number, steps, times and values."""
+    rows = []
+    for line in text.splitlines():
+        parts = line.split()
+        try:
+            step = int(parts[2]) if len(parts) > _FEWEST_FIELDS else 0
+            if step not in STEPS:
+                raise OverflowError  # noqa: TRY301 - as the division does
+            rows.append((step, int(parts[0]) / 1000, float(parts[1])))
+        except (ValueError, IndexError, OverflowError):
+            left_out[f"lines of {tag!r} that are no points"] += 1
+    steps, wall_times, values = zip(*rows, strict=True) if rows else ((), (), ())
+    return (
+        np.full(len(rows), number),
+        np.array(steps, np.int64),
+        np.array(wall_times, np.float64),
+        np.array(values, np.float64),
+    )
+
+
+def _texts(directory: str) -> Iterator[tuple[str, str]]:
+    """(name, contents) of each file below a directory, sorted."""
+    for folder, _, files in files_below(directory):
+        for file in files:
+            path = os.path.join(folder, file)
+            name = os.path.relpath(path, directory).replace(os.sep, "/")
+            with open_text(path) as opened:
+                yield name.encode(errors="backslashreplace").decode(), opened.read()
+
+
+def _meta(directory: str) -> dict[str, str]:
+    """The texts of a meta.yaml, which is a flat mapping; {} if there is none."""
+    try:
+        with open_text(os.path.join(directory, _META)) as file:
+            pairs = (line.rstrip("\n").partition(": ") for line in file if not line.startswith((" ", "-")))
+            return {key: _unquoted(value.strip()) for key, _, value in pairs}
+    except OSError:
+        return {}
+
+
+def _unquoted(text: str) -> str:
+    if text.startswith("'") and text.endswith("'"):
+        return text[1:-1].replace("''", "'")
+    try:
+        return str(json.loads(text)) if text.startswith('"') else text
+    except ValueError:
+        return text
+
+
+def _parsed(text: str) -> bool | float | str:
+    """A parameter, which MLflow stores as text."""
+    try:
+        return float(text)
+    except ValueError:
+        return {"True": True, "False": False}.get(text, text)
+
+
+def write_mlflow(runs: Iterable[tuple[str, Run]], directory: str, experiment: str) -> tuple[int, dict[str, str]]:
+    """Write a file store with one experiment.
+
+    Args:
+        runs: (name, run). Scalars become metrics, hyperparameters parameters.
+        directory: an existing empty directory.
+        experiment: the name of the experiment.
+
+    Returns:
+        The number of points, and tag → metric for those whose names MLflow does not take.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    above = os.path.join(directory, str(uuid.uuid4().int % 10**18).zfill(18))
+    meta = {"artifact_location": "", "experiment_id": os.path.basename(above), "name": experiment}
+    _write_meta(above, {**meta, "lifecycle_stage": "active"})
+    points, names = 0, Names()
+    for name, run in runs:
+        points += _write_run(os.path.join(above, uuid.uuid4().hex), name, run, names)
+    return points, names.changed
+
+
+def _write_run(directory: str, name: str, run: Run, names: Names) -> int:
+    for folder in (_METRICS, _PARAMS, _TAGS, "artifacts"):  # without which MLflow takes it for none of its runs
+        os.makedirs(os.path.join(directory, folder))
+    own = names.of(run.scalars)
+    for tag, series in run.scalars.items():
+        times = np.nan_to_num(np.round(series.wall_time * 1000), nan=0.0, posinf=0.0, neginf=0.0).astype(np.int64)
+        rows = zip(times.tolist(), series.value.tolist(), series.step.tolist(), strict=True)
+        _write(
+            os.path.join(directory, _METRICS, own[tag]), (f"{time} {value!r} {step}\n" for time, value, step in rows)
+        )
+    for key, metric in names.of(run.hparams).items():
+        _write(os.path.join(directory, _PARAMS, metric), [str(run.hparams[key])])
+    _write(os.path.join(directory, _TAGS, _RUN_NAME), [name])
+    every = [series.wall_time[[0, -1]] for series in run.scalars.values()]
+    finite = [time for times in every for time in times.tolist() if np.isfinite(time)] or [0.0]
+    _write_meta(
+        directory,
+        {
+            "artifact_uri": "",
+            "end_time": int(max(finite) * 1000),
+            "entry_point_name": "",
+            "experiment_id": os.path.basename(os.path.dirname(directory)),
+            "lifecycle_stage": "active",
+            "run_id": os.path.basename(directory),
+            "run_name": name,
+            "run_uuid": os.path.basename(directory),
+            "source_name": "",
+            "source_type": _LOCAL,
+            "source_version": "",
+            "start_time": int(min(finite) * 1000),
+            "status": _FINISHED,
+            "tags": [],
+            "user_id": "",
+        },
+    )
+    return sum(map(len, run.scalars.values()))
+
+
+def _write(path: str, lines: Iterable[str]) -> None:
+    with create_text(path) as file:
+        file.writelines(lines)
+
+
+def _write_meta(directory: str, meta: dict[str, object]) -> None:
+    """Write a meta.yaml; JSON's values are YAML's, too."""
+    _write(os.path.join(directory, _META), (f"{key}: {json.dumps(value)}\n" for key, value in meta.items()))

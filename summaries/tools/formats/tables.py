@@ -1,0 +1,140 @@
+"""Tables of points: which column is what, long or wide; and CSV.
+
+A long table has a row for each point, with the columns tag, step and value; and maybe run and wall_time. A wide one
+has a row for each step, and a column for each tag: every column but step, run and wall_time.
+"""
+
+from __future__ import annotations
+
+import csv
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.storage.plain import open_text
+from summaries.tools.formats.points import Numbering, Points, by_run, integers, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from summaries.tools.formats.points import Cells, Item, LeftOut
+
+__all__ = ["TableReader", "read_csv"]
+
+_CELLS = 1 << 17  # of a table, read at once
+
+# As we, TensorBoard and W&B name them.
+_NAMES = {
+    "run": "run", "tag": "tag", "value": "value", "step": "step", "_step": "step", "global_step": "step",
+    "wall_time": "wall_time", "wall time": "wall_time", "_timestamp": "wall_time",
+}  # fmt: skip
+
+
+class TableReader:
+    """Turns rows into points.
+
+    Args:
+        columns: the names of the columns.
+        path: the file, for errors.
+        left_out: counts what is no number.
+
+    Raises:
+        ValueError: there is no column for the step.
+    """
+
+    def __init__(self, columns: Sequence[str], path: str, left_out: LeftOut) -> None:
+        self._path, self._left_out = path, left_out
+        roles = [_NAMES.get(name.strip().lower(), "") for name in columns]
+        self._places = {role: roles.index(role) for role in roles if role}
+        self._long = "tag" in self._places and "value" in self._places
+        if "step" not in self._places:
+            raise ValueError(
+                f"{path}: there must be a column 'step', and either 'tag' and 'value' or one for each tag, "
+                f"got {', '.join(map(repr, columns)) or 'none'}"
+            )
+        known = {place for role, place in self._places.items() if self._long or role not in {"tag", "value"}}
+        self._others = {} if self._long else {place: name for place, name in enumerate(columns) if place not in known}
+        if self._long:
+            for place, name in enumerate(columns):
+                if place not in known:
+                    left_out[f"column {name!r}"] += 1
+
+    def points(self, columns: Sequence[Cells], first: int) -> Iterator[Points]:
+        """The points of some rows.
+
+        Args:
+            columns: the cells of each column.
+            first: the number of the first row, from 1, for errors.
+
+        Raises:
+            ValueError: a step is no integer.
+        """
+        place = self._places
+        step = integers(columns[place["step"]], lambda i: f"{self._path}, row {first + i}")
+        wall_time = np.full(len(step), np.nan)
+        if "wall_time" in place:
+            wall_time, _ = numbers(columns[place["wall_time"]])
+        runs = [str(cell or "") for cell in columns[place["run"]]] if "run" in place else None
+        if not self._long:
+            yield from self._wide(columns, Points(".", [], step, step, wall_time, wall_time), runs)
+            return
+        value, bad = numbers(columns[place["value"]])
+        numbering = Numbering()
+        tag = numbering.of([str("" if cell is None else cell) for cell in columns[place["tag"]]])
+        for number, count in zip(*np.unique(tag[bad], return_counts=True), strict=True):
+            self._left_out[f"values of {numbering.names[number]!r} that are no numbers"] += int(count)
+        kept = ~bad
+        runs = runs if runs is None or kept.all() else [run for run, has in zip(runs, kept, strict=True) if has]
+        points = Points(".", numbering.names, tag[kept], step[kept], wall_time[kept], value[kept])
+        yield from by_run(runs, points)
+
+    def _wide(self, columns: Sequence[Cells], rows: Points, runs: list[str] | None) -> Iterator[Points]:
+        """Row by row, each column that has a number; a cell without any has no point."""
+        shape = len(rows.step), len(self._others)
+        value, has = np.empty(shape), np.empty(shape, np.bool_)
+        for i, (place, name) in enumerate(self._others.items()):
+            value[:, i], bad = numbers(columns[place])
+            has[:, i] = ~(bad | _empty(columns[place]))
+            if bad.any():
+                self._left_out[f"values of {name!r} that are no numbers"] += int(np.count_nonzero(bad))
+        row, tag = np.nonzero(has)
+        points = Points(".", list(self._others.values()), tag, rows.step[row], rows.wall_time[row], value[row, tag])
+        yield from by_run(None if runs is None else [runs[i] for i in row.tolist()], points)
+
+
+def _empty(cells: Cells) -> NDArray[np.bool_]:
+    """bool[n]: whether there is nothing in a cell."""
+    if isinstance(cells, np.ndarray):
+        return np.zeros(len(cells), np.bool_)
+    return np.array([cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells], np.bool_)
+
+
+def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
+    """Read a CSV file with a header line, a few thousand rows at a time.
+
+    Args:
+        path: the file. Bytes that are not UTF-8 are escaped.
+        left_out: counts what is left out.
+
+    Raises:
+        ValueError: there is no column for the step, a step is no integer, or a row has another number of cells.
+        OSError: the file cannot be read.
+    """
+    with open_text(path, newline="") as file:
+        lines = csv.reader(file)
+        rows = filter(None, lines)  # an empty line is no row
+        try:
+            names = next(rows, [])
+            reader = TableReader(names, path, left_out)
+            count, first = max(_CELLS // len(names), 1), 1
+            while batch := list(islice(rows, count)):
+                for i, row in enumerate(batch):
+                    if len(row) != len(names):
+                        raise ValueError(f"{path}, row {first + i}: there must be {len(names)} cells, got {len(row)}")
+                yield from reader.points(list(zip(*batch, strict=True)), first)
+                first += len(batch)
+        except csv.Error as error:
+            raise ValueError(f"{path}, line {lines.line_num}: not CSV: {error}") from None

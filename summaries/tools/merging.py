@@ -1,0 +1,107 @@
+"""Merging: runs that were resumed or split become one."""
+
+from __future__ import annotations
+
+import os
+from heapq import merge as merge_sorted
+from typing import TYPE_CHECKING
+
+from summaries.errors import Fault
+from summaries.storage.logdir import run_files
+from summaries.storage.names import whole_name
+from summaries.storage.outputs import new_directory
+from summaries.tools.copying import Tally, copy_file, indexer_for
+from summaries.tools.rewriting import Edit, Rewriter
+from summaries.tools.superseding import Latest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Unpack
+
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+    from summaries.tools.copying import Rewritten
+
+__all__ = ["merge"]
+
+
+def merge(
+    paths: Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    latest: bool = False,
+    on_file: Callable[[str], object] = lambda _path: None,
+    **access: Unpack[Access],
+) -> Rewritten:
+    """Write the events of several runs as one run, with one event file.
+
+    The files follow one another by the time of their first event, and those of one run in the order in which they are
+    read. Without `latest`, every undamaged record is kept byte for byte.
+
+    Args:
+        paths: the directories of runs, or event files; local paths or addresses.
+        output: the new run's directory.
+        latest: whether to drop what a restart superseded: every value for which there is a later value of its tag, or
+            a later session's start, at its step or a lower one. The files are then read twice; 16 bytes are kept of
+            each restart and each repeated step of a tag.
+        on_file: called with the path of each file when it is written.
+        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
+
+    Raises:
+        FileNotFoundError: there is no such run.
+        FileExistsError: there is something at the output already.
+        ValueError: there is nothing to write.
+        OSError: a file cannot be read or written.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter, read_run
+    >>> place = tempfile.mkdtemp()
+    >>> for name, steps in (("first", range(6)), ("resumed", range(4, 8))):
+    ...     with SummaryWriter(os.path.join(place, name)) as writer:
+    ...         for step in steps:
+    ...             writer.add_scalar("loss", step, step)
+    >>> runs = [os.path.join(place, name) for name in ("first", "resumed")]
+    >>> merge(runs, os.path.join(place, "whole"), latest=True).dropped
+    2
+    >>> read_run(os.path.join(place, "whole")).scalars["loss"].step
+    array([0, 1, 2, 3, 4, 5, 6, 7])
+    """
+    files = _in_order([run_files(path, **access) for path in paths])
+    tally = Tally()
+    source = indexer_for(sum(file.size for file in files))
+    with new_directory(output, **access) as directory:
+        edit: Edit = Edit()
+        if latest:
+            edit = standing = Latest()
+            for number, file in enumerate(files):
+                standing.begin_file(number)
+                for item in source.read(file):
+                    if not isinstance(item, Fault):
+                        standing.see(item, source.tags)
+            standing.rewind()
+        rewriter = Rewriter(edit, source.tags)
+        name = os.path.basename(whole_name(files[0].path))
+        with open(os.path.join(directory, name), "wb") as out:
+            for number, file in enumerate(files):
+                edit.begin_file(number)
+                copy_file(file, source, rewriter, out, tally)
+                on_file(file.path)
+        tally.add(".", rewriter)
+        return tally.result(output)
+
+
+def _in_order(runs: list[list[StoredFile]]) -> list[StoredFile]:
+    """The files of all runs by the time of their first event; of one run in reading order, whatever the times."""
+    times = [[(_begins(file), number, file) for file in files] for number, files in enumerate(runs)]
+    for own in times:
+        for i in range(1, len(own)):  # a file is not before the one that is read before it
+            own[i] = (max(own[i][0], own[i - 1][0]), *own[i][1:])
+    return [file for _, _, file in merge_sorted(*times, key=lambda entry: entry[:2])]
+
+
+def _begins(file: StoredFile) -> float:
+    """The wall time of the first event, in seconds since the epoch; infinite for a file without one."""
+    for item in indexer_for(0).read(file):
+        if not isinstance(item, Fault):
+            return float(item.events["wall_time"][0])
+    return float("inf")

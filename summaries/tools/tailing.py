@@ -1,0 +1,240 @@
+"""The last points of runs, and new ones as they are written."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+from summaries.errors import FaultKind
+from summaries.patterns import matcher
+from summaries.reading.growing import GrowingRun
+from summaries.storage.files import place_of, remembering
+from summaries.storage.logdir import run_directories
+from summaries.tools.listing import KINDS
+from summaries.tools.readable import path_of
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Unpack
+
+    from summaries.errors import Fault
+    from summaries.patterns import Patterns
+    from summaries.reading.run import Run
+    from summaries.reading.series import Items, Series
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+
+__all__ = ["Point", "Tailed", "tail"]
+
+_PASSING = frozenset({FaultKind.UNFINISHED_TAIL, FaultKind.EMPTY_FILE, FaultKind.NO_EVENT_FILE})
+"""Faults of a file that is still being written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One value of one tag.
+
+    Attributes:
+        run: the directory of its run; of a single file, the file.
+        tag: the tag.
+        kind: the attribute of `Run` that has the tag: "scalars", "images", …
+        step: the step.
+        wall_time: in seconds since the epoch.
+        value: the scalar; None for other kinds.
+    """
+
+    run: str
+    tag: str
+    kind: str
+    step: int
+    wall_time: float
+    value: float | None
+
+
+class Tailed:
+    """Runs that are looked at again and again, for what is new in them.
+
+    Args:
+        places: directories of runs, or event files.
+        runs: only runs whose names match one of these patterns; None means all.
+        tags: only tags that match one of these patterns; None means all.
+        follow: whether there will be further looks: then a place may be a directory without event files, and what only
+            an unfinished file has is no fault.
+        on_trouble: called once with each fault, and with each file or directory that cannot be read.
+        **access: how an address is accessed.
+
+    Attributes:
+        runs: path → the run as it was at the last look.
+        pause_secs: how long to wait between two looks, in seconds.
+
+    Raises:
+        FileNotFoundError: a place does not exist; or has no event file, and `follow` is False.
+    """
+
+    def __init__(
+        self,
+        places: Iterable[str | os.PathLike[str]],
+        *,
+        runs: Patterns = None,
+        tags: Patterns = None,
+        follow: bool = False,
+        on_trouble: Callable[[Fault | OSError], object] | None = None,
+        **access: Unpack[Access],
+    ) -> None:
+        self._places = [os.fspath(place) for place in places]
+        self._access = access
+        self._chosen, self._wanted = matcher(runs), matcher(tags)
+        self._follow = follow
+        self._tell = on_trouble or (lambda _: None)
+        self._told: set[object] = set()
+        self._growing: dict[str, GrowingRun] = {}
+        self._known: dict[tuple[str, str, str], int] = {}
+        self.runs: dict[str, Run] = {}
+        storages = [place_of(place, **access) for place in self._places]
+        self.pause_secs = max((storage.poll_secs for storage, _ in storages), default=0.0)
+        for storage, path in storages:
+            storage.discover(path)
+
+    def look(self, most: int | None = None) -> list[Point]:
+        """Read what is new, and return the new points, oldest first.
+
+        Args:
+            most: return at most so many, the newest; None means all.
+
+        Raises:
+            FileNotFoundError: a place has no event file, and `follow` is False.
+        """
+        found: list[Point] = []
+        for path, files in self._listed():
+            try:
+                run = self._growing.setdefault(path, GrowingRun()).read(files)
+            except OSError as error:
+                self._trouble(error)
+                continue
+            self.runs[path] = run
+            for fault in run.faults:
+                if not (self._follow and fault.kind in _PASSING):
+                    self._trouble(fault)
+            found += self._new(path, run, most)
+        return sorted(found if most is None else nlargest(most, found, _time), key=_time)
+
+    def scalars(self) -> list[tuple[str, Series]]:
+        """The path of the run, and the points, of each wanted tag, as they were at the last look."""
+        return [
+            (path, series)
+            for path, run in self.runs.items()
+            for tag, series in run.scalars.items()
+            if self._wanted(tag)
+        ]
+
+    def _listed(self) -> Iterator[tuple[str, list[StoredFile]]]:
+        """The path and the files of each wanted run, as they are now."""
+        for place in self._places:
+            try:
+                listed = run_directories(place, self._trouble, lone=".", **self._access)
+            except FileNotFoundError:
+                if not self._follow:
+                    raise
+                continue  # it was removed, or has no event file yet
+            for name, files in listed.items():
+                if self._chosen(name):
+                    yield path_of(place, name, files), files
+
+    def _new(self, path: str, run: Run, most: int | None) -> Iterator[Point]:
+        """The points that were not there at the last look."""
+        for kind in KINDS:
+            for tag, values in getattr(run, kind).items():
+                if not self._wanted(tag):
+                    continue
+                before = self._known.get((path, kind, tag), 0)
+                self._known[path, kind, tag] = len(values)
+                if before > len(values):  # the file was replaced
+                    before = 0
+                yield from _points(path, kind, values, before if most is None else max(before, len(values) - most))
+
+    def _trouble(self, trouble: Fault | OSError) -> None:
+        """Tell of a fault or an error, unless it was told before."""
+        key = str(trouble) if isinstance(trouble, OSError) else trouble
+        if key not in self._told:
+            self._told.add(key)
+            self._tell(trouble)
+
+
+def tail(
+    *places: str | os.PathLike[str],
+    count: int = 10,
+    runs: Patterns = None,
+    tags: Patterns = None,
+    follow: bool = False,
+    stop: threading.Event | None = None,
+    timeout_secs: float | None = None,
+    on_trouble: Callable[[Fault | OSError], object] | None = None,
+    **access: Unpack[Access],
+) -> Iterator[Point]:
+    """Yield the last points of some runs; with `follow`, then each new point soon after its writer flushes it.
+
+    Args:
+        *places: directories of runs, or event files; "." if there are none.
+        count: the number of points to begin with: the newest of all runs, oldest first.
+        runs: only runs whose names match one of these patterns; None means all.
+        tags: only tags that match one of these patterns; None means all.
+        follow: whether to wait for new points, in these runs and in runs that are created later. Disks are looked at
+            four times a second, stores once.
+        stop: ends following when set.
+        timeout_secs: ends following after this many seconds without a new point; None waits forever.
+        on_trouble: called once with each fault, and with each file or directory that cannot be read.
+        **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
+
+    Raises:
+        ValueError: `count` is negative.
+        FileNotFoundError: a place does not exist; or has no event file, and `follow` is False.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     for step in range(100):
+    ...         writer.add_scalar("loss", 1 / (1 + step), step)
+    >>> [point.step for point in tail(writer.log_dir, count=3)]
+    [97, 98, 99]
+    """
+    if count < 0:
+        raise ValueError(f"count must be at least 0, got {count}")
+    with ExitStack() as stack:
+        given = places or (".",)
+        kept: Access = access
+        if follow:
+            for place in given:
+                kept = stack.enter_context(remembering(place, **kept))
+        tailed = Tailed(given, runs=runs, tags=tags, follow=follow, on_trouble=on_trouble, **kept)
+        yield from tailed.look(count)
+        quiet_since = time.monotonic()
+        while follow:
+            if stop is None:
+                time.sleep(tailed.pause_secs)
+            elif stop.wait(tailed.pause_secs):
+                return
+            points = tailed.look()
+            yield from points
+            if points:
+                quiet_since = time.monotonic()
+            elif timeout_secs is not None and time.monotonic() - quiet_since >= timeout_secs:
+                return
+
+
+def _time(point: Point) -> float:
+    """The time of a point, to sort by; one without a time comes first."""
+    return -math.inf if math.isnan(point.wall_time) else point.wall_time
+
+
+def _points(path: str, kind: str, values: Series | Items, start: int) -> Iterator[Point]:
+    count = len(values) - start
+    numbers = values.value[start:].tolist() if kind == "scalars" else [None] * count  # type: ignore[union-attr]
+    columns = values.step[start:].tolist(), values.wall_time[start:].tolist(), numbers
+    for step, wall_time, number in zip(*columns, strict=True):
+        yield Point(path, values.tag, kind, step, wall_time, number)

@@ -1,0 +1,108 @@
+"""A Dask cluster of two processes, a server of objects, and runs to audit: `make cluster` installs what this needs."""
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+
+import dask
+import distributed
+import labelled_faults
+import labelled_healthy
+import labelled_jobs
+import labelled_runs as labelled
+import numpy as np
+import pytest
+from stores.bucket import Bucket
+
+from summaries import SummaryWriter
+
+SMALL = 5_000
+_KINDS = 50
+
+
+@contextmanager
+def local_cluster(**options):
+    """Two worker processes; each death is told at once, as `--dask local` has it."""
+    dask.config.set({"distributed.scheduler.allowed-failures": 0, "distributed.deploy.lost-worker-timeout": "1s"})
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL, **options
+    )
+    cluster.adapt(minimum=2, maximum=2)
+    yield cluster
+    with suppress(KeyError):  # of a worker that died, in distributed 2026.8
+        cluster.close()
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with local_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def executor(cluster):
+    with distributed.Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2)
+        yield client.get_executor()
+
+
+@pytest.fixture(scope="session")
+def labelled_logdir(tmp_path_factory):
+    """Every labelled run, healthy and faulty, and the ranks of a job with a fault."""
+    directory = tmp_path_factory.mktemp("labelled")
+    makers = [*labelled_healthy.HEALTHY, *(maker for _, maker in labelled_faults.FAULTS)]
+    for number, maker in enumerate(makers):
+        rng = np.random.default_rng(number)
+        labelled.write(directory / f"{number}_{maker.__name__}", rng, maker(rng, 400, 0.02))
+    rng = np.random.default_rng(0)
+    for name, run in labelled_jobs.job(rng, 100, labelled_jobs.rate_of_one(rng, 100, 0.0)[1]).items():
+        labelled.write(directory / name, rng, {tag: (one.step, one.value) for tag, one in run.scalars.items()})
+    return directory
+
+
+@pytest.fixture(scope="session")
+def small_logdir(tmp_path_factory):
+    """Five thousand small runs, of fifty kinds."""
+    directory = tmp_path_factory.mktemp("small")
+    for number in range(SMALL):
+        run = directory / f"run{number}"
+        if number >= _KINDS:
+            run.mkdir()
+            (one,) = (directory / f"run{number % _KINDS}").iterdir()
+            os.link(one, run / one.name)
+            continue
+        rng = np.random.default_rng(number)
+        with SummaryWriter(run) as writer:
+            for step in range(30):
+                rising = 0.1 * step if number % 3 == 0 else 0
+                writer.add_scalar("train/loss", 2 / (1 + step) + rising + 0.01 * rng.standard_normal(), step)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The port of an S3 server, in a process of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = os.path.join(os.path.dirname(sys.executable), "moto_server")
+    with subprocess.Popen([program, "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as started:
+        while started.poll() is None:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+        yield port
+        started.terminate()
+
+
+@pytest.fixture(scope="session")
+def put(server):
+    """directory → (address, storage options) of a bucket with its files."""
+
+    def put(directory):
+        bucket = Bucket(server, f"bucket-{directory.name}".replace("_", "-"), server)
+        bucket.put_tree(directory)
+        return bucket.address, {**bucket.options, "config_kwargs": {}}
+
+    return put

@@ -1,0 +1,122 @@
+"""tensorboard's two readers read what reduce and convert write; a kill at any moment leaves all of it or nothing."""
+
+import os
+
+import documented_runs
+import numpy as np
+import pytest
+from helpers import ROOT
+from readers import by_accumulator, by_server
+
+from summaries import read_logdir
+from summaries.tools import convert, reduce
+
+pytest.importorskip("pyarrow", reason="an extra")
+
+
+@pytest.fixture
+def runs(tmp_path):
+    documented_runs.write(tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+def points_of(logdir):
+    """{run: {tag: [(step, wall time, value)]}}, as we read it."""
+    return {
+        name: {
+            tag: [*zip(one.step.tolist(), one.wall_time.tolist(), one.value.tolist(), strict=True)]
+            for tag, one in run.scalars.items()
+        }
+        for name, run in read_logdir(logdir).items()
+    }
+
+
+def both_read(logdir, expected):
+    assert by_accumulator(logdir) == expected
+    assert by_server(logdir, lambda runs: runs == expected) == expected
+
+
+def test_reduced_runs(runs, tmp_path):
+    names = ["mean", "std", "q0.9"]
+    reduced = reduce([runs], names)
+    reduced.write(tmp_path / "reduced")
+    expected = {}
+    for name in names:
+        columns = {tag: (one.step, one.wall_time, one.value[name].astype(np.float32)) for tag, one in reduced.items()}
+        expected[name] = {tag: [*zip(*(c.tolist() for c in own), strict=True)] for tag, own in columns.items()}
+    both_read(tmp_path / "reduced", expected)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.jsonl", "mlruns"])
+def test_converted_runs(runs, tmp_path, name):
+    convert(runs, tmp_path / name)
+    convert(tmp_path / name, tmp_path / "back")
+    both_read(tmp_path / "back", points_of(runs))
+
+
+def test_a_run_of_wandb(tmp_path):
+    convert(ROOT / "tests/golden/wandb", tmp_path / "runs", tags=["train/acc", "eval", "flag"])
+    points = points_of(tmp_path / "runs")
+    assert {tag: len(one) for tag, one in points["a run"].items()} == {"train/acc": 100, "flag": 100, "eval": 2}
+    both_read(tmp_path / "runs", points)
+
+
+def killed_at(call, work):
+    """Whether a process that does this work comes to the call that is counted so; it is killed before that call."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    try:
+        count = 0
+
+        def counted(original):
+            def function(*arguments, **options):
+                nonlocal count
+                count += 1
+                if count == call:
+                    os._exit(9)
+                return original(*arguments, **options)
+
+            return function
+
+        for name in ("open", "write", "mkdir", "rename", "replace", "close"):
+            setattr(os, name, counted(getattr(os, name)))
+        work()
+    finally:
+        os._exit(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
+@pytest.mark.parametrize(
+    ("target", "work"),
+    [
+        ("reduced", lambda runs, target: reduce([runs], ["mean", "max"]).write(target)),
+        ("reduced.csv", lambda runs, target: reduce([runs], ["mean", "max"]).write(target)),
+        ("x.jsonl", convert),
+        ("mlruns", convert),
+        ("back", lambda runs, target: convert(runs.parent / "x.csv", target)),
+    ],
+)
+def test_a_kill_leaves_all_or_nothing(runs, tmp_path, target, work):
+    convert(runs, tmp_path / "x.csv")
+    before = {path: path.read_bytes() for path in [*runs.rglob("*tfevents*"), tmp_path / "x.csv"]}
+    call = 0
+    while killed_at(call := call + 1, lambda: work(runs, tmp_path / target)):
+        there = tmp_path / target
+        assert not there.exists() or complete(there)
+        assert {path: path.read_bytes() for path in before} == before
+        if there.exists():
+            break
+    assert call > 2
+    assert complete(tmp_path / target)
+
+
+def complete(target):
+    """Whether everything is there."""
+    if target.suffix:
+        text = target.read_text(encoding="utf-8")
+        return len(text.splitlines()) == (211 if target.suffix == ".csv" else 630) and text.endswith("\n")
+    if target.name == "mlruns":
+        return len([*target.rglob("metrics/**/*loss")]) == 6 and len([*target.glob("*/*/meta.yaml")]) == 3
+    lengths = {len(run.scalars["train/loss"]) for run in read_logdir(target).values()}
+    return lengths == {100} and len(read_logdir(target)) == (2 if target.name == "reduced" else 3)

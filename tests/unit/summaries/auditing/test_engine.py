@@ -1,0 +1,97 @@
+"""Many runs at once: on any executor the same report; what is known when it is interrupted; reports on disk."""
+
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import labelled_faults
+import labelled_jobs
+import labelled_runs as labelled
+import numpy as np
+import pytest
+from doomed import DoomedTask
+
+from summaries import audit, compare
+from summaries.auditing import engine
+from summaries.auditing.config import Config
+from summaries.auditing.discovery import runs_below
+from summaries.auditing.findings import AuditInterrupted
+from summaries.auditing.report.json import json
+from summaries.auditing.spool import Spool
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory):
+    """Three runs with faults, and a job of eight ranks, one of which has another rate."""
+    directory = tmp_path_factory.mktemp("runs")
+    rng = np.random.default_rng(0)
+    for maker in (labelled_faults.spike, labelled_faults.runs_away, labelled_faults.flat):
+        labelled.write(directory / maker.__name__, rng, maker(rng, 100, 0.02))
+    for name, run in labelled_jobs.job(rng, 50, labelled_jobs.rate_of_one(rng, 50, 0.0)[1]).items():
+        labelled.write(directory / name, rng, {tag: (one.step, one.value) for tag, one in run.scalars.items()})
+    return directory
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_on_an_executor(logdir, kind):
+    here = audit(logdir)
+    assert {"GL302", "GL304", "GL611"} <= {finding.code for finding in here.findings}
+    with kind(2) as executor:
+        assert json(audit(logdir, executor=executor)) == json(here)
+        assert compare(logdir, executor=executor).groups == compare(logdir).groups
+
+
+def test_in_processes(logdir):
+    runs = runs_below(logdir)
+    assert json(engine.audit_runs(runs, Config(), processes=True, jobs=2, stretches=1)) == json(audit(logdir))
+
+
+def test_a_pool_that_loses_a_process(logdir, monkeypatch):
+    monkeypatch.setattr(engine, "Task", DoomedTask)
+    monkeypatch.setattr(DoomedTask, "doomed", "spike")
+    with ProcessPoolExecutor(1) as executor:
+        report = audit(logdir, executor=executor)
+    ranks = [f"job/rank={rank}" for rank in range(8)]
+    assert [run.name for run in report.runs] == ["flat", *ranks, "runs_away", "spike"]
+    said = [failure.reason.removeprefix("what differs between the ranks of this job: ") for failure in report.failures]
+    assert len(said) == 12
+    assert all(reason.startswith("its executor broke, and with it all that was left: A ") for reason in said)
+    assert [run.name for run in report.runs if len(run.failures) == 2] == ["job/rank=0"]
+
+
+def test_jobs_must_be_positive(logdir):
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ValueError, match=r"^jobs must be at least 1, got 0$"):
+        audit(logdir, executor=executor, jobs=0)
+
+
+def test_an_interruption_has_what_is_known(logdir):
+    known = []
+
+    def on_run(name, report):
+        known.append(name)
+        if len(known) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(AuditInterrupted) as raised:
+        engine.audit_runs(runs_below(logdir), Config(), jobs=1, on_run=on_run)
+    assert [run.name for run in raised.value.report.runs] == known == ["flat", "job/rank=0", "job/rank=1"]
+
+
+def test_reports_of_very_many_runs_are_kept_on_disk(logdir, monkeypatch):
+    here = audit(logdir)
+    monkeypatch.setattr(engine, "_MOST_IN_MEMORY", 5)
+    report = audit(logdir)
+    assert not isinstance(report.runs, tuple)
+    assert json(report) == json(here)
+    assert (report.worst, report.findings, report.failures) == (here.worst, here.findings, here.failures)
+    assert [run.name for run in report.runs[-2:]] == ["runs_away", "spike"]
+    assert report.runs[-1].findings == here.runs[-1].findings
+
+
+def test_the_last_report_of_a_name_is_found(logdir):
+    first, second = audit(logdir).runs[:2]
+    spool = Spool()
+    spool["a"], spool["b"] = first, first
+    spool["a"] = second
+    assert (list(spool), len(spool)) == (["a", "b"], 2)
+    assert (spool["a"].name, spool["b"].name) == (second.name, first.name)
+    with pytest.raises(KeyError):
+        spool["c"]

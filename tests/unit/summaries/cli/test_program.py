@@ -1,0 +1,148 @@
+"""The command line: what it prints, and its exit status."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from itertools import chain
+
+import pytest
+from helpers import run
+
+from summaries import Event, EventFileWriter
+from summaries.cli import main
+from summaries.cli.program import COMMANDS
+from summaries.wire.records import frame
+
+GOOD = frame(Event(step=1).SerializeToString())
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """One file of each kind, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/good.tfevents").write_bytes(GOOD * 2)
+    (tmp_path / "runs/unfinished.tfevents").write_bytes(GOOD + GOOD[:-1])
+    (tmp_path / "zeros.tfevents").write_bytes(GOOD + bytes(50))
+    (tmp_path / "empty").mkdir()
+
+
+GOOD_LINE = "runs/good.tfevents: 2 events, 0 faults\n"
+UNFINISHED_LINES = (
+    "runs/unfinished.tfevents: 1 event, 1 fault\n"
+    "  the bytes end inside a record: got 17 bytes, want 18 bytes - at runs/unfinished.tfevents, record 1, offset 18"
+    " (17 bytes)\n"
+)
+ZEROS_LINES = (
+    "zeros.tfevents: 1 event, 1 fault\n"
+    "  zero bytes: got 50 of them, want a record - at zeros.tfevents, record 1, offset 18 (50 bytes)\n"
+)
+NO_EVENT_FILE = "gradledger: no event file (a name with 'tfevents' in it) below empty\n"
+
+NO_EMPTY_DIRECTORIES = pytest.mark.only_on_disks(reason="a store has no empty directories")
+VERIFY = [
+    (["runs/good.tfevents"], 0, GOOD_LINE, ""),
+    (["runs"], 0, GOOD_LINE + UNFINISHED_LINES, ""),
+    (["zeros.tfevents"], 1, ZEROS_LINES, ""),
+    (["zeros.tfevents", "runs"], 1, ZEROS_LINES + GOOD_LINE + UNFINISHED_LINES, ""),
+    pytest.param(["empty"], 2, "", NO_EVENT_FILE, marks=NO_EMPTY_DIRECTORIES),
+    (["nowhere"], 2, "", "gradledger: no such file or directory: nowhere\n"),
+    pytest.param(["zeros.tfevents", "empty"], 2, ZEROS_LINES, NO_EVENT_FILE, marks=NO_EMPTY_DIRECTORIES),
+]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("paths", "status", "out", "err"), VERIFY)
+def test_verify(capsys, paths, status, out, err):
+    assert main(["verify", *paths]) == status
+    assert capsys.readouterr() == (out, err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usage", "error"),
+    [
+        (["unheard-of"], "gradledger [OPTIONS] COMMAND [ARGS]...", "No such command 'unheard-of'."),
+        (["veryfi"], "gradledger [OPTIONS] COMMAND [ARGS]...", "No such command 'veryfi'. Did you mean 'verify'?"),
+        (["verify"], "gradledger verify [OPTIONS] PATHS...", "Missing argument 'PATHS...'."),
+        (["verify", "--x", "a"], "gradledger verify [OPTIONS] PATHS...", "No such option: --x"),
+    ],
+    ids=str,
+)
+def test_wrong_usage(capsys, arguments, usage, error):
+    assert main(arguments) == 2
+    program = usage.partition(" [")[0]
+    assert capsys.readouterr() == ("", f"Usage: {usage}\nTry '{program} -h' for help.\n\nError: {error}\n")
+
+
+def test_help_names_every_command(capsys):
+    assert main([]) == main(["--help"]) + 2
+    captured = capsys.readouterr()
+    assert captured.out == captured.err
+    for name, text in chain.from_iterable(section.items() for section in COMMANDS.values()):
+        assert re.search(rf"^  {name} +{re.escape(text)}$", captured.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", list(chain.from_iterable(COMMANDS.values())))
+def test_every_command_explains_itself(name, capsys):
+    assert main([name, "--help"]) == 0
+    help_ = capsys.readouterr().out
+    assert help_.startswith(f"Usage: gradledger {name} ")
+    assert f"\n    gradledger {name}" in help_[help_.index("Examples:") :]
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"gradledger {version('gradledger')}\n"
+
+
+def test_as_a_program(tmp_path):
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(GOOD)
+    assert run("-m", "summaries", "verify", path) == f"{path}: 1 event, 0 faults\n"
+    run("-m", "summaries", "verify", tmp_path / "nowhere", status=2)
+
+
+def test_a_name_that_is_no_unicode_text(tmp_path):
+    path = bytes(tmp_path) + b"/\xff.tfevents"
+    try:
+        with open(path, "wb") as file:
+            file.write(GOOD)
+    except OSError:
+        pytest.skip("this file system has no such names")
+    strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}  # as in most terminals
+    assert "1 event, 0 faults" in run("-m", "summaries", "verify", tmp_path, env=strict)
+
+
+def test_verify_looks_at_the_other_paths(tmp_path, capsys):
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(GOOD)
+    assert main(["verify", str(tmp_path / "missing"), str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == f"{path}: 1 event, 0 faults\n"
+    assert err.startswith("gradledger: ")
+    assert "missing" in err
+
+
+def test_advice_finds_the_norms_of_others(tmp_path, capsys):
+    with EventFileWriter(tmp_path) as writer:
+        for step in range(20):
+            writer.add_scalar("train/loss", 1.0, step)
+            writer.add_scalar("train/grad_norm", 1.0 + step, step)  # Hugging Face's
+    assert main(["clip-advice", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("train/grad_norm: 20 steps, mean 10.5\n")
+
+
+def test_json_that_is_not_whole_is_refused(capsys):
+    """And not taken as text; the message leaves the value out."""
+    assert main(["verify", "memory://runs", "--storage-option", 'client_kwargs={"secret": "hidden"']) == 2
+    error = capsys.readouterr().err
+    assert "the value of client_kwargs begins like JSON, but is not JSON: Expecting ',' delimiter" in error
+    assert "hidden" not in error
+
+
+def test_the_module_is_the_command():
+    command = [sys.executable, "-m", "summaries.cli", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("gradledger ")

@@ -1,0 +1,42 @@
+"""What is printed on a terminal: names that fit and obey, and sparklines."""
+
+import numpy as np
+import pytest
+
+from summaries import terminal
+
+NAME = "sweep/learning_rate=0.001/seed=1"
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 12, 30, 200])
+@pytest.mark.parametrize("name", [NAME, "", "x" * 50, "日本語の名前/ランの" * 3, "a b  c", "/////", "e\u0301" * 20])
+def test_broken(name, width):
+    from rich.cells import cell_len
+
+    lines = terminal.broken(name, width)
+    assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+    assert max(map(cell_len, lines)) <= max(width, 2)
+
+
+@pytest.mark.parametrize("width", [2, 3, 10, 31, 32, 200])
+@pytest.mark.parametrize("name", [NAME, "", "日本語の名前/ランの" * 3])
+def test_a_name_is_shortened_in_the_middle(name, width):
+    from rich.cells import cell_len
+
+    short = terminal.shortened(name, width)
+    assert cell_len(short) <= max(width, 1)
+    assert (short == name) is (cell_len(name) <= width)
+    if short != name:
+        first, _, last = short.partition("…")
+        assert name.startswith(first)
+        assert name.endswith(last)
+        assert 0 <= len(first) - len(last) <= 2
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"),
+     ([-1e300, 1e300], "▁█"), ([-1.7e308, 1.7e308], "▁█"), ([1.7e308] * 16, "▁" * 16)],
+)  # fmt: skip
+def test_sparkline(values, line):
+    assert terminal.sparkline(np.array(values, float)) == line

@@ -1,0 +1,77 @@
+"""JSON lines: points as objects, and objects with several tags."""
+
+import json
+
+import numpy as np
+import pytest
+
+from summaries import SummaryWriter, read_logdir
+from summaries.tools.formats import json_lines
+from summaries.tools.formats.json_lines import read_json_lines, write_json_lines
+from summaries.tools.formats.points import LeftOut
+
+NAN, INF = np.nan, np.inf
+
+
+def read(path):
+    left_out, rows = LeftOut(), []
+    for one in read_json_lines(str(path), left_out):
+        columns = ([one.tags[tag] for tag in one.tag], one.step, one.wall_time, one.value)
+        rows += zip([one.run] * len(one.step), *map(list, columns), strict=True)
+    return rows, left_out
+
+
+@pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
+@pytest.mark.parametrize("lines", [1, 2, 1 << 14])
+def test_written_and_read_back(tmp_path, monkeypatch, lines):
+    monkeypatch.setattr(json_lines, "_LINES", lines)
+    points = [("a\n\x1b", 1, 1.5, 0.5), ("ü", 2, INF, NAN), ("a\n\x1b", 2, NAN, INF), ("ü", 3, -INF, -INF)]
+    for run in ("x", "y/z"):
+        with SummaryWriter(tmp_path / "logs" / run) as writer:
+            for tag, step, time, value in points:
+                writer.add_scalar(tag, value, step, time)
+    runs = read_logdir(tmp_path / "logs")
+    assert write_json_lines(runs.items(), str(tmp_path / "x.jsonl")) == 8
+    text = (tmp_path / "x.jsonl").read_text(encoding="utf-8")
+    objects = [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()]
+    assert objects[1] == {"run": "x", "tag": "a\n\x1b", "step": 2, "wall_time": "NaN", "value": "Infinity"}
+    rows, left_out = read(tmp_path / "x.jsonl")
+    expected = [(run, *point) for run in runs for point in sorted(points, key=lambda point: point[0])]
+    np.testing.assert_equal(sorted(rows, key=lambda row: row[:3]), expected)
+    assert not left_out
+
+
+def test_objects_with_several_tags(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text(
+        '{"step": 1, "loss": 0.5, "acc": null, "name": "a", "on": true, "more": {"x": 1}}\n\n'
+        '{"_step": 2.0, "_timestamp": 9, "loss": NaN, "run": "b"}\n{"step": 3, "tag": "x", "value": "Infinity"}\n',
+        encoding="utf-8",
+    )
+    rows, left_out = read(path)
+    expected = [
+        (".", "loss", 1, NAN, 0.5),
+        (".", "on", 1, NAN, 1.0),
+        (".", "x", 3, NAN, INF),
+        ("b", "loss", 2, 9.0, NAN),
+    ]
+    np.testing.assert_equal(rows, expected)
+    assert left_out == {f"values of '{tag}' that are no numbers": 1 for tag in ("name", "more")}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"step": 1}\n{"step"\n', "line 2: not JSON: Expecting ':' delimiter: line 2 column 1 (char 8)"),
+        ("[1, 2]\n", "line 1: there must be an object, got [1, 2]"),
+        ('{"loss": 1, "acc": 2}\n', "line 1: there must be a 'step', got 'loss', 'acc'"),
+        ("{}\n", "line 1: there must be a 'step', got nothing"),
+        ('{"step": "x", "loss": 1}\n', "row 1: a step must be an integer of 64 bits, got 'x'"),
+        ("[" * 100_000, "line 1: not JSON: maximum recursion depth exceeded"),
+    ],
+)
+def test_what_is_no_point(tmp_path, text, message):
+    (tmp_path / "x.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - all of its text follows
+        read(tmp_path / "x.jsonl")
+    assert str(caught.value).startswith(f"{tmp_path / 'x.jsonl'}, {message}")

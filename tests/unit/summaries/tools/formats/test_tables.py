@@ -1,0 +1,86 @@
+"""CSV: long and wide tables, and what they may be like."""
+
+import numpy as np
+import pytest
+
+from summaries.tools.formats import tables
+from summaries.tools.formats.points import LeftOut
+from summaries.tools.formats.tables import read_csv
+
+
+def read(tmp_path, text, encoding="utf-8"):
+    """(run, tag, step, time, value) of each point, and what was left out."""
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
+    left_out, rows = LeftOut(), []
+    for one in read_csv(str(path), left_out):
+        columns = ([one.tags[tag] for tag in one.tag], one.step, one.wall_time, one.value)
+        rows += zip([one.run] * len(one.step), *map(list, columns), strict=True)
+    return rows, left_out
+
+
+NAN = np.nan
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("run,tag,step,wall_time,value\na,x,1,2.5,3\nb,x,1,,nan\na,y,2,3.5,\n",
+         [("a", "x", 1, 2.5, 3.0), ("a", "y", 2, 3.5, NAN), ("b", "x", 1, NAN, NAN)]),
+        ("value,TAG, Step \n1,x,7\n", [(".", "x", 7, NAN, 1.0)]),
+        ("step,x,y\n1,2,\n2,nan,3\n", [(".", "x", 1, NAN, 2.0), (".", "x", 2, NAN, NAN), (".", "y", 2, NAN, 3.0)]),
+        ("Wall time,Step,Value\n5.5,1,0.25\n", [(".", "Value", 1, 5.5, 0.25)]),  # as TensorBoard downloads it
+        ("_step,_timestamp,run,loss,tag\n1,9,a,2,3\n", [("a", "loss", 1, 9.0, 2.0), ("a", "tag", 1, 9.0, 3.0)]),
+        ('step,tag,value\r\n1.0,"a, ""b""\nc",True\r\n\r\n', [(".", 'a, "b"\nc', 1, NAN, 1.0)]),
+        ("\ufeffstep,x\n1,2\n", [(".", "x", 1, NAN, 2.0)]),
+        (b"step,\xff\n1,2\n", [(".", "\\xff", 1, NAN, 2.0)]),
+        ("step,tag,value\n", []),
+        ("step\n1\n", []),
+    ],
+)  # fmt: skip
+def test_tables(tmp_path, text, expected):
+    rows, left_out = read(tmp_path, text)
+    np.testing.assert_equal(rows, expected)
+    assert not left_out
+
+
+def test_what_is_left_out(tmp_path):
+    rows, left_out = read(tmp_path, "tag,step,value,host\nx,1,a,h\nx,2,5,h\ny,3,b,h\nx,4,c,h\n")
+    assert [row[2] for row in rows] == [2]
+    assert left_out == {
+        "column 'host'": 1, "values of 'x' that are no numbers": 2, "values of 'y' that are no numbers": 1,
+    }  # fmt: skip
+    rows, left_out = read(tmp_path, "run,step,x,name\na,1,2,n\nb,2,,m\n")
+    assert [row[:3] for row in rows] == [("a", "x", 1)]
+    assert left_out == {"values of 'name' that are no numbers": 2}
+
+
+@pytest.mark.parametrize("cells", [1, 5, 12, 1 << 17])
+def test_many_rows(tmp_path, monkeypatch, cells):
+    monkeypatch.setattr(tables, "_CELLS", cells)
+    lines = "".join(f"{'ab'[i % 2]},t{i % 3},{i},{i}\n" for i in range(20))
+    rows, _ = read(tmp_path, "run,tag,step,value\n" + lines)
+    assert sorted((step, run, tag, value) for run, tag, step, _, value in rows) == [
+        (i, "ab"[i % 2], f"t{i % 3}", float(i)) for i in range(20)
+    ]
+    for name in "ab":
+        assert [row[2] for row in rows if row[0] == name] == list(range("ab".index(name), 20, 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there must be a column 'step', and either 'tag' and 'value' or one for each tag, got none"),
+        ("a,b\n1,2\n", "there must be a column 'step', and either 'tag' and 'value' or one for each tag, got 'a', 'b'"),
+        ("step,x\n1,2\n3\n", "row 2: there must be 2 cells, got 1"),
+        ("step,x\n1,2\n1.5,2\n", "row 2: a step must be an integer of 64 bits, got '1.5'"),
+        ('step,x\n1,"' + "x" * 200_000 + '"\n', "line 1: not CSV: field larger than field limit (131072)"),
+    ],
+)
+def test_what_is_no_table(tmp_path, text, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - all of its text follows
+        read(tmp_path, text)
+    assert (
+        str(caught.value).replace(": ", ", ", 1 if message.startswith("there") else 0).replace("line 2", "line 1")
+        == f"{tmp_path / 'x.csv'}, {message}"
+    )
