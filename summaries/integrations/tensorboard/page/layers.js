@@ -7,7 +7,7 @@ import { counted } from "./audit/numbers.js";
 import { choice } from "./audit/run.js";
 import { theme } from "./audit/theme.js";
 import { Heat, described, grouped } from "./heat.js";
-import { Cells, SEQUENTIAL } from "./pictures.js";
+import { Cells, SEQUENTIAL, sample } from "./pictures.js";
 import { arrays } from "./server.js";
 import { Strip } from "./strip.js";
 import { title } from "./tabs.js";
@@ -103,7 +103,7 @@ export function arrangement(cells, order) {
 function drawn(cells, state, go, range) {
   const view = new View([{ step: cells.steps, value: [] }], "step");
   const kind = cells.kinds.find(({ key }) => key === cells.kind);
-  const shade = shades([{ value: cells.whole.cells }], kind.log, RANGE);
+  const shade = shades([{ value: sample(cells.whole, kind.log) }], kind.log, RANGE);
   const idle = `${counted(cells.rows.length, "variable")}, a row each`;
   const readout = el("p", { class: "readout", "aria-live": "off" }, idle);
   const [map, brush, lines] = [el("div"), el("div"), el("div", { class: "lines" })];

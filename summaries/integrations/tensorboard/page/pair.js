@@ -8,7 +8,7 @@ import { verdict } from "./audit/overview.js";
 import { at } from "./address.js";
 import { Heat, described } from "./heat.js";
 import { NAMES, RANGE, arrangement, nothing, orders, statistics } from "./layers.js";
-import { Cells, SEQUENTIAL, diverging } from "./pictures.js";
+import { Cells, SEQUENTIAL, diverging, sample } from "./pictures.js";
 import { Strip } from "./strip.js";
 
 /** The page: {element, update, close}. */
@@ -109,7 +109,7 @@ function compared(first, second, state, go, range) {
   const kind = first.kinds.find(({ key }) => key === first.kind);
   const sides = [new Rows(first, shared.map(([row]) => row), steps), new Rows(second, shared.map(([, row]) => row), steps)];
   const view = new View([{ step: steps, value: [] }], "step");
-  const shade = shades(sides.map((side) => ({ value: side.whole.cells })), kind.log, RANGE);
+  const shade = shades(sides.map((side) => ({ value: sample(side.whole, kind.log) })), kind.log, RANGE);
   const maps = [];
   const readout = el("p", { class: "readout" });
   const idle = `${counted(shared.length, "variable")} that both runs have`;

@@ -5,6 +5,7 @@ import { color } from "./audit/theme.js";
 import { arrays } from "./server.js";
 
 const SHADES = 256;
+const SAMPLED = 40_000; // cells
 const OVERVIEW = 1600; // columns of the picture of the whole run
 const SIDES = [[44, 103, 176], [208, 96, 24]];
 const FINER = 1.3; // a picture this many times coarser than the screen is asked for again
@@ -42,6 +43,20 @@ export class Cells {
     const { header, read } = await arrays("layers", { run: this.run, kind: this.kind, from, to, width }, signal);
     return { from: header.from, to: header.to, width: header.width, cells: read(header.cells), rows: header.rows };
   }
+}
+
+/** Some of many cells, with the least and the largest of all: enough to choose colors by. */
+export function sample({ cells }, log) {
+  const every = Math.ceil(cells.length / SAMPLED);
+  if (every === 1) return cells;
+  const some = cells.filter((value, at) => at % every === 0);
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of cells) {
+    if (value > most && value !== Infinity) most = value;
+    if (value < least && (value > 0 || !log)) least = value;
+  }
+  some.set([least, most].filter(Number.isFinite));
+  return some;
 }
 
 /** Cells as a canvas: `order` are the rows from top to bottom, `share` maps a value to 0..1, `ramp` has the colors. */

@@ -14,8 +14,9 @@ export class Strip {
     this.window = el("div", { class: "window", role: "slider", "aria-label": "Steps that are shown", tabindex: "0" });
     holder.replaceChildren(this.canvas, this.window);
     holder.classList.add("brush");
-    this.line = profile(part, share);
     this.part = part;
+    this.line = [];
+    this.later = setTimeout(() => { this.line = profile(part, share); this.draw(); }); // the heat map comes first
     view.charts.add(this);
     this.resize = new ResizeObserver(() => this.draw());
     this.resize.observe(holder);
@@ -30,6 +31,7 @@ export class Strip {
   redraw() {}
 
   destroy() {
+    clearTimeout(this.later);
     this.resize.disconnect();
     theme.listeners.delete(this.recolor);
     this.view.charts.delete(this);
