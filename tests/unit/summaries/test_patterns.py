@@ -2,7 +2,7 @@
 
 import pytest
 
-from summaries.patterns import matcher
+from summaries.patterns import demand_match, matcher
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,23 @@ from summaries.patterns import matcher
 )
 def test_which_names_match(patterns, name, matches):
     assert matcher(patterns)(name) is matches
+
+
+@pytest.mark.parametrize(
+    ("names", "there"),
+    [
+        ([], "there is none"),
+        (["a"], "there is a"),
+        (["a", "b", "a"], "there are a and b"),
+        (["."], "there is only '.', the place itself"),
+    ],
+)
+def test_a_pattern_must_match(names, there):
+    with pytest.raises(LookupError) as caught:
+        demand_match("run", ["*", "x"] if names else "x", names)
+    assert caught.value.args == (f"no run matches 'x'; {there}",)
+
+
+def test_patterns_that_match_are_fine():
+    demand_match("tag", None, [])
+    demand_match("tag", "a*", ["b", "ab"])
