@@ -13,7 +13,7 @@ from summaries.reading.fast import use_fast
 from summaries.reading.indexed import indexer
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
-from summaries.storage.outputs import new_directory
+from summaries.storage.outputs import new_directory, refuse_inside
 from summaries.tools.rewriting import Rewriter
 
 if TYPE_CHECKING:
@@ -122,10 +122,11 @@ def copied(
         FileNotFoundError: there is no such path, or no event file below it.
         FileExistsError: there is something at the output already.
         LookupError: no run matches a pattern.
-        ValueError: there is nothing to write.
+        ValueError: the output is inside of the directory; there is nothing to write.
         OSError: a file cannot be read or written.
     """
     chosen = chosen_runs(path, runs, **access)
+    refuse_inside([path], output)
     size = sum(file.size for files in chosen.values() for file in files)
     tally = Tally()
     with new_directory(output, **access) as directory:
