@@ -15,6 +15,7 @@ from rich.text import Text
 from summaries.auditing.curves import averages
 from summaries.cli.candidates import complete_runs
 from summaries.cli.columns import Column, lines_of, told_apart
+from summaries.cli.faults import error_text
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.storage.files import remembering
@@ -84,7 +85,10 @@ def command(
 
     def tell(trouble: Fault | OSError) -> None:
         nonlocal status
-        print(f"gradledger: {printable(str(trouble))}", file=sys.stderr)
+        print(
+            f"gradledger: {error_text(trouble) if isinstance(trouble, OSError) else printable(str(trouble))}",
+            file=sys.stderr,
+        )
         if isinstance(trouble, OSError):
             status = 2
         elif trouble.kind in DAMAGE:

@@ -126,6 +126,11 @@ def test_labels_and_notes(capsys):
     assert main(["audit", "runs/a"]) == 0
     assert "\n.  (labelled good)\n  your note at step 7: **words**\n" in capsys.readouterr().out
     assert main(["label", "runs/a", "best"]) == 2
+    capsys.readouterr()
+    files = os.listdir("runs/a")
+    assert main(["label", "runs/a", "runs/nowhere", "bad"]) == 2  # all runs are labelled, or none
+    assert capsys.readouterr() == ("", "gradledger: no such file or directory: runs/nowhere\n")
+    assert os.listdir("runs/a") == files
     assert main(["note", "runs/a", "-1", "x"]) == 2
 
 
@@ -135,6 +140,9 @@ def test_names_that_a_terminal_would_obey(capsys, place):
     assert main(["keep", "odd\x1b[31m", "-o", "out\x1b[31m"]) == 2
     assert main(["keep", "odd\x1b[31m", "-o", "out\x1b[31m", "--tags", "*"]) == 0
     assert main(["label", "odd\x1b[31m", "good"]) == 0
+    assert main(["verify", "odd\x1b[31m"]) == 0
+    (place / "odd\x1b[31m" / "y.tfevents").write_bytes(b"no record in here")
+    assert main(["verify", "odd\x1b[31m"]) == 2
     assert "\x1b" not in "".join(capsys.readouterr())
 
 
