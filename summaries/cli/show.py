@@ -32,7 +32,7 @@ from summaries.cli.plot import MARKS, STYLES, Curve, plot, smoothed
 from summaries.errors import FormatError
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
-from summaries.tools.listing import DAMAGE
+from summaries.tools.listing import DAMAGE, demand_runs
 from summaries.tools.readable import read_places
 from summaries.tools.showing import TagStatistics, show
 from summaries.words import counted
@@ -143,6 +143,8 @@ def command(
             if run is not None:
                 status = max(status, int(any(fault.kind in DAMAGE for fault in run.faults)))
                 shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
+    if not shown and not status:
+        demand_runs(places, runs or None, **access)
     if shown and tags and not any(one.statistics for one in shown):
         every = [run for _, run, _ in read_places(places, runs or None, **access) if run is not None]
         known = dict.fromkeys(found.tag for run in every for found in show(run))
@@ -151,11 +153,9 @@ def command(
     shown = [replace(one, name=printable(name)) for one, name in zip(shown, names, strict=True)]
     if as_json:
         print(json.dumps([_as_dict(one) for one in shown], indent=1))
-    elif shown:
+    else:
         options = _Options(latest, log, smooth, height, full, not no_plot)
         _print(console(sys.stdout), shown, options, chosen=bool(tags))
-    else:
-        print("no run matches", file=sys.stderr)
     return status
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import FaultKind
-from summaries.patterns import matcher
+from summaries.patterns import demand_match, matcher
 from summaries.reading.fast import use_fast
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
@@ -19,7 +19,7 @@ from summaries.storage.protocols import expecting
 from summaries.tools.readable import path_of, read_readable, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["DAMAGE", "KINDS", "Listing", "ls"]
+__all__ = ["DAMAGE", "KINDS", "Listing", "demand_runs", "ls"]
 
 KINDS = ("scalars", "histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
 """The attributes of `Run` that map tags to values."""
@@ -127,6 +127,20 @@ def ls(
                 on_run(listing.path, listing)
         found += map(_unlisted, errors)
     return found
+
+
+def demand_runs(places: Iterable[str | os.PathLike[str]], runs: Patterns, **access: Unpack[Access]) -> None:
+    """Raise an error if a pattern matches none of the runs in some places.
+
+    Args:
+        places: as in `ls`.
+        runs: patterns of the names of runs.
+        **access: as in `ls`.
+
+    Raises:
+        LookupError: a pattern matches no run.
+    """
+    demand_match("run", runs, (found.run for found in ls(*places, quick=True, **access)))
 
 
 def _listings(
