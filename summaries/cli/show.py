@@ -30,6 +30,7 @@ from summaries.cli.formats import (
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.cli.plot import MARKS, STYLES, Curve, plot, smoothed
 from summaries.errors import FormatError
+from summaries.reading.annotations import ANNOTATIONS
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
 from summaries.tools.listing import DAMAGE, demand_runs
@@ -196,8 +197,9 @@ def _print_head(console: Console, shown: _Shown) -> None:
     run, found = shown.run, shown.statistics
     console.print(Text(printable(shown.path), "bold"), soft_wrap=True)
     if found:
-        first, last = min(one.steps[0] for one in found), max(one.steps[1] for one in found)
-        began, ended = min(one.wall_times[0] for one in found), max(one.wall_times[1] for one in found)
+        measured = [one for one in found if one.tag not in ANNOTATIONS] or found
+        first, last = min(one.steps[0] for one in measured), max(one.steps[1] for one in measured)
+        began, ended = min(one.wall_times[0] for one in measured), max(one.wall_times[1] for one in measured)
         kinds: dict[str, int] = {}
         for one in found:
             kinds[one.kind] = kinds.get(one.kind, 0) + 1

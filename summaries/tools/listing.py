@@ -12,6 +12,7 @@ import numpy as np
 
 from summaries.errors import FaultKind
 from summaries.patterns import demand_match, matcher
+from summaries.reading.annotations import ANNOTATIONS
 from summaries.reading.fast import use_fast
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
@@ -54,8 +55,9 @@ class Listing:
         records: number of whole records; None if nothing was read, as for the attributes below.
         tags: kind, such as "scalars" or "images" → number of tags; kinds without tags are left out.
         points: number of values, of all kinds.
-        steps: the lowest and the highest step; None if there is no value.
+        steps: the lowest and the highest step; None if there is no value. Labels and notes do not count.
         wall_times: the first and the last time of a value, in seconds since the epoch; None if there is no value.
+            Labels and notes do not count.
         faults: everything that is wrong in the files.
         failures: for each file that cannot be read, its path and the reason.
     """
@@ -174,8 +176,9 @@ def _listing(place: str, name: str, files: list[StoredFile], total: int | None, 
     if run is None:
         return Listing(name, path, len(files), size, failures=failures)
     counts, values = _values(run, matcher(tags))
-    spans = [_span(one.step) for one in values]
-    times = [span for one in values if (span := _finite_span(one.wall_time)) is not None]
+    measured = [one for one in values if one.tag not in ANNOTATIONS]
+    spans = [_span(one.step) for one in measured]
+    times = [span for one in measured if (span := _finite_span(one.wall_time)) is not None]
     return Listing(
         name,
         path,
