@@ -132,6 +132,13 @@ def test_no_files_of_one_run(tree):
     with pytest.raises(FileNotFoundError) as raised:
         run_files(tree / "empty")
     assert str(raised.value) == f"no event file (a name with 'tfevents' in it) in {tree / 'empty'}"
+    for name in ("events.out.tfevents.2.vm", "events.out.tfevents.10.vm"):
+        (tree / name).unlink()
+    with pytest.raises(FileNotFoundError) as raised:
+        run_files(tree)
+    assert str(raised.value) == (
+        f"no event file (a name with 'tfevents' in it) in {tree}; there are runs below it, such as {tree / 'a'}"
+    )
     with pytest.raises(FileNotFoundError) as raised:
         run_files(tree / "nowhere")
     assert str(raised.value) == f"no such file or directory: {tree / 'nowhere'}"
