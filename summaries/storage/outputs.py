@@ -132,7 +132,8 @@ def refuse_inside(originals: Iterable[str | os.PathLike[str]], target: str | os.
     """
     target = os.fspath(target)
     place = _resolved(target)
-    for original in map(os.fspath, originals):
+    for given in originals:
+        original = os.fspath(given)
         if place.startswith(_resolved(original).rstrip("/" + os.sep) + ("/" if is_remote(original) else os.sep)):
             shown, inside = without_credentials(original), without_credentials(target)
             raise ValueError(f"the output must be outside of {shown}, which it is made from, got {inside}")
