@@ -113,7 +113,8 @@ def export(
         choice: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
         return export_dataset(path, os.fspath(target), **choice, executor=executor, on_run=on_run, **access)
     if delete or executor is not None:
-        raise ValueError(f"{'delete' if delete else 'executor'} is for a dataset, and the format is {kind!r}")
+        what = "delete" if delete else "an executor, as of --jobs and --dask,"
+        raise ValueError(f"{what} is for a dataset, and the format is {kind!r}")
     with _source(path, tags, runs, access, again=wide) as source:
         written: list[str] = []
 

@@ -195,7 +195,11 @@ REFUSED = [
     ),
     ("x", {"wide": True}, "a dataset is a long table, so wide does not go with it"),
     ("x.csv", {"delete": True}, "delete is for a dataset, and the format is 'csv'"),
-    ("x.parquet", {"executor": object()}, "executor is for a dataset, and the format is 'parquet'"),
+    (
+        "x.parquet",
+        {"executor": object()},
+        "an executor, as of --jobs and --dask, is for a dataset, and the format is 'parquet'",
+    ),
 ]
 
 
