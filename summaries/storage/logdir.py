@@ -31,7 +31,7 @@ def run_files(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[St
     storage, path = place_of(path, **access)
     files = in_reading_order(storage.discover(path, recursive=False))
     if not files:
-        raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) in {path}")
+        raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) directly in {path}")
     return files
 
 

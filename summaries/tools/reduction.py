@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import numpy as np
 
 from summaries.optional import needs
-from summaries.patterns import matcher
+from summaries.patterns import matcher, several
 from summaries.reading.series import Series
 from summaries.reading.tables import Labels, pandas_frame, unicode
 from summaries.storage.names import as_path, join
@@ -292,7 +292,7 @@ def reduce(
     """
     names = _checked(statistics, align, min_runs, ddof)
     functions = [statistic(name, ddof) for name in names]
-    tags = tags if tags is None or isinstance(tags, str) else tuple(tags)
+    tags = several(tags)
     wanted = matcher(tags)
     found: defaultdict[str, dict[str, tuple[Series, int]]] = defaultdict(dict)
     every: list[str] = []

@@ -131,7 +131,7 @@ def test_files_of_one_run(tree, name, expected):
 def test_no_files_of_one_run(tree):
     with pytest.raises(FileNotFoundError) as raised:
         run_files(tree / "empty")
-    assert str(raised.value) == f"no event file (a name with 'tfevents' in it) in {tree / 'empty'}"
+    assert str(raised.value) == f"no event file (a name with 'tfevents' in it) directly in {tree / 'empty'}"
     with pytest.raises(FileNotFoundError) as raised:
         run_files(tree / "nowhere")
     assert str(raised.value) == f"no such file or directory: {tree / 'nowhere'}"
