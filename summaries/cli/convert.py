@@ -70,6 +70,8 @@ def command(
             on_run=on_run,
             **access,
         )
+    if not found.points and (tags or runs):
+        print(f"gradledger: no {'run' if runs and not found.runs else 'tag'} matches", file=sys.stderr)
     counts = f"{counted(found.points, 'point')} of {counted(found.runs, 'run')}"
     print(printable(f"{without_credentials(target)}: {counts}"))
     for note in found.notes:
