@@ -50,8 +50,8 @@ def new_directory(target: str | os.PathLike[str], **access: Unpack[Access]) -> I
         **access: how an address is accessed.
 
     Raises:
-        FileExistsError: there is something at the target already; raised before the block, or at its end if it was put
-            there meanwhile.
+        FileExistsError: there is something at the target already, or it is the current directory; raised before the
+            block, or at its end if something was put there meanwhile.
         OSError: it cannot be created, renamed or uploaded.
         ValueError: the target is "".
 
@@ -161,6 +161,8 @@ def _beside(final: str) -> str:
 def _refuse(final: str, target: str) -> None:
     if os.path.lexists(final) and not (os.path.isdir(final) and not os.listdir(final)):
         raise FileExistsError(f"the output must be a new directory or an empty one, got {target}, which has contents")
+    if final == os.path.realpath(os.curdir):  # it would be replaced, and the shell would still show the empty one
+        raise FileExistsError(f"the output must be another directory than the current one, got {target}")
 
 
 def _refuse_file(final: str, target: str, *, replace: bool) -> None:

@@ -135,6 +135,14 @@ def test_a_name_is_needed(tmp_path, monkeypatch, new):
     assert os.listdir() == []
 
 
+def test_the_current_directory_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for target in (".", tmp_path):
+        with pytest.raises(FileExistsError) as raised, new_directory(target):
+            pass
+        assert str(raised.value) == f"the output must be another directory than the current one, got {target}"
+
+
 def test_a_directory_is_no_file(tmp_path):
     with pytest.raises(FileExistsError) as caught, new_file(tmp_path, replace=True):
         pytest.fail("the block ran")
