@@ -60,6 +60,7 @@ class _LeastRuns(click.ParamType):
     "-o",
     "--output",
     required=True,
+    type=click.Path(),
     metavar="TARGET",
     help="A new directory, with a run for each statistic; or a new .csv or .parquet file; or - for CSV on standard "
     "output.",
