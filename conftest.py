@@ -15,6 +15,8 @@ if find_spec("numba") is None:  # an extra
     collect_ignore += [f"summaries/wire/compiled/{name}.py" for name in ("fields", "primitives", "scan", "scanner")]
 if find_spec("safetensors") is None:  # likewise
     collect_ignore += ["optim/checkpoints/files.py", "optim/checkpoints/saver.py"]
+if find_spec("tensorboard") is None:
+    collect_ignore_glob += ["gradledger_tensorboard/*"]
 
 
 if (

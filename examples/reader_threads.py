@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Digit = tuple[NDArray[Any], int]  # float32[64], pixels from 0 (paper) to 1 (ink); which it is
 
-DATA = Path(__file__).parent / "data" / "digits.npz"
+DATA = Path(optim.__file__).parent / "demo" / "digits.npz"
 TEST_DIGITS = 360
 CLASSES = 10
 READERS = 4

@@ -29,7 +29,7 @@ from summaries import SummaryWriter, read_run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DATA = Path(__file__).parent / "data" / "digits.npz"
+DATA = Path(optim.__file__).parent / "demo" / "digits.npz"
 TEST_DIGITS = 360
 CLASSES = 10
 BATCH = 64

@@ -201,7 +201,8 @@ def main() -> None:
     command = os.path.relpath(beside) if os.path.exists(beside) else "tensorboard"
     printer.print("What the audit finds in them, as `gradledger audit` would print it:", markup=False)
     text.show(audit(options.logdir), console(sys.stdout))
-    printer.print(f"To see it: [bold]{command} --logdir {os.fspath(options.logdir)}[/bold]", soft_wrap=True)
+    page = f"[bold]{command} --logdir {os.fspath(options.logdir)}[/bold], then open http://localhost:6006/#gradledger"
+    printer.print(f"To see it: {page}", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import TagTable
 from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
 from summaries.thinning import STRETCHES, thin
@@ -49,7 +50,18 @@ if TYPE_CHECKING:
 
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
-__all__ = ["Task", "audit_files", "audit_job", "audit_logdir", "audit_ranks", "audit_run", "audit_runs"]
+__all__ = [
+    "Task",
+    "audit_files",
+    "audit_job",
+    "audit_logdir",
+    "audit_ranks",
+    "audit_run",
+    "audit_runs",
+    "curves",
+    "ordered",
+    "signals_of",
+]
 
 _MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
 
@@ -76,11 +88,11 @@ def audit_run(
         trained: that run's name.
         others: what those of its files are that are no event files: path → words.
     """
-    signals = _signals(name, run, config, [_signals(name, other, config) for other in baseline])
+    signals = signals_of(name, run, config, [signals_of(name, other, config) for other in baseline])
     signals.other_files = others or {}
     if training is not None:
-        signals.training = _signals(trained, training, config)
-    findings = _ordered(_unsaid(list(_findings(signals, config, judging(run, config.codes(name))))))
+        signals.training = signals_of(trained, training, config)
+    findings = ordered(_unsaid(list(_findings(signals, config, judging(run, config.codes(name))))))
     longest = signals.longest or max(signals.all.values(), key=len, default=None)
     steps = wall_times = None
     if signals.all:
@@ -93,12 +105,14 @@ def audit_run(
         name,
         run.files,
         findings,
-        tuple(_curve(signal, stretches) for signal in signals.all.values()),
+        curves(signals, stretches),
         sum(map(len, run.scalars.values())),
         steps,
         wall_times,
         logger=signals.logger.name,
         main=signals.main.tag if signals.main else "",
+        label=label_of(run),
+        notes=notes_of(run),
     )
 
 
@@ -109,19 +123,26 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
         runs: the ranks that have been read, by name, the first rank first.
         config: what to look for.
     """
-    ranks = [_signals(name, run, config) for name, run in runs.items()]
+    ranks = [signals_of(name, run, config) for name, run in runs.items()]
     ranks[0].ranks = ranks
     codes = [code for code in config.selected if code in BETWEEN_RANKS]
     found = _unsaid(list(_findings(ranks[0], config, codes)))
-    return _ordered(finding for finding in found if finding.code in config.codes(finding.run))
+    return ordered(finding for finding in found if finding.code in config.codes(finding.run))
 
 
-def _signals(name: str, run: Run, config: Config, baseline: Sequence[Signals] = ()) -> Signals:
+def signals_of(name: str, run: Run, config: Config, baseline: Sequence[Signals] = ()) -> Signals:
+    """A run as rules see it, its tags read as the configuration says."""
     return Signals(name, run, TagTable(config.tags, run.tags, config.logger(name)), baseline)
 
 
-def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Worst first, then by first step."""
     return tuple(sorted(findings, key=lambda one: (-one.severity, one.steps or (-1, -1), one.code)))
+
+
+def curves(signals: Signals, stretches: int) -> tuple[Curve, ...]:
+    """The scalars of a run, thinned for drawing; of a run that was audited, as fine as it is drawn now."""
+    return tuple(_curve(signal, stretches) for signal in signals.all.values())
 
 
 def _curve(signal: Signal, stretches: int) -> Curve:
@@ -287,7 +308,7 @@ def _add_between_ranks(
             continue
         for finding in outcome:
             report = reports[finding.run]
-            reports[finding.run] = replace(report, findings=_ordered((*report.findings, finding)))
+            reports[finding.run] = replace(report, findings=ordered((*report.findings, finding)))
 
 
 def _bytes_of(ranks: Sequence[RunFiles]) -> int:

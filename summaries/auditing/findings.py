@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from summaries.auditing.curves import Curve
+    from summaries.reading.annotations import Note
 
 __all__ = ["AuditInterrupted", "Failure", "Finding", "RunReport", "Severity", "counts"]
 
@@ -96,6 +97,8 @@ class RunReport:
         failures: what could not be audited.
         logger: the framework that wrote it, judging by its tags or by the configuration; "" if it is unknown.
         main: the tag that stands for it: its main loss, or its reward, or a validation loss; "" if it has none.
+        label: what `gradledger label` said of it: "good", "bad" or "".
+        notes: what `gradledger note` wrote down, by step.
     """
 
     name: str
@@ -108,6 +111,8 @@ class RunReport:
     failures: tuple[Failure, ...] = ()
     logger: str = ""
     main: str = ""
+    label: str = ""
+    notes: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         parts = [quoted(self.name), counts(self.findings) or "nothing found", counted(self.points, "point")]

@@ -41,6 +41,7 @@ __all__ = [
     "with_patience",
 ]
 
+_random = random.Random()  # noqa: S311 - one of our own: a user's seed gives the same numbers whatever we do
 PATIENCE_SECS = 30.0
 """For so long a failing request is repeated; many stores' libraries repeat it a few times themselves, too."""
 
@@ -151,7 +152,7 @@ class _Patience:
         Raises:
             OSError: another attempt would not help.
         """
-        pause = self._pause * random.uniform(0.5, 1.0)  # noqa: S311 - so that requests do not return together
+        pause = self._pause * _random.uniform(0.5, 1.0)  # so that requests do not return together
         now = time.monotonic()
         ends = now + pause + (now - self._begun) > self._until  # another attempt takes as long as this one
         self._begun = now + pause

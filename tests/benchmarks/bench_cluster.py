@@ -39,11 +39,12 @@ from benchmarks.simulated import Simulated
 from summaries.auditing import engine
 from summaries.auditing.config import Config
 from summaries.auditing.report import json
+from summaries.auditing.reports import Report
 from summaries.execution.dask import on_dask
 if __name__ == "__main__":
     runs = Simulated().runs(int(sys.argv[1]))
     with on_dask("local") as executor:
-        report = engine.audit_runs(runs, Config(), executor=executor, stretches=1)
+        report = Report(engine.audit_runs(runs, Config(), executor=executor, stretches=1))
     with open(os.devnull, "w") as file:
         file.writelines(json.parts(report))
     print(len(report.runs), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -54,6 +55,7 @@ def main() -> None:
     if find_spec("distributed") is None:
         print("distributed is not installed: skipped")
         return
+    memory()  # first, because a child's peak memory includes its parent's at the time of the fork
     with tempfile.TemporaryDirectory() as directory:
         small, large = os.path.join(directory, "small"), os.path.join(directory, "large")
         for number in range(5_000):
@@ -66,7 +68,6 @@ def main() -> None:
             overhead("5,000 runs of 100 points", runs_below(small), executor)
             overhead(f"10 runs of {LARGE_POINTS:,} points", runs_below(large), executor)
     growth()
-    memory()
 
 
 @contextmanager
@@ -102,14 +103,15 @@ def overhead(title: str, runs: Sequence[RunFiles], executor: Executor) -> None:
 
 def growth() -> None:
     """Fit how the time grows with the number of runs, the bytes of each, and the number of workers."""
+    counts = [MANY * share // 100 for share in (1, 2, 4, 8)]
     with dask(WORKERS) as executor:
-        fitted("runs", [(n, seconds(Simulated().runs(n), executor)) for n in (1_000, 2_000, 4_000, 8_000)])
+        fitted("runs", [(n, seconds(Simulated().runs(n), executor)) for n in counts])
         of_sizes = [Simulated(points).runs(100) for points in (1_000, 4_000, 16_000, 64_000)]
         fitted("bytes", [(runs[0].size, seconds(runs, executor)) for runs in of_sizes])
     by_workers = []
     for workers in sorted({1, WORKERS}):
         with dask(workers) as executor:
-            by_workers.append((workers, seconds(Simulated().runs(4_000), executor)))
+            by_workers.append((workers, seconds(Simulated().runs(counts[2]), executor)))
     fitted("workers", by_workers)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,7 @@ def small_run(seed: int, points: int = 100) -> bytes:
     step = np.arange(points)
     value = 0.4 + 2 * np.exp(-step / 15) * np.exp(0.1 * rng.standard_normal(points))
     if seed % 3 == 0:
-        value[points // 2 :] *= np.exp(np.arange(points - points // 2) / 10)
+        value[points // 2 :] *= np.exp(np.linspace(0, 5, points - points // 2))
     number = np.full(points, encoder.register("train/loss"))
     first = frame(Event(wall_time=1.7e9, file_version="brain.Event:2").SerializeToString())
     return first + encoder.encode(number, step, 1.7e9 + step * 0.5, value)[0]
@@ -43,7 +44,11 @@ class Simulated:
     poll_secs = 1.0
 
     def __init__(self, points: int = 100) -> None:
+        self.points = points
         self.contents = [small_run(seed, points) for seed in range(KINDS)]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return simulated, (self.points,)  # made again by each worker, once
 
     def runs(self, count: int) -> list[RunFiles]:
         """So many runs, each of one file."""
@@ -59,6 +64,12 @@ class Simulated:
 
     def expecting(self, files: Sequence[StoredFile]) -> AbstractContextManager[object]:
         return nullcontext()
+
+
+@lru_cache(maxsize=8)
+def simulated(points: int) -> Simulated:
+    """The storage of runs of so many points."""
+    return Simulated(points)
 
 
 class _Opened(io.BytesIO):

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from browser.dashboard import ARGUMENTS, TIMEOUT, Dashboard, serve, until
+from browser.plugin_page import PluginPage
 from helpers import ROOT
 
 from summaries import read_run
@@ -23,6 +24,15 @@ LOGDIR = Path("runs/sequential_digits")  # relative: TensorBoard shows it on its
 RUNS = ("clipped", "unclipped")
 BEGIN, END = "<!-- figures: `make pictures` writes these lines -->", "<!-- end of figures -->"
 TEST_DIGITS = 360
+# The views of our page in TensorBoard; the unclipped run explodes at about step 120.
+VIEWS = {
+    "runs": "",
+    "findings": "#/run/unclipped",
+    "layers": "#/run/unclipped/layers",
+    "pair": "#/pair/unclipped?with=clipped",
+    "clipping": "#/run/unclipped/clipping",
+}
+SIZES = {"wide": (1400, 860), "narrow": (700, 860)}
 
 
 def figures(logdir):
@@ -60,6 +70,7 @@ def main():
             _wait_until_all_is_loaded(address)
             _take_time_series(browser, address)
             _take_custom_scalars(browser, address)
+            _take_plugin(browser, address)
         browser.close()
         text = figures(LOGDIR)
     README.write_text(with_figures(README.read_text(encoding="utf-8"), text), encoding="utf-8")
@@ -91,8 +102,8 @@ def _wait_until_all_is_loaded(address):
     assert until(lambda: all(map(loaded, RUNS))), f"TensorBoard did not load all points of {LOGDIR}"
 
 
-def _page(browser, width, height):
-    return browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", color_scheme="light")
+def _page(browser, width, height, scheme="light"):
+    return browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", color_scheme=scheme)
 
 
 def _take_audit(browser):
@@ -126,6 +137,20 @@ def _take_custom_scalars(browser, address):
     dashboard.wait_for_text("tf-custom-scalar-multi-line-chart-card", "update over weight norms")
     dashboard.wait_for("tf-custom-scalar-multi-line-chart-card path.line", 7 + 4 * len(RUNS) * 5)
     _shoot(dashboard, "telemetry.png")
+
+
+def _take_plugin(browser, address):
+    for size, (width, height) in SIZES.items():
+        for scheme in ("light", "dark"):
+            page = PluginPage(_page(browser, width, height, scheme), address)
+            for name, at in VIEWS.items():
+                frame = page.open(at)
+                assert page.until(lambda frame=frame: frame.locator("#tally .state").count() == 0)
+                page.page.mouse.move(0, 0)
+                page.page.wait_for_timeout(1500)  # until all is drawn
+                page.page.screenshot(path=IMAGES / f"plugin-{name}-{size}-{scheme}.png")
+            assert page.errors == []
+            page.page.close()
 
 
 def _shoot(dashboard, name):

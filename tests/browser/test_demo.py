@@ -4,6 +4,7 @@ import os
 
 import pytest
 from browser.dashboard import dashboard_apart, without_errors
+from browser.plugin_page import FRAME
 from helpers import ROOT, run
 
 RUNS = ("clipped", "unclipped")
@@ -69,3 +70,18 @@ def test_timeseries(demo):
         demo.page.reload()
         chart = demo.wait_for_text("scalar-card", "gradients/global_norm").locator("line-chart")
     raise AssertionError("no curve was drawn")
+
+
+def test_gradledger(demo):
+    """Our own page: the verdicts, and the layers of the run that explodes, each of whose views is drawn."""
+    demo.open("gradledger")
+    frame = demo.page.frame_locator(FRAME)
+    frame.locator("tbody tr.pass", has_text="clipped").wait_for()
+    unclipped = frame.locator("tbody tr.error", has_text="unclipped")
+    assert unclipped.locator("td.worst").inner_text().startswith("GL")
+    unclipped.locator("th a").click()
+    for tab in ("Layers over steps", "Clipping", "Findings and curves"):
+        frame.get_by_role("link", name=tab).click()
+        canvas = frame.locator("main canvas").first
+        canvas.wait_for()
+        assert demo.until(lambda canvas=canvas: demo.drawn(canvas) > 0.001), tab

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["html"]
 
-_SCRIPTS = ("elements.js", "numbers.js", "theme.js", "axes.js", "comparison.js")
 _STYLES = ("page.css", "comparison.css")
 _POINTS = 120_000  # in a page, which is about 2 MB of text
 _DIGITS = 5
@@ -28,7 +27,7 @@ def html(comparison: Comparison) -> str:
     stretches = max(_POINTS // (2 * max(len(comparison.members), 1)), 10)
     curves = [_curve(member.curve, stretches) for member in comparison.members]
     data = {**as_dict(comparison), "significant": SIGNIFICANT, "curves": curves}
-    return document("compare", _SCRIPTS, _STYLES, data=to_json(data))
+    return document("compare", "comparison.js", _STYLES, data=to_json(data))
 
 
 def _curve(curve: Curve, stretches: int) -> dict[str, Any]:

@@ -9,29 +9,30 @@ from __future__ import annotations
 import base64
 import hashlib
 from html import escape
-from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
+
+from summaries.auditing.report.modules import asset, plain_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["asset", "document"]
+__all__ = ["document"]
 
 
-def document(command: str, scripts: Sequence[str], styles: Sequence[str], **parts: str) -> str:
+def document(command: str, entry: str, styles: Sequence[str], **parts: str) -> str:
     """Fill in the page of a command: `page/frame.html`, with `page/<command>.html` in it.
 
     Args:
         command: the command of `gradledger` that writes the page.
-        scripts: names of the scripts in `page/`, in the order in which they run; they share one scope.
+        entry: name of the module in `page/` that the page starts with.
         styles: names of the style sheets.
         parts: the parts of the command's own markup, as markup.
 
     Returns:
         The text of the file, to be written as UTF-8.
     """
-    code, looks = [asset(name) for name in scripts], [asset(name) for name in styles]
+    code, looks = plain_scripts(entry), [asset(name) for name in styles]
     return Template(asset("frame.html")).substitute(
         command=command,
         body=Template(asset(f"{command}.html")).substitute(parts),
@@ -39,11 +40,6 @@ def document(command: str, scripts: Sequence[str], styles: Sequence[str], **part
         styles="\n".join(f"<style>{text}</style>" for text in looks),
         scripts="\n".join(f"<script>{text}</script>" for text in code),
     )
-
-
-def asset(name: str) -> str:
-    """The text of a file in `page/`, with the line ends of an HTML parser, on which the digests depend."""
-    return files(__package__).joinpath("page", *name.split("/")).read_text(encoding="utf-8")
 
 
 def _policy(scripts: Iterable[str], styles: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """A report as one HTML file that needs no server, no network and no other file.
 
-The page consists of files in `page/`: a template, style sheets, and scripts, in the order of `_SCRIPTS`; `document`
-puts them together. Everything that comes from event files is data (`payload`).
+The page consists of files in `page/`: a template, style sheets, and modules, of which `main.js` starts the others;
+`document` puts them together. Everything that comes from event files is data (`payload`).
 """
 
 from __future__ import annotations
@@ -10,32 +10,18 @@ from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from summaries.auditing.report.document import asset, document
-from summaries.auditing.report.packed import to_json
-from summaries.auditing.report.payload import blocks, index
+from summaries.auditing.report.document import document
+from summaries.auditing.report.modules import asset
+from summaries.auditing.report.packed import as_text, to_json
+from summaries.auditing.report.payload import bodies, index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from summaries.auditing.reports import Report
 
-__all__ = ["html"]
+__all__ = ["html", "rule_markup"]
 
-_SCRIPTS = (
-    "uplot/uPlot.iife.min.js",
-    "elements.js",
-    "numbers.js",
-    "unpack.js",
-    "theme.js",
-    "columns.js",
-    "marks.js",
-    "chart.js",
-    "heatmap.js",
-    "findings.js",
-    "run.js",
-    "overview.js",
-    "main.js",
-)
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 _NO_PAGES: Mapping[str, str] = MappingProxyType({})
 
@@ -61,11 +47,12 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         ('<!doctype html>', False)
     """
     runs = (
-        f'<script type="text/plain" id="run-{number}">{text}</script>' for number, text in enumerate(blocks(report))
+        f'<script type="text/plain" id="run-{number}">{as_text(body)}</script>'
+        for number, body in enumerate(bodies(report))
     )
     return document(
         "audit",
-        _SCRIPTS,
+        "main.js",
         _STYLES,
         licence=asset("uplot/LICENSE"),
         rules="\n".join(_rules(pages)),
@@ -76,10 +63,12 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
 
 def _rules(pages: Mapping[str, str]) -> Iterable[str]:
     """The page of each rule as a template element, which a script copies when the page is opened."""
-    if not pages:
-        return
+    return (f'<template id="rule-{escape(code)}">{rule_markup(text)}</template>' for code, text in pages.items())
+
+
+def rule_markup(text: str) -> str:
+    """The page of a rule as HTML; HTML in it is shown as text."""
     from markdown_it import MarkdownIt  # noqa: PLC0415 - large, and most reports are no pages
 
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    for code, text in pages.items():
-        yield f'<template id="rule-{escape(code)}">{markdown.render(text)}</template>'
+    markup: str = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text)
+    return markup

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "finding_as_dict", "json", "parts"]
 
-VERSION = "1.1"
+VERSION = "1.2"
 """The version of the schema. The first number changes if readers of the previous version would fail."""
 
 
@@ -70,6 +70,8 @@ def _run(run: RunReport) -> dict[str, Any]:
         "name": run.name,
         "logger": run.logger,
         "main": run.main,
+        "label": run.label or None,
+        "notes": [{"step": note.step, "text": note.text} for note in run.notes],
         "files": list(run.files),
         "points": run.points,
         "steps": list(run.steps) if run.steps else None,

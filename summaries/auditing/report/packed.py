@@ -1,6 +1,6 @@
-"""Blocks: arrays and a header that describes them, packed into text for a page.
+"""Arrays and a header that describes them, as one body for a server to give, or packed into text for a page.
 
-    block    base64(zlib(body))
+    text     base64(zlib(body))
     body     uint32 length of the header | header | arrays, each starting at a multiple of 8
     header   JSON in ASCII, padded with spaces; an array is [type, offset from the first array, count]
     type     u1 u2 u4 f4 f8: unsigned integers and floats, little-endian
@@ -21,7 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Arrays", "block", "plain", "to_json"]
+__all__ = ["Arrays", "as_text", "body", "plain", "to_json"]
 
 _ALIGN = 8
 _LENGTH_BYTES = 4
@@ -30,7 +30,7 @@ _HUGE = 1e300  # sums of such levels are still finite
 
 
 class Arrays:
-    """The arrays of one block."""
+    """The arrays of one body."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -77,11 +77,15 @@ class Arrays:
         return b"".join(self._parts)
 
 
-def block(header: object, arrays: Arrays) -> str:
-    """The text of a block: only letters, digits and + / =."""
+def body(header: object, arrays: Arrays) -> bytes:
+    """The header, and the arrays that it describes."""
     head = to_json(header).encode("ascii")
     head += b" " * (-(len(head) + _LENGTH_BYTES) % _ALIGN)
-    body = len(head).to_bytes(_LENGTH_BYTES, "little") + head + arrays.tobytes()
+    return len(head).to_bytes(_LENGTH_BYTES, "little") + head + arrays.tobytes()
+
+
+def as_text(body: bytes) -> str:
+    """A body as text: only letters, digits and + / =."""
     return base64.b64encode(zlib.compress(body)).decode("ascii")
 
 

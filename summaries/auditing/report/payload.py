@@ -1,4 +1,4 @@
-"""The data of the page: an index of all runs, and a block for each run, which is unpacked when the run is opened."""
+"""The data of the page: a row for each run, and a body for each run, which is unpacked when the run is opened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.auditing.curves import means
-from summaries.auditing.report.packed import Arrays, block, plain
+from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.panels import panels
 from summaries.sparklines import coordinates
 from summaries.thinning import STRETCHES, thin
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from summaries.auditing.findings import Finding, RunReport
     from summaries.auditing.reports import Report
 
-__all__ = ["blocks", "index"]
+__all__ = ["bodies", "finding_data", "index", "row"]
 
 _POINTS = 350_000  # in a page, which is about 3 MB of text
 _MOST_POINTS = 1_200_000  # in a page with so many curves that fewer points would make them unreadable
@@ -34,11 +34,11 @@ _SHARES = ("clipped", "clipped_fraction")  # zeros and ones, or shares since the
 
 def index(report: Report, baseline: str | None) -> dict[str, Any]:
     """The data of the overview: a row for each run."""
-    return {"baseline": baseline, "runs": [_row(run) for run in report.runs]}
+    return {"baseline": baseline, "runs": [row(run) for run in report.runs]}
 
 
-def blocks(report: Report) -> list[str]:
-    """A block for each run: its findings, its panels, and its curves with as many points as the page has room for.
+def bodies(report: Report) -> list[bytes]:
+    """A body for each run: its findings, its panels, and its curves with as many points as the page has room for.
 
     The more curves there are, the coarser they become, those of single variables first. If there are thousands of runs,
     that is not enough: then the least interesting runs keep only their loss, and say how many curves were left out.
@@ -46,14 +46,14 @@ def blocks(report: Report) -> list[str]:
     total = sum(_weight(curve) for run in report.runs for curve in run.curves)
     share = _POINTS // (2 * max(total, 1))
     room = _MOST_POINTS
-    made: dict[int, str] = {}
+    made: dict[int, bytes] = {}
     for number in sorted(range(len(report.runs)), key=lambda i: -_interest(report.runs[i])):
         run = report.runs[number]
         curves = [_thinned(curve, max(share * _weight(curve), _FEWEST_STRETCHES)) for curve in run.curves]
         if sum(len(curve.step) for curve in curves) > room:
             curves = [curve for curve in curves if curve.role in _LOSSES or curve.tag == run.main]
         room -= sum(len(curve.step) for curve in curves)
-        made[number] = _block(run, curves)
+        made[number] = _body(run, curves)
     return [made[number] for number in range(len(report.runs))]
 
 
@@ -65,7 +65,8 @@ def _interest(run: RunReport) -> int:
     return -1 if run.worst is None else int(run.worst)
 
 
-def _row(run: RunReport) -> dict[str, Any]:
+def row(run: RunReport) -> dict[str, Any]:
+    """What the table of runs says of one; numbers that JSON cannot hold are the names that JavaScript has for them."""
     main = run.main_curve if run.main_curve is not None and len(run.main_curve.value) else None
     counts = [sum(finding.severity == severity for finding in run.findings) for severity in (2, 1, 0)]
     first = run.findings[0] if run.findings else None
@@ -81,17 +82,18 @@ def _row(run: RunReport) -> dict[str, Any]:
         "main": run.main,
         "loss": plain(float(main.value[-1])) if main is not None else None,
         "spark": coordinates(main.value) if main is not None else [],
+        "norm": _norm(run),
     }
 
 
-def _block(run: RunReport, curves: Sequence[Curve]) -> str:
+def _body(run: RunReport, curves: Sequence[Curve]) -> bytes:
     arrays = Arrays()
     start = run.wall_times[0] if run.wall_times else 0.0
     header = {
         "files": list(run.files),
         "logger": run.logger,
         "start": plain(start) if run.wall_times else None,
-        "findings": [_finding(finding) for finding in run.findings],
+        "findings": [finding_data(finding) for finding in run.findings],
         "panels": [
             {
                 "title": panel.title,
@@ -105,10 +107,11 @@ def _block(run: RunReport, curves: Sequence[Curve]) -> str:
         "curves": [_curve(curve, start, arrays) for curve in curves],
         "left_out": len(run.curves) - len(curves),
     }
-    return block(header, arrays)
+    return body(header, arrays)
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_data(finding: Finding) -> dict[str, Any]:
+    """A finding, for the page."""
     return {
         "code": finding.code,
         "name": finding.name,
@@ -148,6 +151,14 @@ def _thinned(curve: Curve, stretches: int) -> Curve:
 
 def _at(curve: Curve, kept: NDArray[np.intp], value: NDArray[np.float64]) -> Curve:
     return replace(curve, step=curve.step[kept], wall_time=curve.wall_time[kept], value=value)
+
+
+def _norm(run: RunReport) -> dict[str, Any] | None:
+    """The norm of all gradients, before clipping; None if the run did not log it."""
+    norm = next((curve for curve in run.curves if curve.role == "global_norm" and len(curve.value)), None)
+    if norm is None:
+        return None
+    return {"tag": norm.tag, "last": plain(float(norm.value[-1])), "spark": coordinates(norm.value)}
 
 
 def _steps(steps: tuple[int, int] | None) -> list[int] | None:

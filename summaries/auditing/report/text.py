@@ -50,7 +50,7 @@ def show(report: Report, console: Console, *, fold: bool = True) -> None:
     if fold and told > _MOST_ROWS:
         _show_by_rule(report, console)
     else:
-        for run in _told(report):
+        for run in report.runs:
             _show_run(run, console, fold=fold)
     if report.failures:
         console.print()
@@ -73,11 +73,14 @@ def _left_out(told: int, clean: int) -> str:
 
 
 def _show_run(run: RunReport, console: Console, *, fold: bool) -> None:
-    """Print the findings of a run, below its name and the framework that wrote it."""
-    if not run.findings:
+    """Print the findings of a run and what people noted, below its name, who wrote it, and its label."""
+    if not (run.findings or run.notes):
         return
     console.print()
-    _print_broken(console, f"{printable(run.name)}{f'  ({run.logger})' if run.logger else ''}", "bold")
+    about = ", ".join(filter(None, (run.logger, run.label and f"labelled {run.label}")))
+    _print_broken(console, f"{printable(run.name)}{f'  ({about})' if about else ''}", "bold")
+    for note in run.notes:
+        _print_broken(console, f"your note at step {note.step}: {printable(note.text)}", "dim", indent=2)
     for finding in folded(run.findings) if fold else run.findings:
         print_finding(console, finding)
 

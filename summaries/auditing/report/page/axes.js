@@ -1,5 +1,7 @@
-"use strict";
 // Plots in SVG: scales with axes, one for curves over steps, and one for the runs at each value of a hyperparameter.
+
+import { svg } from "./elements.js";
+import { number, tick } from "./numbers.js";
 
 const SIDE = 56; // CSS pixels for the labels of the y axis
 const BELOW = 24;
@@ -51,7 +53,7 @@ function yAxis({ y, ticks }, width) {
 }
 
 /** Curves over steps: [{step, value, color, name, key}]; a line breaks where a value is missing. */
-function curvesPlot(lines, width, height) {
+export function curvesPlot(lines, width, height) {
   const steps = lines.flatMap(({ step }) => [step[0], step.at(-1)]).filter((step) => step !== undefined);
   const [first, last] = steps.length > 0 ? [Math.min(...steps), Math.max(...steps)] : [0, 1];
   const axis = valueAxis(lines.flatMap(({ value }) => value), 8, height - BELOW - 8);
@@ -77,7 +79,7 @@ function curvesPlot(lines, width, height) {
  * The runs at each level of a hyperparameter: [{label, median, runs: [{value, color, name, key, odd}]}].
  * Runs that diverged are crosses above the plot.
  */
-function stripPlot(levels, width, height) {
+export function stripPlot(levels, width, height) {
   const top = 26;
   const axis = valueAxis(levels.flatMap(({ runs }) => runs.map(({ value }) => value)), top, height - top - BELOW);
   const room = (width - SIDE - 8) / levels.length;
@@ -101,7 +103,7 @@ function stripPlot(levels, width, height) {
 }
 
 /** A mean with its interval, in a row of a table: a dot and a whisker on the scale of all rows. */
-function whisker({ mean, low, high }, [least, most]) {
+export function whisker({ mean, low, high }, [least, most]) {
   const x = (value) => 4 + (152 * (Math.min(Math.max(value, least), most) - least)) / (most - least || 1);
   return svg("svg", { class: "whisker", viewBox: "0 0 160 18", "aria-hidden": "true" },
     low === null ? null : svg("line", { x1: x(low), x2: x(high), y1: 9, y2: 9 }),

@@ -1,5 +1,10 @@
-"use strict";
 // Line charts, drawn by uPlot; and the view, which all charts of a run share: the x axis and the chosen finding.
+
+import { aligned, ordered, placed } from "./columns.js";
+import { FLAG_HEIGHT, drawMarks, drawNotFinite, notFinite } from "./marks.js";
+import { duration, number, tick, whole } from "./numbers.js";
+import { color } from "./theme.js";
+import { uPlot } from "./uplot/uPlot.iife.min.js";
 
 const CHART_HEIGHT = 250;
 const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
@@ -8,7 +13,7 @@ const TIME_TICKS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 60
   43200, 86400, 172800, 432000, 864000, 2592000, 8640000, 31536000];
 
 /** The x axis that all charts share: zooming one zooms all. */
-class View {
+export class View {
   constructor(curves, mode) {
     this.curves = curves;
     this.mode = mode;
@@ -70,7 +75,7 @@ function extent(curves, mode) {
 }
 
 /** The options that all charts have: the shared x axis, a crosshair, zooming by dragging, and marks for findings. */
-function baseOptions(view, width, height, marks) {
+export function baseOptions(view, width, height, marks) {
   const axis = { stroke: () => color("soft"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { show: false } };
   return {
     width, height,
@@ -99,7 +104,7 @@ function baseOptions(view, width, height, marks) {
 }
 
 /** Put a chart into its holder: resize it, add it to the view, listen to keys, and choose a finding by a click. */
-function install(view, holder, options, data, marks) {
+export function install(view, holder, options, data, marks) {
   const u = new uPlot(options, data, holder);
   view.charts.add(u);
   const resize = new ResizeObserver(() => {
@@ -129,7 +134,7 @@ function install(view, holder, options, data, marks) {
 }
 
 /** The findings to mark on these curves: {finding, range}. Findings without a tag are marked on the loss. */
-function marksOn(view, curves, findings) {
+export function marksOn(view, curves, findings) {
   const marks = [];
   for (const finding of findings) {
     const curve = curves.find(({ tag, role }) => (finding.tag === "" ? role === "loss" : tag === finding.tag));
@@ -177,7 +182,7 @@ function logRange(u, low, high) {
 }
 
 /** Ticks of a logarithmic axis: digits if it spans a few decades, else some powers of ten. */
-function logSplits(low, high) {
+export function logSplits(low, high) {
   const [first, last] = [low, high].map(Math.log10);
   const digits = last - first < 0.8 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : last - first < 2.5 ? [1, 2, 5] : [1];
   const step = Math.max(1, Math.ceil((last - first) / 6));
@@ -206,7 +211,7 @@ function shareRange(u, low, high) {
 }
 
 /** A line chart in `holder`; `log` selects its scale, `side` is the width of the y axis. */
-function lineChart(view, holder, curves, findings, log, side = 66) {
+export function lineChart(view, holder, curves, findings, log, side = 66) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const { x, values } = aligned(lines);
   const marks = marksOn(view, curves, findings);

@@ -1,8 +1,7 @@
-"use strict";
 // The data of charts: columns over one common x, and positions on that x.
 
 /** The points of a curve sorted by x, the step or the time since the start of the run: {x, value, step}. */
-function ordered(curve, mode) {
+export function ordered(curve, mode) {
   if (mode === "step") return { x: curve.step, value: curve.value, step: curve.step };
   const order = [...curve.seconds.keys()].filter((i) => Number.isFinite(curve.seconds[i]));
   order.sort((a, b) => curve.seconds[a] - curve.seconds[b] || a - b); // clocks may go back
@@ -14,7 +13,7 @@ function ordered(curve, mode) {
  * Curves → {x, values}: values[k][i] is curve k's value at x[i], undefined if it has no point there.
  * Points of one curve at the same x (duplicate steps) get a row each.
  */
-function aligned(curves) {
+export function aligned(curves) {
   if (curves.length === 1) return { x: Array.from(curves[0].x), values: [Array.from(curves[0].value)] };
   const x = [];
   const values = curves.map(() => []);
@@ -31,7 +30,7 @@ function aligned(curves) {
 }
 
 /** The first index whose value is at least `wanted`. */
-function firstFrom(sorted, wanted) {
+export function firstFrom(sorted, wanted) {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -43,7 +42,7 @@ function firstFrom(sorted, wanted) {
 }
 
 /** Convert a range of steps to a range of x, by a curve that has both. */
-function placed(steps, curve, mode) {
+export function placed(steps, curve, mode) {
   if (mode === "step" || curve.step.length === 0) return mode === "step" ? steps : null;
   const last = curve.step.length - 1;
   const first = Math.min(firstFrom(curve.step, steps[0]), last);

@@ -1,5 +1,9 @@
-"use strict";
 // The page of a comparison: the runs' curves beside what was found, a plot for each hyperparameter, groups and runs.
+
+import { curvesPlot, stripPlot, whisker } from "./axes.js";
+import { el, svg } from "./elements.js";
+import { counted, number, whole } from "./numbers.js";
+import { startTheme } from "./theme.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const CHUNK = 200; // rows of the table of runs at first: thousands at once would be slow

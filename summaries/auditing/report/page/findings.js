@@ -1,8 +1,10 @@
-"use strict";
 // The list of a run's findings, and the pages of the rules.
 
+import { el, sign } from "./elements.js";
+import { number, stepRange, whole } from "./numbers.js";
+
 /** A finding as a card; `choose` shows it on its curve, `emphasize` highlights it there while the pointer is on it. */
-function findingCard(finding, choose, emphasize) {
+export function findingCard(finding, choose, emphasize) {
   const evidence = Object.entries(finding.evidence);
   const where = [
     finding.steps && stepRange(finding.steps),
@@ -26,7 +28,7 @@ function findingCard(finding, choose, emphasize) {
 }
 
 /** Cards in order; if a rule has more than three of one severity, those after the first are folded. */
-function foldedCards(cards) {
+export function foldedCards(cards) {
   const groups = new Map();
   for (const [finding, card] of cards) {
     const key = `${finding.severity} ${finding.code}`;

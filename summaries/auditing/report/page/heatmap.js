@@ -1,14 +1,21 @@
-"use strict";
 // A heat map over steps, with a row for each variable. uPlot draws axes and handles pointer and zoom; cells are drawn here.
+
+import { baseOptions, install, marksOn } from "./chart.js";
+import { firstFrom, ordered } from "./columns.js";
+import { el } from "./elements.js";
+import { shadedSpan } from "./marks.js";
+import { number } from "./numbers.js";
+import { color } from "./theme.js";
+import { uPlot } from "./uplot/uPlot.iife.min.js";
 
 // Viridis at nine points (CC0, Smith and van der Walt): perceptually uniform, also for color-blind readers.
 const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129],
   [92, 200, 99], [170, 220, 50], [253, 231, 37]];
 const CELL_WIDTH = 3; // CSS pixels
-const NAMES_WIDTH = 190; // the same for the line charts below, so that steps are aligned
+export const NAMES_WIDTH = 190; // the same for the line charts below, so that steps are aligned
 
 /** The color of a share, 0 to 1. */
-function viridis(share) {
+export function viridis(share) {
   const at = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
   const low = Math.min(Math.floor(at), VIRIDIS.length - 2);
   return VIRIDIS[low].map((part, i) => Math.round(part + (at - low) * (VIRIDIS[low + 1][i] - part)));
@@ -16,22 +23,33 @@ function viridis(share) {
 
 /**
  * Map values to shares: {low, high, cut, share(value)}; if logarithmic, zeros are the lowest.
- * If a hundredth of the values at one end takes up half the range, it is cut off, and has the color of that end.
+ * If the hundredths of the values at both ends take up more than their share of the range, `most` times that of the others,
+ * they are cut off, and have the colors of the ends.
  */
-function shades(lines, log) {
+export function shades(lines, log, most = 2) {
   const read = log ? Math.log : (v) => v / 2; // halved, so that the difference never overflows
-  const values = Float64Array.from(lines.flatMap(({ value }) => Array.from(value).filter((v) => Number.isFinite(v) && !(log && v <= 0)))).sort();
+  const values = usable(lines, log).sort();
   const at = (share) => values[Math.round(share * (values.length - 1))] ?? null;
   let [low, high] = [at(0), at(1)];
   const [inner, outer] = [at(0.01), at(0.99)];
   const cut = [false, false];
-  if (read(high) - read(low) > 2 * (read(outer) - read(inner)) && outer > inner) {
+  if (read(high) - read(low) > most * (read(outer) - read(inner)) && outer > inner) {
     cut[0] = low < inner;
     cut[1] = high > outer;
     [low, high] = [inner, outer];
   }
   const [from, to] = [read(low), read(high)];
   return { low, high, cut, share: (v) => (log && v <= 0 ? 0 : to > from ? (read(v) - from) / (to - from) : 0.5) };
+}
+
+/** The values that have a share of their own. */
+function usable(lines, log) {
+  const found = new Float64Array(lines.reduce((sum, { value }) => sum + value.length, 0));
+  let count = 0;
+  for (const { value } of lines) {
+    for (const v of value) if (Number.isFinite(v) && !(log && v <= 0)) found[count++] = v;
+  }
+  return found.subarray(0, count);
 }
 
 /** One row's value in each of `count` cells from `low` to `high`: the largest there, NaN before what is not finite. */
@@ -94,7 +112,7 @@ function drawFrames(u, curves, marks, active) {
 }
 
 /** A heat map in `holder`; it calls `say` with what is under the pointer, and `pick` with the row that was clicked. */
-function heatMap(view, holder, curves, findings, log, say, pick) {
+export function heatMap(view, holder, curves, findings, log, say, pick) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const shade = shades(lines, log);
   const marks = marksOn(view, curves, findings);
@@ -134,7 +152,7 @@ function heatMap(view, holder, curves, findings, log, say, pick) {
 }
 
 /** The color bar. */
-function shadeBar(shade) {
+export function shadeBar(shade) {
   const bar = el("canvas", { width: 120, height: 1, class: "bar", "aria-hidden": "true" });
   const ctx = bar.getContext("2d");
   for (let x = 0; x < 120; x++) {
@@ -146,7 +164,7 @@ function shadeBar(shade) {
 }
 
 /** Names without the parts of their paths that all of them start or end with. */
-function distinct(names) {
+export function distinct(names) {
   const parts = names.map((name) => name.split("/"));
   const shortest = Math.min(...parts.map(({ length }) => length)) - 1;
   const same = (at) => parts.every((part) => part.at(at) === parts[0].at(at));
@@ -158,7 +176,7 @@ function distinct(names) {
 }
 
 /** Shorten a long name in the middle, because layers differ at the end. */
-function shortened(name, length) {
+export function shortened(name, length) {
   if (name.length <= length) return name;
   const head = Math.floor((length - 1) / 3);
   return `${name.slice(0, head)}…${name.slice(head + 1 - length)}`;

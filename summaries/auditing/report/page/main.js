@@ -1,5 +1,11 @@
-"use strict";
 // Routing: all runs at #/, one run at #/<its position>.
+
+import { el, sign } from "./elements.js";
+import { counted } from "./numbers.js";
+import { SEVERITIES, overviewPage, passes, sorted } from "./overview.js";
+import { runPage } from "./run.js";
+import { startTheme } from "./theme.js";
+import { inflated, unpacked } from "./unpack.js";
 
 const index = JSON.parse(document.getElementById("index").textContent);
 const filter = { text: "", verdicts: new Set(), code: "", column: 0, descending: true };
@@ -16,13 +22,20 @@ async function route() {
   const position = location.hash.startsWith("#/") && location.hash.length > 2 ? Number(location.hash.slice(2)) : null;
   const known = position !== null && position in index.runs;
   if (place.current?.overview) place.scrolled = scrollY;
-  const page = known ? await runPage(index, position, neighbours(position)) : overviewPage(index, filter);
+  const page = known ? await pageOf(position) : overviewPage(index, filter);
   if (ticket !== place.wanted) return page.close();
   place.current?.close();
   place.current = { ...page, overview: !known };
   document.getElementById("main").replaceChildren(page.element);
   document.title = known ? `${index.runs[position].name} – gradledger audit` : "gradledger audit";
   scrollTo(0, known ? 0 : place.scrolled);
+}
+
+/** The page of one run. */
+async function pageOf(position) {
+  const run = unpacked(await inflated(document.getElementById(`run-${position}`).textContent));
+  const nav = el("nav", { "aria-label": "Runs" }, el("a", { href: "#/" }, "All runs"), neighbours(position));
+  return runPage(index.runs[position], run, { nav, baseline: index.baseline });
 }
 
 /** Links to the previous and the next run, in the order and with the filter of the overview. */

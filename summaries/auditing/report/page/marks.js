@@ -1,10 +1,12 @@
-"use strict";
 // Marks on charts: findings as shaded ranges with their codes, and values that are not finite.
 
-const FLAG_HEIGHT = 15; // CSS pixels, one row of codes above the plot
+import { color } from "./theme.js";
+import { uPlot } from "./uplot/uPlot.iife.min.js";
+
+export const FLAG_HEIGHT = 15; // CSS pixels, one row of codes above the plot
 
 /** Shade the range of each finding, with its code in the margin above. `marks` are {finding, range: [x, x]}. */
-function drawMarks(u, marks, active) {
+export function drawMarks(u, marks, active) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
   const flagsEnd = [-Infinity, -Infinity];
@@ -38,7 +40,7 @@ function drawMarks(u, marks, active) {
 }
 
 /** Left and width of a range in canvas pixels, inside the plot and wide enough to see; null if it is outside. */
-function shadedSpan(u, range, ratio) {
+export function shadedSpan(u, range, ratio) {
   const { bbox } = u;
   let left = u.valToPos(range[0], "x", true);
   let right = u.valToPos(range[1], "x", true);
@@ -49,7 +51,7 @@ function shadedSpan(u, range, ratio) {
 }
 
 /** The ranges of x in which values are not finite: [[first, last], …]. */
-function notFinite(curve) {
+export function notFinite(curve) {
   const stretches = [];
   let open = false;
   for (let i = 0; i < curve.x.length; i++) {
@@ -62,7 +64,7 @@ function notFinite(curve) {
 }
 
 /** A bar at the top of the plot where values are NaN or infinite, and a line down where each range begins. */
-function drawNotFinite(u, stretches) {
+export function drawNotFinite(u, stretches) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
   ctx.save();

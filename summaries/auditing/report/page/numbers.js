@@ -1,10 +1,9 @@
-"use strict";
 // Formatting numbers for people.
 
 const GROUPED = new Intl.NumberFormat("en-US");
 
 /** A value in four significant digits: 0.03125, 1,250, 3.402e+38, NaN. */
-function number(value) {
+export function number(value) {
   if (value === null || value === undefined) return "–";
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
@@ -17,12 +16,12 @@ function number(value) {
 }
 
 /** A whole number, with thousands separators. */
-function whole(value) {
+export function whole(value) {
   return GROUPED.format(value).replace("-", "−");
 }
 
 /** A tick of an axis: short. */
-function tick(value) {
+export function tick(value) {
   if (value === null) return "";
   const size = Math.abs(value);
   if (size >= 1e4 && size < 1e15) {
@@ -36,7 +35,7 @@ function tick(value) {
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
 /** Seconds as their two largest units: 2 h 13 min. */
-function duration(seconds) {
+export function duration(seconds) {
   if (seconds === null || !Number.isFinite(seconds)) return "–";
   if (Math.abs(seconds) < 10) return `${number(Number(seconds.toFixed(2)))} s`;
   let left = Math.round(Math.abs(seconds));
@@ -52,11 +51,11 @@ function duration(seconds) {
 }
 
 /** "steps 120 to 340", or "step 120". */
-function stepRange(steps) {
+export function stepRange(steps) {
   return steps[0] === steps[1] ? `step ${whole(steps[0])}` : `steps ${whole(steps[0])} to ${whole(steps[1])}`;
 }
 
 /** "1 run", "3 runs". */
-function counted(count, noun) {
+export function counted(count, noun) {
   return `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,12 +1,15 @@
-"use strict";
 // All runs as a table: worst first, with sorting and filters.
 
+import { el, middleLeftOut, sign, svg } from "./elements.js";
+import { counted, duration, number, whole } from "./numbers.js";
+
 const CHUNK = 150; // rows are added in chunks while the reader scrolls: 5,000 at once would be slow
-const SEVERITIES = ["error", "warning", "info"];
+export const SEVERITIES = ["error", "warning", "info"];
 const LABELS = { error: "with errors", warning: "with warnings", pass: "passed" };
 
 /** The verdict of a run: error, warning or pass. Notes pass; a run that was not fully audited does not. */
-function verdict(row) {
+export function verdict(row) {
+  if (row.reading) return "pending";
   return row.counts[0] + row.failures.length > 0 ? "error" : row.counts[1] > 0 ? "warning" : "pass";
 }
 
@@ -26,12 +29,24 @@ const COLUMNS = [
   ["Steps", "steps", (row) => stepsOf(row) ?? -Infinity, true],
   ["Took", "took", (row) => Number(row.seconds ?? -Infinity), true],
   ["Loss or reward", "spark", null, false],
-  ["Last value", "loss", (row) => (row.loss === null ? Infinity : Number.isFinite(Number(row.loss)) ? Number(row.loss) : 1e308), false],
+  ["Last value", "loss", (row) => sizeOf(row.loss), false],
+  ["Gradient norm", "spark norm", null, false],
+  ["Last norm", "loss norm", (row) => sizeOf(row.norm?.last ?? null), true],
 ];
 
-/** The table and its filters; `state` keeps them while other pages are shown. */
-function overviewPage(index, state) {
+/** A number to sort by: what is not finite comes after all numbers, what is missing last. */
+function sizeOf(value) {
+  return value === null ? Infinity : Number.isFinite(Number(value)) ? Number(value) : 1e308;
+}
+
+/**
+ * The table and its filters: {element, update, close}. `state` keeps the filters while other pages are shown; with a set
+ * `state.picked`, rows can be picked by their names. `address` is where the page of a row is. Call `update` when rows
+ * have changed.
+ */
+export function overviewPage(index, state, address = (row) => `#/${row.position}`) {
   const body = el("tbody");
+  const filters = el("div", { class: "filters" });
   const note = el("p", { class: "note", "aria-live": "polite" });
   const more = el("div", { class: "more" });
   let rows = [];
@@ -39,13 +54,18 @@ function overviewPage(index, state) {
   const add = () => {
     const next = rows.slice(shown, shown + CHUNK);
     shown += next.length;
-    body.append(...next.map((row) => rowOf(row, index.baseline)));
+    body.append(...next.map((row) => rowOf(row, index.baseline, address, state)));
   };
   const update = () => {
+    filters.replaceChildren(...[verdictButtons(index, state, redraw), codeSelect(index, state, redraw)].filter(Boolean));
+    redraw();
+  };
+  const redraw = () => {
+    const room = Math.max(shown, CHUNK);
     rows = sorted(index.runs.filter((row) => passes(row, state)), state);
     body.replaceChildren();
     shown = 0;
-    add();
+    while (shown < Math.min(room, rows.length)) add();
     note.textContent = rows.length === index.runs.length ? "" : `${whole(rows.length)} of ${counted(index.runs.length, "run")}`;
   };
   const watcher = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting) && shown < rows.length) add(); },
@@ -53,25 +73,25 @@ function overviewPage(index, state) {
   watcher.observe(more);
   const element = el("section", { class: "overview" },
     el("h1", { class: "unseen" }, "All runs"),
-    el("div", { class: "tools" }, searchBox(state, update), verdictButtons(index, state, update), codeSelect(index, state, update), note),
-    el("div", { class: "wide" }, el("table", {}, el("thead", {}, headers(state, update)), body)), more);
+    el("div", { class: "tools" }, searchBox(state, redraw), filters, note),
+    el("div", { class: "wide" }, el("table", {}, el("thead", {}, headers(state, redraw)), body)), more);
   update();
-  return { element, close: () => watcher.disconnect() };
+  return { element, update, close: () => watcher.disconnect() };
 }
 
-function passes(row, { text, verdicts, code }) {
+export function passes(row, { text, verdicts, code }) {
   return (text === "" || row.name.toLowerCase().includes(text.toLowerCase()))
     && (verdicts.size === 0 || verdicts.has(verdict(row))) && (code === "" || code in row.codes);
 }
 
-function sorted(rows, { column, descending }) {
+export function sorted(rows, { column, descending }) {
   const key = COLUMNS[column][2];
   const compare = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
   return rows.sort((a, b) => (descending ? -1 : 1) * compare(key(a), key(b)) || a.position - b.position);
 }
 
 function headers(state, update) {
-  const cells = COLUMNS.map(([label, kind, key, largestFirst], column) => {
+  const cells = columns(state).map(([label, kind, key, largestFirst], column) => {
     if (key === null) return el("th", { class: kind, scope: "col" }, label);
     const button = el("button", { type: "button", onclick: () => {
       state.descending = state.column === column ? !state.descending : largestFirst;
@@ -89,19 +109,40 @@ function headers(state, update) {
   return el("tr", {}, cells);
 }
 
-function rowOf(row, baseline) {
+/** The columns of the table; norms only if somebody asks for them, which takes room. */
+function columns(state) {
+  return state.norms ? COLUMNS : COLUMNS.slice(0, -2);
+}
+
+function rowOf(row, baseline, address, state) {
+  const link = el("a", { href: address(row) }, middleLeftOut(row.name));
+  const name = el("th", { class: "name", scope: "row", title: row.name }, state.picked ? pickBox(row, state) : null, link,
+    row.name === baseline ? el("em", {}, "baseline") : null);
+  const open = (event) => { if (!event.target.closest("a, input") && !String(getSelection())) location.hash = address(row); };
+  const sparks = [[row.main, row.spark, row.loss], [row.norm?.tag, row.norm?.spark, row.norm?.last ?? null]];
+  const told = row.reading ? el("td", { class: "worst" }, "Reading…") : worstCell(row);
+  return el("tr", { class: verdict(row), onclick: open }, el("td", { class: "verdict" }, sign(verdict(row))), name, told, counts(row),
+    sparks.slice(0, state.norms ? 2 : 1).flatMap(([tag, spark, last], at) => [
+      el("td", { class: at ? "spark norm" : "spark", title: tag }, sparkline(spark ?? [])),
+      el("td", { class: at ? "loss norm" : "loss" }, last === null || last === undefined ? "–" : number(Number(last)))]));
+}
+
+/** A box that picks a run. */
+function pickBox(row, state) {
+  return el("input", { type: "checkbox", "aria-label": `Pick ${row.name}`, checked: state.picked.has(row.name), onchange: (event) => {
+    if (event.target.checked) state.picked.add(row.name);
+    else state.picked.delete(row.name);
+    state.onpick();
+  } });
+}
+
+/** How many findings of each severity, how many steps, and how long it took. */
+function counts(row) {
   const [errors, warnings, infos] = row.counts;
   const count = (many, severity) => el("td", { class: `count ${many > 0 ? severity : "none"}` }, many > 0 ? whole(many) : "·");
-  const address = `#/${row.position}`;
-  return el("tr", { class: verdict(row), onclick: (event) => { if (!event.target.closest("a") && !String(getSelection())) location.hash = address; } },
-    el("td", { class: "verdict" }, sign(verdict(row))),
-    el("th", { class: "name", scope: "row", title: row.name }, el("a", { href: address }, middleLeftOut(row.name)), row.name === baseline ? el("em", {}, "baseline") : null),
-    worstCell(row),
-    count(errors, "error"), count(warnings, "warning"), count(infos, "info"),
+  return [count(errors, "error"), count(warnings, "warning"), count(infos, "info"),
     el("td", { class: "steps" }, row.steps ? whole(stepsOf(row)) : "–"),
-    el("td", { class: "took" }, row.seconds === null ? "–" : duration(Number(row.seconds))),
-    el("td", { class: "spark", title: row.main }, sparkline(row.spark)),
-    el("td", { class: "loss" }, row.loss === null ? "–" : number(Number(row.loss))));
+    el("td", { class: "took" }, row.seconds === null ? "–" : duration(Number(row.seconds)))];
 }
 
 /** What could not be audited; otherwise the worst finding. */

@@ -1,12 +1,21 @@
-"use strict";
 // One run: its findings beside its curves.
 
-/** The page of a run: {element, view, close}. */
-async function runPage(index, position, neighbours) {
-  const row = index.runs[position];
-  const run = await unpack(`run-${position}`);
+import { View, lineChart } from "./chart.js";
+import { placed } from "./columns.js";
+import { el, sign } from "./elements.js";
+import { findingCard, foldedCards } from "./findings.js";
+import { NAMES_WIDTH, heatMap, shadeBar } from "./heatmap.js";
+import { counted, duration, number, whole } from "./numbers.js";
+import { verdict } from "./overview.js";
+import { theme } from "./theme.js";
+
+/**
+ * The page of a run: {element, view, close, keep}. `nav` is what stands above its name. `kept` is how a reader left an
+ * earlier page of the same run, which this one takes over.
+ */
+export function runPage(row, run, { nav, baseline = null, kept = null }) {
   const charts = el("div", { class: "charts" });
-  const state = { mode: "step", view: null, panels: [] };
+  const state = { mode: kept?.mode ?? "step", view: null, panels: [] };
   const reset = el("button", { type: "button", class: "quiet", hidden: true, onclick: () => state.view.zoom(null) }, "Whole run");
   const choose = (finding) => showFinding(state, finding);
   const cards = new Map();
@@ -26,8 +35,8 @@ async function runPage(index, position, neighbours) {
   const axis = choice("x axis", [["step", "Step"], ["time", "Time"]], state.mode, (mode) => { state.mode = mode; draw(); });
   const element = el("section", { class: "run" },
     el("div", { class: "title" },
-      el("nav", { "aria-label": "Runs" }, el("a", { href: "#/" }, "All runs"), neighbours),
-      el("h1", {}, sign(verdict(row)), el("span", {}, row.name), row.name === index.baseline ? el("em", {}, "baseline") : null),
+      nav,
+      el("h1", {}, sign(verdict(row)), el("span", {}, row.name), row.name === baseline ? el("em", {}, "baseline") : null),
       facts(row, run)),
     el("aside", { "aria-label": "Findings" },
       row.failures.map((failure) => el("div", { class: "finding error failure" },
@@ -43,12 +52,14 @@ async function runPage(index, position, neighbours) {
   theme.listeners.add(recolor);
   addEventListener("beforeprint", drawAll);
   draw();
+  if (kept?.range) state.view.zoom(kept.range);
   const close = () => {
     theme.listeners.delete(recolor);
     removeEventListener("beforeprint", drawAll);
     state.view.destroy();
   };
-  return { element, view: () => state.view, close };
+  const keep = () => ({ mode: state.mode, range: state.view.range === state.view.full ? null : state.view.range });
+  return { element, view: () => state.view, close, keep };
 }
 
 /** Files, steps, points, start time and duration. */
@@ -195,7 +206,7 @@ function calm() {
 }
 
 /** A group of buttons, one of which is pressed. */
-function choice(label, values, first, onchoice) {
+export function choice(label, values, first, onchoice) {
   const buttons = values.map(([value, text]) => el("button", {
     type: "button", "aria-pressed": String(value === first), onclick: (event) => {
       for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));

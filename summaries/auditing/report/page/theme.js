@@ -1,28 +1,27 @@
-"use strict";
 // Dark and light: the setting of the system, unless the reader chooses.
 
-const theme = { colors: new Map(), listeners: new Set() };
+export const theme = { colors: new Map(), listeners: new Set() };
 
 /** A color of page.css by its name, for drawing on a canvas. */
-function color(name) {
+export function color(name) {
   if (!theme.colors.has(name)) {
     theme.colors.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
   }
   return theme.colors.get(name);
 }
 
-function isDark() {
+export function isDark() {
   const chosen = document.documentElement.dataset.theme;
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-function themeChanged() {
+export function themeChanged() {
   theme.colors.clear();
   document.getElementById("theme").textContent = isDark() ? "Light" : "Dark";
   for (const listener of theme.listeners) listener();
 }
 
-function startTheme() {
+export function startTheme() {
   const remembered = (write) => {
     try { return write(localStorage); } catch { return null; } // a page opened from a file may not have storage
   };

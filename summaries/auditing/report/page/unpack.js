@@ -1,18 +1,25 @@
-"use strict";
 // The blocks that packed.py describes.
 
 const ARRAYS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
 
-/** The content of a block; each curve has the columns step, seconds (since the start of the run) and value. */
-async function unpack(id) {
-  const text = atob(document.getElementById(id).textContent);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const body = await new Response(inflated).arrayBuffer();
+/** The body of a block that a page contains as text. */
+export async function inflated(text) {
+  const packed = atob(text);
+  const bytes = new Uint8Array(packed.length);
+  for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
+}
+
+/** The header of a body, and a function that reads the array of an entry in it. */
+export function opened(body) {
   const arraysAt = 4 + new DataView(body).getUint32(0, true);
-  const run = JSON.parse(new TextDecoder().decode(new Uint8Array(body, 4, arraysAt - 4)));
-  const read = ([type, offset, count]) => new ARRAYS[type](body, arraysAt + offset, count);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(body, 4, arraysAt - 4)));
+  return { header, read: ([type, offset, count]) => new ARRAYS[type](body, arraysAt + offset, count) };
+}
+
+/** The run in a body; each curve has the columns step, seconds (since the start of the run) and value. */
+export function unpacked(body) {
+  const { header: run, read } = opened(body);
   for (const curve of run.curves) {
     curve.step = rising(curve.step[0], read(curve.step.slice(1)));
     curve.seconds = even(...curve.seconds.slice(0, 2), read(curve.seconds.slice(2)));

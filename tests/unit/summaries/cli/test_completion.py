@@ -35,7 +35,7 @@ def completed(*words):
 
 
 CASES = {
-    "commands": (["d"], ["diff", "dump", "drop"]),
+    "commands": (["d"], ["diff", "dump", "drop", "demo"]),
     "options": (["show", "--sm"], ["--smooth"]),
     "runs": (["show", ""], ["runs/lr=0.1", "runs/lr=0.5"]),
     "a second run": (["diff", "runs/lr=0.1", "runs/lr=0.5"], ["runs/lr=0.5"]),

@@ -107,6 +107,8 @@ def test_labels_and_notes(capsys):
     assert main(["note", "runs/a", "7", "**words**"]) == 0
     assert capsys.readouterr().out == "runs/a: good\nruns/b: good\nruns/a: noted at step 7\n"
     assert list(read_run("runs/a").texts["gradledger/note/text_summary"]) == ["**words**"]
+    assert main(["audit", "runs/a"]) == 0
+    assert "\n.  (labelled good)\n  your note at step 7: **words**\n" in capsys.readouterr().out
     assert main(["label", "runs/a", "best"]) == 2
     assert main(["note", "runs/a", "-1", "x"]) == 2
 

@@ -7,6 +7,7 @@ from reports import START, curve, even, exploded, finding, healthy, rising, run,
 
 from summaries.auditing.findings import RunReport
 from summaries.auditing.report import payload
+from summaries.auditing.report.packed import as_text
 from summaries.auditing.reports import Report
 
 
@@ -29,7 +30,7 @@ def test_the_row_of_a_run_without_points():
     (row,) = payload.index(Report((RunReport("a", (), ()),)), None)["runs"]
     assert row == {
         "name": "a", "counts": [0, 0, 0], "codes": {}, "failures": [], "worst": None, "steps": None, "points": 0,
-        "seconds": None, "main": "", "loss": None, "spark": [],
+        "seconds": None, "main": "", "loss": None, "spark": [], "norm": None,
     }  # fmt: skip
 
 
@@ -37,6 +38,11 @@ def test_the_loss_is_training_loss_before_validation_loss():
     curves = [curve("v", "validation_loss", [3.0]), curve("none", "loss", []), curve("t", "loss", [2.0, 1.5])]
     rows = payload.index(Report((run("a", curves=curves), run("b", curves=curves[:2]))), None)["runs"]
     assert [row["loss"] for row in rows] == [1.5, 3.0]
+
+
+def test_the_norm_of_a_run():
+    (row,) = payload.index(Report((run("a", curves=[curve("g", "global_norm", [4.0, 2.0, 3.0])]),)), None)["runs"]
+    assert row["norm"] == {"tag": "g", "last": 3.0, "spark": [0, 0, 48, 20, 96, 10]}
 
 
 def sparkline(value):
@@ -54,9 +60,9 @@ def test_sparkline():
     assert len(sparkline(np.sin(np.arange(100_000)))) <= 4 * 24 + 2
 
 
-def test_a_block():
+def test_a_body():
     report = Report((exploded("a"), healthy("b")))
-    header, read = unpacked(payload.blocks(report)[0])
+    header, read = unpacked(as_text(payload.bodies(report)[0]))
     assert header["files"] == ["a/events.out.tfevents.1.host"]
     assert header["start"] == START
     assert [one["code"] for one in header["findings"]] == ["GL301", "GL402", "GL302", "GL406", "GL405", "GL105"]
@@ -78,8 +84,8 @@ def test_many_curves_are_drawn_coarser(monkeypatch):
     monkeypatch.setattr(payload, "_POINTS", 8000)
     report = Report(tuple(healthy(f"{i}", i, layers=1) for i in range(4)))
     total, drawn = 0, {}
-    for text, given in zip(payload.blocks(report), report.runs, strict=True):
-        header, read = unpacked(text)
+    for body, given in zip(payload.bodies(report), report.runs, strict=True):
+        header, read = unpacked(as_text(body))
         for told, whole in zip(header["curves"], given.curves, strict=True):
             value = read(*told["value"])
             total += len(value)
@@ -96,7 +102,7 @@ def test_beyond_the_budget_only_losses_of_the_best_runs(monkeypatch):
     monkeypatch.setattr(payload, "_POINTS", 0)
     monkeypatch.setattr(payload, "_MOST_POINTS", 1500)
     runs = (healthy("a", layers=1), exploded("b", layers=1), healthy("c", layers=1))
-    told = [unpacked(text)[0] for text in payload.blocks(Report(runs))]
+    told = [unpacked(as_text(body))[0] for body in payload.bodies(Report(runs))]
     assert [header["left_out"] for header in told] == [0, 0, 7]
     assert [one["role"] for one in told[2]["curves"]] == ["loss", "validation_loss"]
 
@@ -105,7 +111,7 @@ def test_zeros_and_ones_are_shares():
     whole = curve("c", "clipped", np.tile([0.0, 1.0], 330))
     averaged = curve("s", "clipped_fraction", np.full(50, 0.25))
     averaged = replace(averaged, points=10_000)  # by the audit, which had all points
-    header, read = unpacked(payload.blocks(Report((run("a", curves=[whole, averaged]),)))[0])
+    header, read = unpacked(as_text(payload.bodies(Report((run("a", curves=[whole, averaged]),)))[0]))
     values = [read(*told["value"]).tolist() for told in header["curves"]]
     assert values == [[0.5] * 33, [0.25] * 50]
     assert rising(header["curves"][0]["step"], read).tolist()[:2] == [19, 39]
@@ -116,6 +122,6 @@ def test_numbers_of_numpy_and_beyond_json():
     odd = finding(
         "GL301", "x", "ERROR", "a", "t", (np.int64(1), np.int64(2)), "m", np.int64(3), value=np.float32("nan")
     )
-    header, _ = unpacked(payload.blocks(Report((run("a", [odd]),)))[0])
+    header, _ = unpacked(as_text(payload.bodies(Report((run("a", [odd]),)))[0]))
     assert header["findings"][0]["evidence"] == {"value": "NaN"}
     assert header["findings"][0]["steps"] == [1, 2]

@@ -1,0 +1,1 @@
+"""Integrations: what puts runs and findings into other people's programs."""

@@ -1,0 +1,204 @@
+"""What each address of the page's data answers.
+
+Every address is below `data/plugin/gradledger/data/`, and takes its arguments from the query. A JSON answer is an
+object. A binary answer is a body as `summaries.auditing.report.packed` describes it: a header in JSON, and arrays that
+the header refers to as [type, offset, count]. Numbers that JSON cannot hold are "NaN", "Infinity" and "-Infinity".
+
+    runs?since=V
+        JSON: `version`; `reading`, whether anything is left to read; `failures`; `memory`, in bytes, [used, most];
+        `runs`, those that changed since version V, or all: each `name`, `reading`, and once it is audited what
+        `payload.row` says, and `matrices`, whether it logged any; `gone`, the names of those that went; `order`,
+        the names of all, or null if none came or went.
+    run?run=R
+        binary: what the audit's page has of a run: findings, panels, and curves that are thinned for drawing.
+    layers?run=R&kind=K&from=S&to=S&width=W
+        binary: `kinds` (key, title, log, rows: how many); `kind`, the one that is shown, or null; `findings` that have
+        steps; `rows` (tag, variable); `steps`, the first and the last; `from`, `to`, `width`; `cells`, row after row,
+        infinite where a value is not finite, and NaN where there is none.
+    curve?run=R&tag=T&from=S&to=S&stretches=N
+        binary: `tag`; `points`, how many there are; `step`, `value`: thinned to that many stretches.
+    norms?run=R&tag=T
+        JSON: what `norms` returns.
+    matrices?run=R
+        JSON: `tags`, as `matrix_tags` returns them.
+    matrix?run=R&tag=T&index=N
+        binary: `step`; `shape` of the whole matrix; `size` of the one that is given; `range`, the least and the largest
+        value at some steps, for colors that stay the same; `values`, row after row.
+    rule?code=C
+        JSON: `html`, our own page of a rule.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summaries.auditing.engine import curves
+from summaries.auditing.report.html import rule_markup
+from summaries.auditing.report.packed import Arrays, body, plain
+from summaries.auditing.report.payload import bodies, finding_data, row
+from summaries.auditing.reports import Report
+from summaries.auditing.rules.handbook import page
+from summaries.integrations.tensorboard import layers
+from summaries.integrations.tensorboard.matrices import level_range, matrix_at, matrix_tags, shown
+from summaries.integrations.tensorboard.norms import norms
+from summaries.storage.names import by_number
+from summaries.thinning import thin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from summaries.integrations.tensorboard.books import Book, Columns
+    from summaries.integrations.tensorboard.library import Library
+
+    Query = Mapping[str, str]
+    Answer = Callable[[Library, Query], dict[str, Any] | bytes]
+
+__all__ = ["ANSWERS"]
+
+_MOST_CELLS = 4096  # in a row: more than a screen has pixels
+_MOST_STRETCHES = 4000
+_POINTS = 400_000  # of all curves of a run, of which `payload` takes what it needs
+_FEWEST_STRETCHES = 60
+
+
+def _runs(library: Library, query: Query) -> dict[str, Any]:
+    library.start()
+    version = library.version
+    since = _integer(query, "since", -1)
+    changed, gone = library.since(since)
+    return {
+        "version": version,
+        "reading": library.is_reading,
+        "failures": [": ".join(filter(None, (one.path, one.reason))) for one in library.failures],
+        "memory": [library.bytes, library.most_bytes],
+        "runs": [_row(book) for book in changed],
+        "gone": gone,
+        "order": sorted(library.names(), key=by_number) if changed or gone else None,
+    }
+
+
+def _row(book: Book) -> dict[str, Any]:
+    report = book.told()
+    if report is None:
+        return {"name": book.name, "reading": True}
+    return {**row(report), "name": book.name, "reading": False, "matrices": book.has_matrices}
+
+
+def _run(library: Library, query: Query) -> bytes:
+    book = library.book(_text(query, "run"))
+    columns, report = _columns(book), book.told()
+    assert report is not None
+    stretches = max(_POINTS // (2 * max(len(columns.signals.all), 1)), _FEWEST_STRETCHES)
+    drawn = replace(report, curves=curves(columns.signals, min(stretches, 1000)))
+    return bodies(Report((drawn,)))[0]
+
+
+def _layers(library: Library, query: Query) -> bytes:
+    book = library.book(_text(query, "run"))
+    columns, report = _columns(book), book.told()
+    found = layers.kinds(columns.signals)
+    wanted = query.get("kind", found[0].key if found else "")
+    kind = next((kind for kind in found if kind.key == wanted), None)
+    head: dict[str, Any] = {
+        "kinds": [{"key": one.key, "title": one.title, "log": one.log, "rows": len(one.rows)} for one in found],
+        "kind": kind and kind.key,
+        "findings": [finding_data(one) for one in (report.findings if report else ()) if one.steps],
+    }
+    arrays = Arrays()
+    if kind is not None:
+        first, last = layers.extent(kind.rows)
+        low, high = _number(query, "from", first), _number(query, "to", last)
+        high = high if high > low else low + 1.0
+        width = min(max(_integer(query, "width", 1000), 1), _MOST_CELLS)
+        matrix = layers.matrix(kind.rows, low, high, width)
+        rows = [{"tag": signal.tag, "variable": signal.meaning.variable} for signal in kind.rows]
+        head |= {"rows": rows, "steps": [first, last], "from": low, "to": high, "width": width}
+        head["cells"] = arrays.add_floats(matrix.ravel())
+    return body(head, arrays)
+
+
+def _curve(library: Library, query: Query) -> bytes:
+    columns, tag = _columns(library.book(_text(query, "run"))), _text(query, "tag")
+    if tag not in columns.signals.all:
+        raise LookupError(f"run {columns.name!r} has no scalars with tag {tag!r}")
+    series = columns.signals.all[tag].standing
+    start = int(np.searchsorted(series.step, _number(query, "from", -math.inf)))
+    stop = int(np.searchsorted(series.step, _number(query, "to", math.inf), side="right"))
+    value = series.value[max(start - 1, 0) : stop + 1]  # and a point on both sides, for a line to the edge
+    kept = thin(value, min(max(_integer(query, "stretches", 1000), 1), _MOST_STRETCHES))
+    arrays = Arrays()
+    step = series.step[max(start - 1, 0) : stop + 1][kept].astype(np.float64)
+    head = {"tag": tag, "points": len(series), "step": arrays.add(step), "value": arrays.add_floats(value[kept])}
+    return body(head, arrays)
+
+
+def _norms(library: Library, query: Query) -> dict[str, Any]:
+    columns = _columns(library.book(_text(query, "run")))
+    return norms(columns.signals, query.get("tag"))
+
+
+def _matrices(library: Library, query: Query) -> dict[str, Any]:
+    columns = _columns(library.book(_text(query, "run")))
+    return {"tags": matrix_tags(columns.run)}
+
+
+def _matrix(library: Library, query: Query) -> bytes:
+    columns, tag = _columns(library.book(_text(query, "run"))), _text(query, "tag")
+    step, matrix = matrix_at(columns.run, tag, _integer(query, "index", 0))
+    drawn, arrays = shown(matrix), Arrays()
+    head = {"step": step, "shape": list(matrix.shape), "size": list(drawn.shape)}
+    levels = {
+        "range": [plain(level) for level in level_range(columns.run, tag)],
+        "values": arrays.add_floats(drawn.ravel()),
+    }
+    return body(head | levels, arrays)
+
+
+def _rule(library: Library, query: Query) -> dict[str, Any]:
+    return {"html": rule_markup(page(_text(query, "code")))}
+
+
+ANSWERS: Mapping[str, Answer] = {
+    "runs": _runs,
+    "run": _run,
+    "layers": _layers,
+    "curve": _curve,
+    "norms": _norms,
+    "matrices": _matrices,
+    "matrix": _matrix,
+    "rule": _rule,
+}
+"""Name of an address → what answers it; raises LookupError, ValueError, OSError or TimeoutError."""
+
+
+def _columns(book: Book) -> Columns:
+    if book.columns is None:  # let go of since it was found
+        raise TimeoutError(f"run {book.name!r} is still being read")
+    return book.columns
+
+
+def _text(query: Query, name: str) -> str:
+    if name not in query:
+        raise ValueError(f"the query must have {name}=, got {', '.join(f'{one}=' for one in query) or 'nothing'}")
+    return query[name]
+
+
+def _integer(query: Query, name: str, otherwise: int) -> int:
+    try:
+        return int(query.get(name, otherwise))
+    except ValueError:
+        raise ValueError(f"{name} must be an integer, got {query[name]!r}") from None
+
+
+def _number(query: Query, name: str, otherwise: float) -> float:
+    try:
+        number = float(query.get(name, otherwise))
+    except ValueError:
+        raise ValueError(f"{name} must be a number, got {query[name]!r}") from None
+    if math.isnan(number) or (name in query and math.isinf(number)):
+        raise ValueError(f"{name} must be finite, got {query[name]!r}")
+    return number

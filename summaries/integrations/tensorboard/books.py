@@ -1,0 +1,132 @@
+"""A book of the library: one run, with its columns as long as there is room, and what was found in it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from summaries.auditing import discovery
+from summaries.auditing.engine import ordered, signals_of
+from summaries.integrations.tensorboard.matrices import has_matrices
+from summaries.reading.growing import GrowingRun
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from summaries.auditing.config import Config
+    from summaries.auditing.discovery import RunFiles
+    from summaries.auditing.findings import Failure, Finding, RunReport
+    from summaries.auditing.signals.signals import Signals
+    from summaries.reading.run import Run
+    from summaries.storage.protocols import StoredFile
+
+__all__ = ["Book", "Columns"]
+
+_POINT_BYTES = 24  # step, wall time and value
+_RECENT_SECS = 600.0
+_GROWING = frozenset(("GL101", "GL107"))  # normal for a file that is still being written
+
+
+class Columns:
+    """The columns of a run, and what follows from them; a new one is made when the run has grown.
+
+    Args:
+        name: the name of the run.
+        run: the run.
+        config: what its tags mean.
+    """
+
+    def __init__(self, name: str, run: Run, config: Config) -> None:
+        self.name = name
+        self.run = run
+        self._config = config
+
+    @cached_property
+    def signals(self) -> Signals:
+        """The run as the audit sees it."""
+        return signals_of(self.name, self.run, self._config)
+
+    @cached_property
+    def bytes(self) -> int:
+        """How much memory the columns take."""
+        return _POINT_BYTES * sum(map(len, self.run.scalars.values()))
+
+
+class Book:
+    """One run. Only the library's thread changes it, under the library's lock.
+
+    Args:
+        files: the name and the files of the run.
+
+    Attributes:
+        files: the same, as they were last listed.
+        columns: the columns; None if they are not in memory.
+        report: what was found, with the curves that sparklines are made of; None if the run was not audited yet.
+        has_matrices: whether it logged matrices.
+        version: the library's version in which it changed last.
+        used: when somebody looked at it last, on the monotonic clock.
+    """
+
+    def __init__(self, files: RunFiles) -> None:
+        self.files = files
+        self.columns: Columns | None = None
+        self.report: RunReport | None = None
+        self.has_matrices = False
+        self.version = 0
+        self.used = 0.0
+        self._read: tuple[StoredFile, ...] | None = None  # the files of the last reading
+        self._growing: GrowingRun | None = None
+        self._of_job: tuple[Finding, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self.files.name
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the columns take; a run that grows has them twice."""
+        return 0 if self.columns is None else self.columns.bytes * (1 if self._growing is None else 2)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether it was looked at, and nothing of it could be read."""
+        return self.report is not None and bool(self.report.failures) and self.report.points == 0
+
+    def read(self, config: Config) -> tuple[Run | None, tuple[Failure, ...]]:
+        """Read the files, or what was added to them since the last time; see `read_what_can_be`."""
+        run, failures = self._run()
+        self.columns = None if run is None else Columns(self.name, run, config)
+        self.has_matrices = run is not None and has_matrices(run)
+        return run, failures
+
+    def _run(self) -> tuple[Run | None, tuple[Failure, ...]]:
+        before, self._read = self._read, self.files.files
+        if before not in {None, self._read} and self._read:
+            try:
+                self._growing = self._growing or GrowingRun()
+                return self._growing.read(self._read), ()
+            except OSError:  # a part of it may be readable
+                self._growing = None
+        if self.columns is not None and before == self._read:
+            return self.columns.run, ()
+        return discovery.read_what_can_be(self.name, self._read)
+
+    def let_go(self) -> None:
+        """Free the memory of the columns."""
+        self.columns = self._growing = None
+
+    def with_job(self, report: RunReport, found: Sequence[Finding]) -> RunReport:
+        """The report, with these findings between the run and the other ranks of its job instead of earlier ones."""
+        own = [one for one in report.findings if one not in self._of_job]
+        self._of_job = tuple(found)
+        return replace(report, findings=ordered([*own, *found]))
+
+    def told(self) -> RunReport | None:
+        """The report, without what is normal for a file that is still being written."""
+        report = self.report
+        if report is None or report.wall_times is None or time.time() - report.wall_times[1] > _RECENT_SECS:
+            return report
+        return replace(report, findings=tuple(one for one in report.findings if one.code not in _GROWING))

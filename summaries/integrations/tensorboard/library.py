@@ -1,0 +1,275 @@
+"""The library: every run below some places, read and audited in the background, and read on as it grows.
+
+One thread reads. It starts when the page is first opened, lists the files again and again, reads what has changed, runs
+that somebody waits for first, and audits it. What the table shows of a run stays in memory; the columns of a run stay
+as long as there is room, and are read again when somebody opens it.
+
+Memory: 24 bytes for each scalar of the runs that are kept, twice that for one that grows, up to `most_bytes`; the run
+that was read last is kept whatever its size. Besides, a kilobyte or two for each run, and half of one for each finding.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from summaries.auditing import discovery
+from summaries.auditing.engine import Task, audit_ranks
+from summaries.auditing.findings import Failure
+from summaries.auditing.incidents import without_repeats
+from summaries.auditing.signals.ranks import jobs
+from summaries.integrations.tensorboard.books import Book
+from summaries.integrations.tensorboard.places import run_name
+from summaries.storage.credentials import without_credentials
+from summaries.storage.files import remembering
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from summaries.auditing.config import Config
+    from summaries.auditing.discovery import RunFiles
+    from summaries.auditing.findings import RunReport
+    from summaries.integrations.tensorboard.places import Place
+    from summaries.reading.run import Run
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+
+__all__ = ["Library"]
+
+POLL_SECS = 2.0
+_SHARE = 0.25  # about this share of the time is spent on runs that grow, however many there are,
+_MOST_PAUSE_SECS = 15.0  # but nobody waits longer than this to see that they have grown
+_SPARK_STRETCHES = 50  # of the curves that sparklines are made of
+_logger = logging.getLogger("summaries")
+
+
+class Library:
+    """The runs below some places.
+
+    Args:
+        places: where to look for runs.
+        config: what the audit looks for.
+        most_bytes: how much memory columns may take.
+        poll_secs: how long to wait between two looks at the files, in seconds.
+
+    Attributes:
+        version: rises whenever something changes.
+        is_reading: whether there is anything left to read.
+        failures: what could not be listed.
+        most_bytes: how much memory columns may take.
+    """
+
+    def __init__(
+        self, places: Sequence[Place], config: Config, most_bytes: int, *, poll_secs: float = POLL_SECS
+    ) -> None:
+        self.version = 0
+        self.is_reading = True
+        self.failures: tuple[Failure, ...] = ()
+        self.most_bytes = most_bytes
+        self._places = tuple(places)
+        self._config = config
+        self._poll_secs = poll_secs
+        self._books: dict[str, Book] = {}
+        self._gone: dict[str, int] = {}  # name → the version in which it went
+        self._wanted: list[str] = []
+        self._changed = threading.Condition()
+        self._task = Task(config, (), _SPARK_STRETCHES, self._read)
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start to read, if that has not happened yet."""
+        with self._changed:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="gradledger", daemon=True)
+                self._thread.start()
+
+    def since(self, version: int) -> tuple[list[Book], list[str]]:
+        """The runs that have changed since a version, and the names of those that have gone since; -1 for all."""
+        with self._changed:
+            changed = [book for book in self._books.values() if book.version > version]
+            return changed, [name for name, went in self._gone.items() if went > version]
+
+    def names(self) -> list[str]:
+        """The names of all runs."""
+        with self._changed:
+            return list(self._books)
+
+    def book(self, name: str, timeout_secs: float = 30.0) -> Book:
+        """A run with its columns, which are read first if they are not in memory.
+
+        Raises:
+            LookupError: there is no such run.
+            OSError: nothing of it can be read.
+            TimeoutError: it is still being read.
+        """
+        self.start()
+        deadline = time.monotonic() + timeout_secs
+        with self._changed:
+            while True:
+                book = self._books.get(name)
+                if book is None and self.version > 0:
+                    raise LookupError(f"there is no run {name!r}")
+                if book is not None and book.columns is not None and book.report is not None:
+                    book.used = time.monotonic()
+                    return book
+                if book is not None and book.is_unreadable:
+                    raise OSError(f"nothing of run {name!r} can be read")
+                if name not in self._wanted:
+                    self._wanted.append(name)
+                    self._changed.notify_all()
+                if not self._changed.wait(deadline - time.monotonic()):
+                    raise TimeoutError(f"run {name!r} is still being read")
+
+    @property
+    def bytes(self) -> int:
+        """How much memory columns take."""
+        with self._changed:
+            return sum(book.bytes for book in self._books.values())
+
+    def _work(self) -> None:
+        with ExitStack() as stack:
+            access: list[Access] = []
+            while True:
+                began = time.monotonic()
+                try:
+                    if not access:
+                        access = [stack.enter_context(remembering(place.path)) for place in self._places]
+                    self._look(access)
+                except Exception as error:
+                    _logger.exception("gradledger cannot look at the runs")
+                    self._publish(failures=(Failure("", "", str(error)),))
+                spent = time.monotonic() - began
+                self._pause(max(self._poll_secs, min(spent / _SHARE - spent, _MOST_PAUSE_SECS)))
+
+    def _look(self, access: Iterable[Access]) -> None:
+        """List the files, and read and audit what has changed."""
+        due = self._compare(*self._listed(access))
+        left = sorted(due, key=lambda book: book.files.size)  # small ones first: they are soon done
+        while left:
+            self._read_wanted(left)
+            if left:
+                self._update(left.pop(0))
+        if due:
+            self._audit_between({book.name for book in due})
+        self._publish(is_reading=False)
+
+    def _pause(self, secs: float) -> None:
+        """Wait, and read meanwhile what somebody waits for."""
+        until = time.monotonic() + secs
+        while (left := until - time.monotonic()) > 0:
+            with self._changed:
+                if not self._wanted:
+                    self._changed.wait(left)
+            self._read_wanted([])
+
+    def _read_wanted(self, left: list[Book]) -> None:
+        """Read the runs that somebody waits for; take them out of those that are left to read."""
+        with self._changed:
+            wanted = [self._books[name] for name in self._wanted if name in self._books]
+            self._wanted.clear()
+        for book in wanted:
+            if book in left:
+                left.remove(book)
+            self._update(book)
+
+    def _listed(self, access: Iterable[Access]) -> tuple[dict[str, RunFiles], tuple[Failure, ...]]:
+        """The runs by name, and what could not be listed."""
+        found: dict[str, RunFiles] = {}
+        failures: list[Failure] = []
+        for place, how in zip(self._places, access, strict=True):
+            shown = without_credentials(place.path)
+            try:
+                runs = discovery.runs_below(place.path, **how)
+            except FileNotFoundError:  # it does not exist yet, or is still empty
+                continue
+            except (OSError, ImportError, ValueError) as error:
+                failures.append(Failure("", shown, getattr(error, "strerror", None) or str(error)))
+                continue
+            for run in runs:
+                name = run_name(place, run.name)
+                name = f"{shown}/{run.name}" if name in found else name
+                trained = run_name(place, run.trained) if run.trained else ""
+                found[name] = run._replace(name=name, trained=trained)
+        return found, tuple(failures)
+
+    def _compare(self, found: dict[str, RunFiles], failures: tuple[Failure, ...]) -> list[Book]:
+        """Take over what was listed; return the runs that are new, or whose files have changed."""
+        with self._changed:
+            known = self._books
+            self._books = {name: known.get(name) or Book(files) for name, files in found.items()}
+            due = [book for book in self._books.values() if book.report is None or book.files != found[book.name]]
+            gone = known.keys() - found.keys()
+            if due or gone or failures != self.failures or self.version == 0:
+                self.version += 1
+                self.is_reading = bool(due)
+            for book in due:
+                book.files = found[book.name]
+                book.version = self.version
+            self._gone.update(dict.fromkeys(gone, self.version))
+            for name in found.keys() & self._gone.keys():
+                del self._gone[name]
+            self.failures = failures
+            self._changed.notify_all()
+            return due
+
+    def _update(self, book: Book) -> None:
+        """Read what is new in a run, and audit it."""
+        report = self._task(book.files)
+        kept = tuple(curve for curve in report.curves if curve is report.main_curve or curve.role == "global_norm")
+        with self._changed:
+            self._shelve(book, replace(report, curves=kept))
+            book.used = time.monotonic()
+            self._make_room(book)
+            self._changed.notify_all()
+
+    def _shelve(self, book: Book, report: RunReport) -> None:
+        self.version += 1
+        book.version, book.report = self.version, report
+
+    def _read(self, name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
+        """Read a run for the audit: the one that is audited, or the one that it is the validation of."""
+        book = self._books.get(name) or next(
+            (one for one in self._books.values() if one.files.files == tuple(files)), None
+        )
+        return discovery.read_what_can_be(name, files) if book is None else book.read(self._config)
+
+    def _make_room(self, latest: Book) -> None:
+        """Let go of columns: first of the runs that nobody has looked at for the longest time."""
+        held = sorted((book for book in self._books.values() if book.columns is not None), key=lambda book: book.used)
+        total = sum(book.bytes for book in held)
+        for book in held:
+            if total > self.most_bytes and book is not latest:
+                total -= book.bytes
+                book.let_go()
+
+    def _audit_between(self, changed: set[str]) -> None:
+        """Add what is found between the ranks of jobs, and take out of incidents what their runs tell as well."""
+        for job in jobs(self._books, self._config.ranks):
+            if not changed.intersection(job):
+                continue
+            books = [self._books[name] for name in job]
+            found = audit_ranks([book.files for book in books], self._config, self._read)
+            with self._changed:
+                for book in books:
+                    if book.report is not None:
+                        told = book.with_job(book.report, [one for one in found if one.run == book.name])
+                        self._shelve(book, told)
+                self._make_room(books[0])
+        reports = {name: book.report for name, book in self._books.items() if book.report is not None}
+        for name, report in reports.items():
+            told = without_repeats(report, reports)
+            if told.findings != report.findings:
+                with self._changed:
+                    self._shelve(self._books[name], told)
+
+    def _publish(self, *, is_reading: bool = False, failures: tuple[Failure, ...] | None = None) -> None:
+        with self._changed:
+            if is_reading != self.is_reading or failures is not None:
+                self.version += 1
+            self.is_reading = is_reading
+            self.failures = self.failures if failures is None else failures
+            self._changed.notify_all()

@@ -1,0 +1,65 @@
+"""TensorBoard's flags → the places to read, each with the name that its runs begin with."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from summaries.storage.names import is_remote
+
+__all__ = ["Place", "places_of", "run_name"]
+
+_NAMED = re.compile(r"(?P<name>[^/:\\]+):(?P<path>.+)", re.DOTALL)
+
+
+class Place(NamedTuple):
+    """A directory of runs.
+
+    Attributes:
+        path: a local path, or an address.
+        name: what the names of its runs begin with, or "".
+    """
+
+    path: str
+    name: str = ""
+
+
+def places_of(logdir: str, logdir_spec: str = "") -> tuple[Place, ...]:
+    """The places of `--logdir`, or of `--logdir_spec`: paths with commas between them, each with its name or without.
+
+    TensorBoard takes one of the two flags. As there, a colon ends a name, unless the path begins with "/", is an
+    address, or begins with the letter of a drive.
+
+    >>> places_of("runs")
+    (Place(path='runs', name=''),)
+    >>> places_of("", "new:/runs/a,/runs/b:c")
+    (Place(path='/runs/a', name='new'), Place(path='/runs/b:c', name=''))
+    >>> places_of("", "s3://bucket/runs,old:s3://bucket/old")
+    (Place(path='s3://bucket/runs', name=''), Place(path='s3://bucket/old', name='old'))
+    """
+    if not logdir_spec:
+        return (Place(_expanded(logdir)),) if logdir else ()
+    return tuple(_place(part) for part in logdir_spec.split(",") if part)
+
+
+def run_name(place: Place, name: str) -> str:
+    """The name of a run, as TensorBoard has it.
+
+    >>> run_name(Place("runs", "new"), "a/b"), run_name(Place("runs", "new"), "."), run_name(Place("runs"), ".")
+    ('new/a/b', 'new', '.')
+    """
+    if not place.name:
+        return name
+    return place.name if name == "." else f"{place.name}/{name}"
+
+
+def _place(part: str) -> Place:
+    match = _NAMED.fullmatch(part)
+    if match is None or (is_remote(part) and part.index("://") == part.index(":")) or os.path.splitdrive(part)[0]:
+        return Place(_expanded(part))
+    return Place(_expanded(match["path"]), match["name"])
+
+
+def _expanded(path: str) -> str:
+    return path if is_remote(path) else os.path.expanduser(path)

@@ -1,0 +1,65 @@
+"""The page's modules: what they import comes first, and as scripts of one scope they still run."""
+
+import re
+import shutil
+import subprocess
+from importlib.resources import files
+
+import pytest
+
+from summaries.auditing.report.modules import PLAIN, asset, plain_scripts, reachable
+
+PAGE = files("summaries.auditing.report").joinpath("page")
+MODULES = sorted(entry.name for entry in PAGE.iterdir() if entry.name.endswith(".js"))
+ENTRIES = ("main.js", "comparison.js")
+DEFINED = r"^(?:async )?(?:function|const|let|class) (\w+)"
+
+
+def imports(name):
+    return re.findall(r'^import \{ ([\w, ]+) \} from "\./(.+)";$', asset(name), re.MULTILINE)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_module_comes_after_those_that_it_imports(entry):
+    order = reachable(entry)
+    assert order[-1] == entry
+    assert len(order) == len(set(order))
+    for name in order:
+        for _, imported in imports(name) if name not in PLAIN else ():
+            assert order.index(imported) < order.index(name)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_what_is_exported(name):
+    for names, imported in imports(name):
+        for wanted in names.split(", "):
+            if imported in PLAIN:
+                assert wanted == PLAIN[imported]
+            else:
+                exported = rf"^export (?:async )?(?:function|const|let|class) {wanted}\b"
+                assert re.search(exported, asset(imported), re.MULTILINE), (wanted, imported)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_nothing_of_modules_is_left_in_scripts(entry):
+    for script in plain_scripts(entry):
+        assert not re.search(r"^(?:import|export)\b", script, re.MULTILINE)
+        assert "import.meta" not in script
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_no_name_is_defined_twice_in_a_page(entry):
+    names = [name for script in plain_scripts(entry) for name in re.findall(DEFINED, script, re.MULTILINE)]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_the_scripts_of_a_page_parse_as_one(entry):
+    node = shutil.which("node")
+    if node is None:  # without it, Chromium parses them in tests/browser
+        pytest.skip("needs Node.js")
+    subprocess.run([node, "--check", "-"], input="\n".join(plain_scripts(entry)), text=True, check=True)
+
+
+def test_line_ends_are_those_of_a_parser():
+    assert "\r" not in asset("elements.js")

@@ -1,0 +1,124 @@
+"""Answers: the JSON and the arrays of each address, and what is said of wrong questions."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from plugin_runs import LAYERS, STEPS, library_of, log_run
+
+from summaries import SummaryWriter
+from summaries.integrations.tensorboard.answers import ANSWERS
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    log_run(root / "bad", diverges=True)
+    log_run(root / "fine", 1)
+    return library_of(root)
+
+
+def opened(body):
+    (length,) = struct.unpack("<I", body[:4])
+    start = 4 + length
+
+    def read(place):
+        kind, offset, count = place
+        return np.frombuffer(body, f"<{kind}", count, start + offset)
+
+    return json.loads(body[4:start]), read
+
+
+def test_runs(library):
+    answer = ANSWERS["runs"](library, {})
+    json.dumps(answer, allow_nan=False)
+    assert answer["order"] == ["bad", "fine"]
+    assert (answer["reading"], answer["gone"], answer["failures"]) == (False, [], [])
+    assert answer["memory"] == [2 * 24 * STEPS * (2 + 2 * len(LAYERS)), 1 << 30]
+    rows = {row["name"]: row for row in answer["runs"]}
+    assert rows["bad"]["codes"]["GL304"] == "loss-diverges"
+    assert rows["fine"]["steps"] == [0, STEPS - 1]
+    assert rows["fine"]["norm"]["tag"] == "gradients/global_norm"
+    again = ANSWERS["runs"](library, {"since": str(answer["version"])})
+    assert (again["runs"], again["order"]) == ([], None)
+
+
+def test_a_run(library):
+    header, read = opened(ANSWERS["run"](library, {"run": "bad"}))
+    assert "GL304" in {finding["code"] for finding in header["findings"]}
+    assert header["panels"][0]["title"] == "Loss"
+    curve = next(curve for curve in header["curves"] if curve["tag"] == "train/loss")
+    assert len(read(curve["value"])) == STEPS  # few points are all there
+
+
+def test_layers(library):
+    header, read = opened(ANSWERS["layers"](library, {"run": "fine", "width": "40"}))
+    assert [(kind["key"], kind["rows"]) for kind in header["kinds"]] == [("gradient_norm", 12), ("update_ratio", 12)]
+    assert header["kind"] == "gradient_norm"
+    assert header["rows"][0] == {"tag": f"gradients/norm/{LAYERS[0]}", "variable": LAYERS[0]}
+    assert (header["steps"], header["from"], header["to"], header["width"]) == ([0, STEPS - 1], 0, STEPS - 1, 40)
+    cells = read(header["cells"]).reshape(12, 40)
+    assert cells[3, 20:22].max() > 10 * np.median(cells[3])  # the spike
+    part, read = opened(
+        ANSWERS["layers"](library, {"run": "fine", "kind": "update_ratio", "from": "100", "to": "120.5", "width": "5"})
+    )
+    assert (part["from"], part["to"], part["kind"]) == (100, 120.5, "update_ratio")
+    assert len(read(part["cells"])) == 5 * 12
+
+
+def test_a_statistic_that_the_run_does_not_have(library):
+    header, _ = opened(ANSWERS["layers"](library, {"run": "fine", "kind": "weight_norm"}))
+    assert header["kind"] is None
+    assert "cells" not in header
+
+
+def test_a_curve(library):
+    query = {"run": "fine", "tag": "train/loss", "from": "100", "to": "110"}
+    header, read = opened(ANSWERS["curve"](library, query))
+    assert header["points"] == STEPS
+    assert read(header["step"]).tolist() == list(range(99, 112))  # one more on both sides
+    header, read = opened(ANSWERS["curve"](library, {"run": "fine", "tag": "train/loss", "stretches": "10"}))
+    assert len(read(header["step"])) == len(read(header["value"])) <= 22
+
+
+def test_matrices(tmp_path):
+    with SummaryWriter(tmp_path / "a") as writer:
+        for step in (5, 6):
+            writer.add_tensor("m", np.array([[step, np.nan], [-1.0, 2.0]]), step)
+    library = library_of(tmp_path)
+    assert ANSWERS["runs"](library, {})["runs"][0]["matrices"] is True
+    assert ANSWERS["matrices"](library, {"run": "a"})["tags"] == [{"tag": "m", "shape": [2, 2], "steps": [5, 6]}]
+    header, read = opened(ANSWERS["matrix"](library, {"run": "a", "tag": "m", "index": "1"}))
+    assert (header["step"], header["shape"], header["size"], header["range"]) == (6, [2, 2], [2, 2], [-1, 6])
+    assert np.array_equal(read(header["values"]), [6, np.nan, -1, 2], equal_nan=True)
+
+
+def test_norms_and_rules(library):
+    assert ANSWERS["norms"](library, {"run": "fine"})["tag"] == "gradients/global_norm"
+    assert ANSWERS["rule"](library, {"code": "GL304"})["html"].startswith("<h1>GL304")
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "error", "said"),
+    [
+        ("run", {}, ValueError, "the query must have run=, got nothing"),
+        ("curve", {"run": "fine", "x": ""}, ValueError, "the query must have tag=, got run=, x="),
+        ("curve", {"run": "fine", "tag": "x"}, LookupError, "run 'fine' has no scalars with tag 'x'"),
+        ("layers", {"run": "fine", "from": "x"}, ValueError, "from must be a number, got 'x'"),
+        ("layers", {"run": "fine", "to": "inf"}, ValueError, "to must be finite, got 'inf'"),
+        ("layers", {"run": "fine", "width": "1.5"}, ValueError, "width must be an integer, got '1.5'"),
+        ("run", {"run": "other"}, LookupError, "there is no run 'other'"),
+    ],
+)
+def test_wrong_questions(library, name, query, error, said):
+    with pytest.raises(error) as raised:
+        ANSWERS[name](library, query)
+    assert raised.value.args[0] == said
+
+
+@pytest.mark.parametrize("width", ["0", "-5", "1", "100000"])
+def test_no_width_is_too_much(library, width):
+    header, read = opened(ANSWERS["layers"](library, {"run": "fine", "width": width}))
+    assert header["width"] == min(max(int(width), 1), 4096)
+    assert len(read(header["cells"])) == 12 * header["width"]

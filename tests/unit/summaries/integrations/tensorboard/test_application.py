@@ -1,0 +1,121 @@
+"""The application: addresses, status, types, compression, and flags."""
+
+import gzip
+import json
+import os
+from types import SimpleNamespace
+
+import pytest
+from plugin_runs import library_of, log_run
+
+from summaries.auditing.config import ConfigError
+from summaries.integrations.tensorboard.answers import ANSWERS
+from summaries.integrations.tensorboard.application import Application, application
+
+PREFIX = "/data/plugin/gradledger/"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    log_run(root / "a", steps=40)
+    return Application(library_of(root))
+
+
+def ask(app, path, query="", method="GET", prefix=PREFIX, **headers):
+    told = {}
+    environ = {"REQUEST_METHOD": method, "PATH_INFO": prefix + path, "QUERY_STRING": query, **headers}
+    content = b"".join(app(environ, lambda status, head: told.update(status=status, **dict(head))))
+    return told, content
+
+
+def test_files(app):
+    told, content = ask(app, "page/plugin.js")
+    assert told["status"] == "200 OK"
+    assert told["Content-Type"] == "text/javascript; charset=utf-8"
+    assert told["X-Content-Type-Options"] == "nosniff"
+    assert int(told["Content-Length"]) == len(content)
+    assert b"export async function render()" in content
+
+
+def test_below_a_prefix_of_tensorboards_path(app):
+    assert ask(app, "page/plugin.css", prefix="/experiment/x/data/plugin/gradledger/")[0]["status"] == "200 OK"
+
+
+def test_compression(app):
+    told, content = ask(app, "page/plugin.js", HTTP_ACCEPT_ENCODING="gzip, br")
+    assert told["Content-Encoding"] == "gzip"
+    assert gzip.decompress(content) == ask(app, "page/plugin.js")[1]
+    told, _ = ask(app, "data/layers", "run=a", HTTP_ACCEPT_ENCODING="gzip")
+    assert told["Content-Type"] == "application/octet-stream"
+    assert "Content-Encoding" not in told
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "status", "said"),
+    [
+        ("page/../application.py", "", "404 Not Found", "there is no file '../application.py'"),
+        ("data/secrets", "", "404 Not Found", "there is nothing at 'data/secrets'"),
+        ("", "", "404 Not Found", "there is nothing at ''"),
+        ("data/run", "run=b", "404 Not Found", "there is no run 'b'"),
+        ("data/run", "", "400 Bad Request", "the query must have run=, got nothing"),
+        ("data/rule", "code=GL000", "404 Not Found", None),
+    ],
+)
+def test_what_is_not_there(app, path, query, status, said):
+    told, content = ask(app, path, query)
+    assert told["status"] == status
+    assert told["Content-Type"] == "application/json"
+    assert said is None or json.loads(content) == {"error": said}
+
+
+def test_other_methods(app):
+    assert ask(app, "page/plugin.js", method="HEAD")[1] == b""
+    told, content = ask(app, "data/runs", method="POST")
+    assert told["status"] == "405 Method Not Allowed"
+    assert json.loads(content) == {"error": "only GET is answered, got POST"}
+
+
+def test_a_bug_of_ours_is_said(app, monkeypatch, caplog):
+    monkeypatch.setitem(ANSWERS, "runs", lambda *_: 1 // 0)
+    told, content = ask(app, "data/runs")
+    assert told["status"] == "500 Internal Server Error"
+    assert json.loads(content) == {"error": "ZeroDivisionError: integer division or modulo by zero"}
+    assert "gradledger cannot answer data/runs" in caplog.text
+
+
+def test_a_run_that_is_still_being_read(app, monkeypatch):
+    def late(library, query):
+        raise TimeoutError("run 'a' is still being read")
+
+    monkeypatch.setitem(ANSWERS, "run", late)
+    assert ask(app, "data/run", "run=a")[0]["status"] == "503 Service Unavailable"
+
+
+def test_a_name_that_is_not_utf8(tmp_path):
+    log_run(os.fsencode(tmp_path).decode() + "/" + os.fsdecode(b"caf\xe9 <b>"), steps=5)
+    app = Application(library_of(tmp_path))
+    (row,) = json.loads(ask(app, "data/runs")[1])["runs"]
+    assert row["name"] == "caf\udce9 <b>"
+    assert ask(app, "data/run", "run=caf%E9%20%3Cb%3E")[0]["status"] == "200 OK"
+
+
+def test_flags(tmp_path):
+    log_run(tmp_path / "new" / "a", steps=300, diverges=True)
+    configuration = tmp_path / "audit.toml"
+    configuration.write_text('[tool.gradledger.audit]\nignore = ["GL304"]\n')
+    spec = f"name:{tmp_path}/new"
+    app = application(
+        "", SimpleNamespace(logdir_spec=spec, gradledger_memory_mb=3, gradledger_config=str(configuration))
+    )
+    while (answer := json.loads(ask(app, "data/runs")[1]))["reading"] or not answer["runs"]:
+        pass
+    assert answer["order"] == ["name/a"]
+    assert answer["memory"][1] == 3 << 20
+    assert "GL304" not in answer["runs"][0]["codes"]
+
+
+def test_a_configuration_that_is_wrong(tmp_path):
+    (tmp_path / "audit.toml").write_text('[tool.gradledger.audit]\nignore = ["GL999"]\n')
+    with pytest.raises(ConfigError, match="GL999"):
+        application("runs", SimpleNamespace(gradledger_config=str(tmp_path / "audit.toml")))

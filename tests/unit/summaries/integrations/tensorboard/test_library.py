@@ -1,0 +1,168 @@
+"""The library: it reads in the background, follows what grows, and keeps to its memory."""
+
+import shutil
+
+import numpy as np
+import pytest
+from plugin_runs import LAYERS, STEPS, library_of, log_run, log_steps, soon
+
+from summaries import SummaryWriter
+from summaries.auditing.config import Config
+from summaries.integrations.tensorboard.library import Library
+from summaries.integrations.tensorboard.places import Place
+
+POINTS = STEPS * (2 + 2 * len(LAYERS))
+
+
+def report(library, name):
+    return next(book for book in library.since(-1)[0] if book.name == name).told()
+
+
+def codes(library, name):
+    return {finding.code for finding in report(library, name).findings}
+
+
+def test_every_run_is_audited(tmp_path):
+    log_run(tmp_path / "fine")
+    log_run(tmp_path / "bad", diverges=True)
+    library = library_of(tmp_path)
+    assert sorted(library.names()) == ["bad", "fine"]
+    assert "GL304" in codes(library, "bad")
+    assert "GL304" not in codes(library, "fine")
+    assert library.failures == ()
+
+
+def test_nothing_is_read_before_it_is_started(tmp_path):
+    log_run(tmp_path / "a", steps=3)
+    library = Library([Place(str(tmp_path))], Config(), 1 << 30)
+    assert (library.version, library.names(), library.is_reading) == (0, [], True)
+
+
+def test_several_places_and_names_that_both_have(tmp_path):
+    for name in ("new/a", "old/a", "old/b"):
+        log_run(tmp_path / name, steps=3)
+    library = library_of(
+        Place(str(tmp_path / "new"), "new"), Place(str(tmp_path / "old")), Place(str(tmp_path / "old"))
+    )
+    again = [f"{tmp_path}/old/a", f"{tmp_path}/old/b"]
+    assert sorted(library.names()) == sorted(["new/a", "a", "b", *again])
+
+
+def test_a_run_grows(tmp_path):
+    rng = np.random.default_rng(0)
+    with SummaryWriter(tmp_path / "a") as writer:
+        log_steps(writer, rng, range(100))
+        writer.flush()
+        library = library_of(tmp_path)
+        before = library.version
+        assert report(library, "a").steps == (0, 99)
+        log_steps(writer, rng, range(100, 200))
+        writer.flush()
+        assert soon(lambda: report(library, "a").steps == (0, 199))
+    changed, gone = library.since(before)
+    assert [book.name for book in changed] == ["a"]
+    assert gone == []
+    book = library.book("a")
+    assert len(book.columns.run.scalars["train/loss"]) == 200
+    assert book.bytes == 2 * book.columns.bytes  # a run that grows has its columns twice
+
+
+def test_runs_come_and_go(tmp_path):
+    log_run(tmp_path / "a", steps=3)
+    library = library_of(tmp_path)
+    log_run(tmp_path / "b", steps=3)
+    assert soon(lambda: sorted(library.names()) == ["a", "b"])
+    before = library.version
+    shutil.rmtree(tmp_path / "a")
+    assert soon(lambda: library.names() == ["b"])
+    assert library.since(before)[1] == ["a"]
+    log_run(tmp_path / "a", steps=5)
+    assert soon(lambda: "a" in library.names())
+    assert library.since(before)[1] == []
+
+
+def test_a_place_that_is_not_there_yet(tmp_path):
+    library = library_of(tmp_path / "later")
+    assert (library.names(), library.failures) == ([], ())
+    log_run(tmp_path / "later" / "a", steps=3)
+    assert soon(lambda: library.names() == ["a"])
+
+
+def test_a_place_that_cannot_be_listed():
+    library = library_of("nowhere://bucket/runs")
+    (failure,) = library.failures
+    assert failure.path == "nowhere://bucket/runs"
+    assert failure.reason
+
+
+def test_columns_that_do_not_fit_are_let_go_and_read_again(tmp_path):
+    for name in ("a", "b", "c"):
+        log_run(tmp_path / name)
+    library = library_of(tmp_path, most_bytes=24 * POINTS * 3 // 2)
+    assert library.bytes == 24 * POINTS
+    for name in ("a", "b", "c", "a"):
+        assert len(library.book(name).columns.run.scalars["train/loss"]) == STEPS
+        assert soon(lambda: library.bytes <= library.most_bytes)
+    assert codes(library, "a") == codes(library, "b")
+
+
+def test_a_run_that_is_larger_than_the_memory_is_shown_alone(tmp_path):
+    for name in ("a", "b"):
+        log_run(tmp_path / name)
+    library = library_of(tmp_path, most_bytes=1)
+    assert len(library.book("a").columns.run.scalars["train/loss"]) == STEPS
+    assert library.bytes == 24 * POINTS
+
+
+def test_an_address(tmp_path):
+    pytest.importorskip("fsspec", reason="the extra `remote` is not installed")
+    address = f"memory://library/{tmp_path.name}"
+    log_run(f"{address}/a", steps=20)
+    library = library_of(address)
+    assert report(library, "a").steps == (0, 19)
+    log_run(f"{address}/b", steps=30)
+    assert soon(lambda: "b" in library.names() and report(library, "b") is not None)
+    assert len(library.book("b").columns.run.scalars["train/loss"]) == 30
+
+
+def test_what_is_not_there(tmp_path):
+    library = library_of(tmp_path)
+    with pytest.raises(LookupError, match=r"^\"there is no run 'a'\"$|^there is no run 'a'$"):
+        library.book("a")
+
+
+def test_what_cannot_be_read(tmp_path):
+    (tmp_path / "events.out.tfevents.1.host").symlink_to(tmp_path / "missing")
+    library = library_of(tmp_path)
+    with pytest.raises(OSError, match=r"^nothing of run '\.' can be read$"):
+        library.book(".")
+    assert report(library, ".").failures
+
+
+def test_ranks_are_judged_together_and_again_when_they_grow(tmp_path):
+    writers = [SummaryWriter(tmp_path / f"rank={rank}") for rank in range(3)]
+    library = library_of(tmp_path)
+    for steps, found in ((range(30), False), (range(30, 60), True), (range(60, 90), True)):
+        for rank, writer in enumerate(writers):
+            for step in steps:
+                rate = 0.2 if rank == 1 and step >= 40 else 0.1
+                writer.add_scalar("train/learning_rate", rate, step, 1.79e9 + step)
+            writer.flush()
+        last = steps[-1]
+        assert soon(lambda last=last: "rank=1" in library.names() and report(library, "rank=1").steps == (0, last))
+        assert soon(lambda found=found: ("GL611" in codes(library, "rank=1")) is found)
+    assert [finding.code for finding in report(library, "rank=1").findings].count("GL611") == 1
+    for writer in writers:
+        writer.close()
+
+
+def test_the_unfinished_end_of_a_file_is_told_when_nobody_writes_any_more(tmp_path, monkeypatch):
+    log_run(tmp_path / "a", steps=50)
+    (path,) = (tmp_path / "a").iterdir()
+    path.write_bytes(path.read_bytes()[:-3])
+    library = library_of(tmp_path)
+    now = "summaries.integrations.tensorboard.books.time.time"
+    monkeypatch.setattr(now, lambda: 1.79e9 + 49 + 3600)
+    assert "GL101" in codes(library, "a")
+    monkeypatch.setattr(now, lambda: 1.79e9 + 49 + 60)
+    assert "GL101" not in codes(library, "a")
