@@ -123,7 +123,8 @@ class Reduced(Mapping[str, ReducedTag]):
         return len(self._tags)
 
     def __repr__(self) -> str:
-        return f"Reduced({len(self.runs)} runs, {len(self)} tags: {', '.join(self.statistics)})"
+        counts = f"{counted(len(self.runs), 'run')}, {counted(len(self), 'tag')}"
+        return f"Reduced({counts}: {', '.join(self.statistics)})"
 
     @property
     def left_out(self) -> tuple[str, ...]:

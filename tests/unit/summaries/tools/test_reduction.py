@@ -101,6 +101,10 @@ def test_patterns_of_tags(logdir):
     assert list(reduce([logdir], "mean", tags=["a*", "only"])) == ["acc", "only"]
 
 
+def test_one_of_each_is_no_plural(logdir):
+    assert repr(reduce([logdir / "seed=0"], ["mean", "std"])) == "Reduced(1 run, 1 tag: mean, std)"
+
+
 def test_names_that_are_not_there(logdir):
     reduced = reduce([logdir], "mean")
     with pytest.raises(KeyError) as raised:
