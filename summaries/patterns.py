@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from fnmatch import translate
 from typing import TYPE_CHECKING
 
+from summaries.words import listed
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Patterns = str | Iterable[str] | None
     """One pattern or several; None matches every name."""
 
-__all__ = ["matcher", "several"]
+__all__ = ["demand_match", "matcher", "several"]
 
 
 def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
@@ -39,6 +41,34 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
         return lambda _: False
     compiled = re.compile("|".join(map(translate, given)))
     return lambda name: name in given or compiled.match(name) is not None
+
+
+def demand_match(noun: str, patterns: str | Iterable[str] | None, names: Iterable[str]) -> None:
+    """Raise an error if a pattern matches none of some names: it is misspelled, and "nothing found" would mislead.
+
+    Args:
+        noun: what the names are of: "tag" or "run".
+        patterns: one pattern or several; None demands nothing.
+        names: the names there are.
+
+    Raises:
+        LookupError: a pattern matches none of the names.
+
+    >>> demand_match("tag", ["loss*", "acuracy"], ["loss", "accuracy"])
+    Traceback (most recent call last):
+        ...
+    LookupError: no tag matches 'acuracy'; there are loss and accuracy
+    """
+    known = list(dict.fromkeys(names))
+    for pattern in several(patterns) or ():
+        if not any(map(matcher(pattern), known)):
+            raise LookupError(f"no {noun} matches {pattern!r}; {_there(known)}")
+
+
+def _there(known: list[str]) -> str:
+    if known == ["."]:
+        return "there is only '.', the place itself"
+    return f"there {'is' if len(known) == 1 else 'are'} {listed(known)}" if known else "there is none"
 
 
 def several(patterns: str | Iterable[str] | None) -> tuple[str, ...] | None:

@@ -56,12 +56,14 @@ def command(files: tuple[str, ...], full: bool, tags: tuple[str, ...], as_json: 
     """Print the events and faults of each file."""
     printing = console(sys.stdout)
     coloured = printing.color_system is not None
-    damaged = False
+    damaged = matched = False
     for given in files:
         path = ""
         for found in dump(given, tags or None, **access):
             if isinstance(found, Fault):
                 damaged |= found.kind in DAMAGE
+            else:
+                matched = True
             if as_json:
                 print(json.dumps(fault_as_dict(found) if isinstance(found, Fault) else event_as_dict(found, full=full)))
                 continue
@@ -70,6 +72,8 @@ def command(files: tuple[str, ...], full: bool, tags: tuple[str, ...], as_json: 
                 _print_line(printing, coloured, ((printable(path), "bold"),))
             for line in _lines(found, full=full):
                 _print_line(printing, coloured, line)
+    if tags and not matched:
+        raise LookupError(f"no tag matches {' or '.join(map(repr, tags))}")
     return int(damaged)
 
 

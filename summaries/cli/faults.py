@@ -1,4 +1,4 @@
-"""Faults of files, told beside what a command prints: a few of each run, because there may be thousands."""
+"""Faults of files, told beside what a command prints: a few of each run, because there may be thousands; and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from summaries.errors import Fault
 
-__all__ = ["tell_faults"]
+__all__ = ["error_text", "tell_faults"]
 
 _MOST = 5
 
@@ -23,3 +23,13 @@ def tell_faults(faults: Sequence[Fault]) -> None:
         print(f"gradledger: {printable(str(fault))}", file=sys.stderr)
     if len(faults) > _MOST:
         print(f"gradledger: {len(faults) - _MOST} more faults: `gradledger verify` lists them", file=sys.stderr)
+
+
+def error_text(error: Exception) -> str:
+    """What an error says, without the number that the operating system has for it.
+
+    >>> error_text(FileNotFoundError(2, "No such file or directory", "runs"))
+    "No such file or directory: 'runs'"
+    """
+    told = str(error)
+    return printable(told.removeprefix(f"[Errno {error.errno}] ") if isinstance(error, OSError) else told)

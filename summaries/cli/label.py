@@ -11,6 +11,7 @@ from summaries.cli.options import access_options, examples
 from summaries.reading.annotations import LABELS
 from summaries.terminal import printable
 from summaries.tools import label
+from summaries.tools.annotating import check_run
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access
@@ -21,13 +22,19 @@ __all__ = ["command"]
 @click.command(
     help="Say that RUNS are good or bad; none takes it back. The label is added to each run as a text in a new event "
     "file: compare reads it, and TensorBoard shows it.",
-    epilog=examples("gradledger label runs/a good", "gradledger label runs/b runs/c bad"),
+    epilog=examples(
+        "gradledger label runs/a good",
+        "gradledger label runs/b runs/c bad",
+        status="0 if all RUNS were labelled, 2 if it failed.",
+    ),
 )
 @click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)
 @click.argument("label_", metavar="|".join(LABELS), type=click.Choice(LABELS))
 @access_options
 def command(runs: tuple[str, ...], label_: str, access: Access) -> int:
     """Label each run."""
+    for run in runs:  # all or none: before anything is written
+        check_run(run, **access)
     for run in runs:
         label(run, label_, **access)
         print(f"{printable(run)}: {label_}")

@@ -15,7 +15,7 @@ from summaries.cli.formats import duration_text, kinds_text, size_text, step_tex
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.terminal import console, printable, progress_bar
 from summaries.tools.dumping import fault_as_dict
-from summaries.tools.listing import Listing, ls
+from summaries.tools.listing import Listing, demand_runs, ls
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def command(
     """List the runs, and print them."""
     with progress_bar(None) as on_run:
         found = ls(*places, runs=runs or None, tags=tags or None, quick=quick, on_run=on_run, **access)
+    if not found:
+        demand_runs(places, runs or None, **access)
     if sort != "name":
         found.sort(key=_SORTS[sort])
     if as_json:
@@ -85,9 +87,6 @@ def as_dict(found: Listing) -> dict[str, Any]:
 
 
 def _print(console: Console, found: Sequence[Listing], places: tuple[str, ...], *, long: bool, quick: bool) -> None:
-    if not found:
-        print("no run matches", file=sys.stderr)
-        return
     # On a terminal there is little room, and one place would be the same in all names.
     short = is_bounded(console) and len(places) == 1 and all(one.run != "." for one in found)
     runs = Column("run", [printable(one.run if short else one.path) for one in found], shrinks=24)

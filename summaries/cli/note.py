@@ -20,7 +20,10 @@ __all__ = ["command"]
 @click.command(
     help="Write down TEXT, which may be Markdown, about a STEP of a RUN. It is added as a text in a new event file, "
     "which TensorBoard shows.",
-    epilog=examples("gradledger note runs/a 12000 'learning rate lowered by hand'"),
+    epilog=examples(
+        "gradledger note runs/a 12000 'learning rate lowered by hand'",
+        status="0 if the note was added, 2 if it failed.",
+    ),
 )
 @click.argument("run", shell_complete=complete_runs)
 @click.argument("step", type=int)

@@ -16,7 +16,7 @@ import click
 from click.shell_completion import CompletionItem, shell_complete
 
 from summaries.cli.completion import COMPLETE
-from summaries.terminal import printable
+from summaries.cli.faults import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except (OSError, ImportError, LookupError, ValueError) as error:
-        print(f"gradledger: {printable(str(error))}", file=sys.stderr)
+        print(f"gradledger: {error_text(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("gradledger: interrupted", file=sys.stderr)

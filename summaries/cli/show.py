@@ -30,9 +30,10 @@ from summaries.cli.formats import (
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
 from summaries.cli.plot import MARKS, STYLES, Curve, plot, smoothed
 from summaries.errors import FormatError
+from summaries.reading.annotations import ANNOTATIONS
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
-from summaries.tools.listing import DAMAGE
+from summaries.tools.listing import DAMAGE, demand_runs
 from summaries.tools.readable import read_places
 from summaries.tools.showing import TagStatistics, show
 from summaries.words import counted
@@ -143,6 +144,8 @@ def command(
             if run is not None:
                 status = max(status, int(any(fault.kind in DAMAGE for fault in run.faults)))
                 shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
+    if not shown and not status:
+        demand_runs(places, runs or None, **access)
     if shown and tags and not any(one.statistics for one in shown):
         every = [run for _, run, _ in read_places(places, runs or None, **access) if run is not None]
         known = dict.fromkeys(found.tag for run in every for found in show(run))
@@ -151,11 +154,9 @@ def command(
     shown = [replace(one, name=printable(name)) for one, name in zip(shown, names, strict=True)]
     if as_json:
         print(json.dumps([_as_dict(one) for one in shown], indent=1))
-    elif shown:
+    else:
         options = _Options(latest, log, smooth, height, full, not no_plot)
         _print(console(sys.stdout), shown, options, chosen=bool(tags))
-    else:
-        print("no run matches", file=sys.stderr)
     return status
 
 
@@ -196,8 +197,9 @@ def _print_head(console: Console, shown: _Shown) -> None:
     run, found = shown.run, shown.statistics
     console.print(Text(printable(shown.path), "bold"), soft_wrap=True)
     if found:
-        first, last = min(one.steps[0] for one in found), max(one.steps[1] for one in found)
-        began, ended = min(one.wall_times[0] for one in found), max(one.wall_times[1] for one in found)
+        measured = [one for one in found if one.tag not in ANNOTATIONS] or found
+        first, last = min(one.steps[0] for one in measured), max(one.steps[1] for one in measured)
+        began, ended = min(one.wall_times[0] for one in measured), max(one.wall_times[1] for one in measured)
         kinds: dict[str, int] = {}
         for one in found:
             kinds[one.kind] = kinds.get(one.kind, 0) + 1

@@ -15,12 +15,14 @@ from rich.text import Text
 from summaries.auditing.curves import averages
 from summaries.cli.candidates import complete_runs
 from summaries.cli.columns import Column, lines_of, told_apart
+from summaries.cli.faults import error_text
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
+from summaries.patterns import demand_match, matcher
 from summaries.storage.files import remembering
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
 from summaries.tools.described import plain_number
-from summaries.tools.listing import DAMAGE
+from summaries.tools.listing import DAMAGE, demand_runs
 from summaries.tools.tailing import Point, Tailed
 
 if TYPE_CHECKING:
@@ -84,7 +86,10 @@ def command(
 
     def tell(trouble: Fault | OSError) -> None:
         nonlocal status
-        print(f"gradledger: {printable(str(trouble))}", file=sys.stderr)
+        print(
+            f"gradledger: {error_text(trouble) if isinstance(trouble, OSError) else printable(str(trouble))}",
+            file=sys.stderr,
+        )
         if isinstance(trouble, OSError):
             status = 2
         elif trouble.kind in DAMAGE:
@@ -101,6 +106,8 @@ def command(
             if follow and printing.is_terminal and not (lines or as_json):
                 _live(printing, tailed)
             _print(tailed.look(count), as_json=as_json)
+            if not (follow or status):
+                _demand(tailed, given, runs, tags, access)
             while follow:
                 sys.stdout.flush()
                 time.sleep(tailed.pause_secs)
@@ -110,6 +117,17 @@ def command(
                 raise
             return _INTERRUPTED
     return status
+
+
+def _demand(
+    tailed: Tailed, places: Sequence[str], runs: tuple[str, ...], tags: tuple[str, ...], access: Access
+) -> None:
+    """Raise an error if no run, or no tag of the runs, is meant; with --follow, they may come later."""
+    if not tailed.runs:
+        demand_runs(places, runs or None, **access)
+    names = [tag for run in tailed.runs.values() for tag in run.tags]
+    if tags and not any(map(matcher(tags), names)):
+        demand_match("tag", tags, names)
 
 
 def _print(points: Sequence[Point], *, as_json: bool) -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries.cli.candidates import complete_runs
+from summaries.cli.faults import error_text
 from summaries.cli.options import access_options, examples, executor_option
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
+from summaries.terminal import printable
 from summaries.tools.verifying import verdicts
 from summaries.words import counted
 
@@ -50,7 +52,7 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
         if isinstance(error, UnreachableError):
             unreached.append(error)
         else:
-            print(f"gradledger: {error}", file=sys.stderr)
+            print(f"gradledger: {error_text(error)}", file=sys.stderr)
 
     for given in paths:
         try:
@@ -64,7 +66,7 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
             fails(error)
     if unreached:
         others = f"; {len(unreached) - 1} more not read" if len(unreached) > 1 else ""
-        print(f"gradledger: {unreached[0]}{others}", file=sys.stderr)
+        print(f"gradledger: {error_text(unreached[0])}{others}", file=sys.stderr)
     return 2 if failed else int(damaged)
 
 
@@ -73,6 +75,6 @@ def _print(verdict: Verdict, *, as_json: bool) -> None:
         known = {"damaged": verdict.damaged, "is_event_file": verdict.is_event_file}
         print(json.dumps({**asdict(verdict), **known}))
         return
-    print(f"{verdict.path}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
+    print(f"{printable(verdict.path)}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
     for fault in verdict.faults:
-        print(f"  {fault}")
+        print(f"  {printable(str(fault))}")

@@ -11,10 +11,13 @@ if TYPE_CHECKING:
 
     from summaries.reading.run import Run
 
-__all__ = ["LABELS", "LABEL_TAG", "NOTE_TAG", "Note", "label_of", "notes_of"]
+__all__ = ["ANNOTATIONS", "LABELS", "LABEL_TAG", "NOTE_TAG", "Note", "label_of", "notes_of"]
 
 LABEL_TAG, NOTE_TAG = "gradledger/label", "gradledger/note"
 """The tags, without the `/text_summary` that the text dashboard's have at their end."""
+
+ANNOTATIONS = frozenset(f"{tag}/text_summary" for tag in (LABEL_TAG, NOTE_TAG))
+"""The whole tags. When these were written says nothing about when the run took place."""
 
 LABELS = ("good", "bad", "none")
 """The labels; the last one takes back what was said before."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import Access
 
+<<<<<<< HEAD
 __all__ = ["named", "new_directory", "new_file", "remove_leftovers"]
 
 
@@ -37,6 +38,9 @@ def named(target: str | os.PathLike[str]) -> str:
     if not path:
         raise ValueError("the output must have a name, got ''")
     return path
+=======
+__all__ = ["new_directory", "new_file", "refuse_inside", "remove_leftovers"]
+>>>>>>> w30-eyes1
 
 
 @contextmanager
@@ -132,6 +136,29 @@ def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def refuse_inside(originals: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str]) -> None:
+    """Raise an error if new runs would be written into an original: they would be among its runs from then on.
+
+    Args:
+        originals: directories, or files; paths or addresses.
+        target: the new directory.
+
+    Raises:
+        ValueError: the target is below an original.
+    """
+    target = os.fspath(target)
+    place = _resolved(target)
+    for given in originals:
+        original = os.fspath(given)
+        if place.startswith(_resolved(original).rstrip("/" + os.sep) + ("/" if is_remote(original) else os.sep)):
+            shown, inside = without_credentials(original), without_credentials(target)
+            raise ValueError(f"the output must be outside of {shown}, which it is made from, got {inside}")
+
+
+def _resolved(path: str) -> str:
+    return path if is_remote(path) else os.path.realpath(path)
 
 
 def remove_leftovers(directory: str, names: Iterable[str]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from summaries.errors import Fault
     from summaries.storage.files import Access
 
-__all__ = ["label", "note"]
+__all__ = ["check_run", "label", "note"]
 
 _NOTE_SUFFIX = ".note"  # of the names of files with notes
 _STEPS = 1 << 63
@@ -55,7 +55,7 @@ def label(run: str | os.PathLike[str], label: str, **access: Unpack[Access]) -> 
     """
     if label not in LABELS:
         raise ValueError(f"a label must be {', '.join(LABELS[:-1])} or {LABELS[-1]}, got {label!r}")
-    _check(run, **access)
+    check_run(run, **access)
     return _write(run, ".label", [(0, text(LABEL_TAG, label))], **access)
 
 
@@ -93,15 +93,20 @@ def note(run: str | os.PathLike[str], step: int, words: str, **access: Unpack[Ac
         raise ValueError(f"step must be at least 0 and below 2**63, got {step}")
     if not words.strip():
         raise ValueError("a note must have words, got none")
-    _check(run, **access)
+    check_run(run, **access)
     notes = _notes(run, **access)
     said = notes.get(step)
     notes[step] = text(NOTE_TAG, f"{_words(said)}\n\n{words}" if said else words)
     return _write(run, _NOTE_SUFFIX, [(at, notes[at]) for at in sorted(notes) if at >= step], **access)
 
 
-def _check(run: str | os.PathLike[str], **access: Unpack[Access]) -> None:
-    """Raise an error if this is not a run's directory."""
+def check_run(run: str | os.PathLike[str], **access: Unpack[Access]) -> None:
+    """Raise an error if this is not a run's directory.
+
+    Raises:
+        FileNotFoundError: there is no such run.
+        NotADirectoryError: it is a file.
+    """
     path = os.fspath(run)
     if [file.path for file in run_files(path, **access)] == [path]:
         raise NotADirectoryError(f"a run must be a directory, to which an event file is added, got the file {path}")

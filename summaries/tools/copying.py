@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from summaries.errors import Fault, FaultKind
-from summaries.patterns import matcher
+from summaries.patterns import demand_match, matcher, several
 from summaries.reading.fast import use_fast
 from summaries.reading.indexed import indexer
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
-from summaries.storage.outputs import new_directory
+from summaries.storage.outputs import new_directory, refuse_inside
 from summaries.tools.rewriting import Rewriter
-from summaries.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -123,10 +122,11 @@ def copied(
         FileNotFoundError: there is no such path, or no event file below it.
         FileExistsError: there is something at the output already.
         LookupError: no run matches a pattern.
-        ValueError: there is nothing to write.
+        ValueError: the output is inside of the directory; there is nothing to write.
         OSError: a file cannot be read or written.
     """
     chosen = chosen_runs(path, runs, **access)
+    refuse_inside([path], output)
     size = sum(file.size for files in chosen.values() for file in files)
     tally = Tally()
     with new_directory(output, **access) as directory:
@@ -153,11 +153,9 @@ def chosen_runs(
         LookupError: no run matches a pattern.
     """
     found = run_directories(path, lone=".", **access)
-    patterns = [runs] if isinstance(runs, str) else runs
-    for pattern in patterns or ():
-        if not any(map(matcher(pattern), found)):
-            raise LookupError(f"no run matches {pattern!r}; there are {listed(list(found))}")
-    wanted = matcher(None if patterns is None else list(patterns))
+    patterns = several(runs)
+    demand_match("run", patterns, found)
+    wanted = matcher(patterns)
     return {name: files for name, files in found.items() if wanted(name)}
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summaries.errors import FormatError
-from summaries.patterns import matcher
+from summaries.patterns import demand_match, matcher, several
 from summaries.reading.run import Run
 from summaries.tools.exporting.runs import RunsBelow
 from summaries.tools.listing import KINDS
@@ -158,6 +159,7 @@ def diff(
 
     Raises:
         ValueError: a tolerance is negative or not a number.
+        LookupError: a pattern matches no run, or no tag of the runs that both have.
         FileNotFoundError: a path does not exist, or has no event file.
         OSError: a file cannot be read.
 
@@ -175,7 +177,9 @@ def diff(
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:
             raise ValueError(f"{name} must be at least 0, got {tolerance}")
+    runs, tags = several(runs), several(tags)
     both = _runs(a, tags, access), _runs(b, tags, access)
+    demand_match("run", runs, chain(*both))
     wanted, chosen = matcher(tags), matcher(runs)
     if len(both[0]) == len(both[1]) == 1:
         pairs = {".": (*both[0], *both[1])}
@@ -189,6 +193,11 @@ def diff(
         if on_run is not None:
             on_run(name, (first_run, second_run))
         found[name] = _run_diff(first_run, second_run, wanted, (rtol, atol), common_steps=common_steps)
+    compared = {tag for run in found.values() for tag in (*(one.tag for one in run.tags), *chain(*run.only))}
+    if found and not all(any(map(matcher(pattern), compared)) for pattern in tags or ()):
+        whole = _runs(a, None, access), _runs(b, None, access)  # with the tags that were not read
+        every = (place[name] for pair in pairs.values() for place, name in zip(whole, pair, strict=True))
+        demand_match("tag", tags, chain.from_iterable(map(_tags_with_values, every)))
     return Diff(found, only)
 
 

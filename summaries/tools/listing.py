@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import FaultKind
+<<<<<<< HEAD
 from summaries.patterns import matcher, several
+=======
+from summaries.patterns import demand_match, matcher
+from summaries.reading.annotations import ANNOTATIONS
+>>>>>>> w30-eyes1
 from summaries.reading.fast import use_fast
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
@@ -19,7 +24,7 @@ from summaries.storage.protocols import expecting
 from summaries.tools.readable import path_of, read_readable, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
     from numpy.typing import NDArray
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["DAMAGE", "KINDS", "Listing", "ls"]
+__all__ = ["DAMAGE", "KINDS", "Listing", "demand_runs", "ls"]
 
 KINDS = ("scalars", "histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
 """The attributes of `Run` that map tags to values."""
@@ -54,8 +59,9 @@ class Listing:
         records: number of whole records; None if nothing was read, as for the attributes below.
         tags: kind, such as "scalars" or "images" → number of tags; kinds without tags are left out.
         points: number of values, of all kinds.
-        steps: the lowest and the highest step; None if there is no value.
+        steps: the lowest and the highest step; None if there is no value. Labels and notes do not count.
         wall_times: the first and the last time of a value, in seconds since the epoch; None if there is no value.
+            Labels and notes do not count.
         faults: everything that is wrong in the files.
         failures: for each file that cannot be read, its path and the reason.
     """
@@ -129,6 +135,20 @@ def ls(
     return found
 
 
+def demand_runs(places: Iterable[str | os.PathLike[str]], runs: Patterns, **access: Unpack[Access]) -> None:
+    """Raise an error if a pattern matches none of the runs in some places.
+
+    Args:
+        places: as in `ls`.
+        runs: patterns of the names of runs.
+        **access: as in `ls`.
+
+    Raises:
+        LookupError: a pattern matches no run.
+    """
+    demand_match("run", runs, (found.run for found in ls(*places, quick=True, **access)))
+
+
 def _listings(
     runs: Mapping[str, list[StoredFile]], place: str, tags: tuple[str, ...] | None, *, quick: bool
 ) -> Iterator[Listing]:
@@ -162,8 +182,9 @@ def _listing(
     if run is None:
         return Listing(name, path, len(files), size, failures=failures)
     counts, values = _values(run, matcher(tags))
-    spans = [_span(one.step) for one in values]
-    times = [span for one in values if (span := _finite_span(one.wall_time)) is not None]
+    measured = [one for one in values if one.tag not in ANNOTATIONS]
+    spans = [_span(one.step) for one in measured]
+    times = [span for one in measured if (span := _finite_span(one.wall_time)) is not None]
     return Listing(
         name,
         path,

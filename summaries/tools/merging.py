@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from summaries.errors import Fault
 from summaries.storage.logdir import run_files
-from summaries.storage.names import whole_name
-from summaries.storage.outputs import new_directory
+from summaries.storage.names import is_remote, whole_name
+from summaries.storage.outputs import new_directory, refuse_inside
 from summaries.tools.copying import Tally, copy_file, indexer_for
 from summaries.tools.rewriting import Edit, Rewriter
 from summaries.tools.superseding import Latest
@@ -50,7 +50,7 @@ def merge(
     Raises:
         FileNotFoundError: there is no such run.
         FileExistsError: there is something at the output already.
-        ValueError: there is nothing to write.
+        ValueError: a file is given twice, such as by a link; the output is inside of a run; there is nothing to write.
         OSError: a file cannot be read or written.
 
     >>> import tempfile
@@ -66,7 +66,11 @@ def merge(
     >>> read_run(os.path.join(place, "whole")).scalars["loss"].step
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
-    files = _in_order([run_files(path, **access) for path in paths])
+    given = list(paths)
+    runs = [run_files(path, **access) for path in given]
+    _refuse_twice(runs)
+    refuse_inside(given, output)
+    files = _in_order(runs)
     tally = Tally()
     source = indexer_for(sum(file.size for file in files))
     with new_directory(output, **access) as directory:
@@ -88,6 +92,17 @@ def merge(
                 on_file(file.path)
         tally.add(".", rewriter)
         return tally.result(output)
+
+
+def _refuse_twice(runs: list[list[StoredFile]]) -> None:
+    """Raise an error if a file is in two of the runs: each of its values would be there twice."""
+    paths = [file.path for files in runs for file in files]
+    seen: dict[str, str] = {}
+    for path in paths:
+        place = path if is_remote(path) else os.path.realpath(path)
+        if place in seen:
+            raise ValueError(f"each run must be given once, got {seen[place]} and again {path}")
+        seen[place] = path
 
 
 def _in_order(runs: list[list[StoredFile]]) -> list[StoredFile]:

@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said(capsys):
     main(["audit", "runs", "--select", ""])
     assert capsys.readouterr().err.startswith("gradledger: select: unknown code ''; there are GL101, ")
     main(["audit", "runs", "--output", "runs"])
-    assert capsys.readouterr() == ("", "gradledger: [Errno 21] Is a directory: 'runs'\n")
+    assert capsys.readouterr() == ("", "gradledger: Is a directory: 'runs'\n")
 
 
 def test_what_many_tags_show_is_told_once(tmp_path, capsys, monkeypatch):

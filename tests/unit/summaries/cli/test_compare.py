@@ -51,7 +51,7 @@ def test_an_address(capsys, tmp_path):
         (["runs", "--by", "lr,x"], "no run states the hyperparameter 'x'; there are lr, bs"),
         (["runs", "--metric", "acc"], "no run has the metric 'acc'"),
         (["runs", "--jobs", "0"], "jobs must be at least 1, got 0"),
-        (["runs", "--table", "no.csv"], "[Errno 2] No such file or directory: 'no.csv'"),
+        (["runs", "--table", "no.csv"], "No such file or directory: 'no.csv'"),
     ],
 )
 @pytest.mark.usefixtures("sweep")

@@ -95,7 +95,8 @@ def test_options_reach_the_comparison(compared):
     assert compared(WHOLE, longer, "--common-steps", "--rtol", "0.05")[0] == 0
     assert compared(WHOLE, longer, "--common-steps", "--atol", "0.2")[0] == 0
     assert compared(WHOLE, longer, "--common-steps")[0] == 1
-    assert compared(WHOLE, longer, "--tags", "nothing")[0] == 0
+    assert compared(WHOLE, longer + losses([1.0], "x"), "--tags", "x")[0] == 1
+    assert compared(WHOLE, longer, "--tags", "nothing") == (2, "")
 
 
 def test_json(compared):

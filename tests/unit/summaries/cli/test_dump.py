@@ -45,6 +45,12 @@ def test_other_kinds_in_a_line_each(file, capsys):
     ]
 
 
+def test_no_tag_matches(file, capsys):
+    file.write_bytes(WHOLE)
+    assert main(["dump", NAME, "--tags", "los", "--tags", "x"]) == 2
+    assert capsys.readouterr() == ("", "gradledger: no tag matches 'los' or 'x'\n")
+
+
 def test_json_lines(file, capsys):
     file.write_bytes(ODD_RUNS["damaged"])
     assert main(["dump", NAME, "--json"]) == 1
@@ -55,8 +61,8 @@ def test_json_lines(file, capsys):
 
 def test_several_files_are_told_apart(file, capsys):
     file.write_bytes(WHOLE)
-    assert main(["dump", NAME, NAME, "--tags", "nothing"]) == 0
-    assert capsys.readouterr().out == ""
+    assert main(["dump", NAME, NAME, "--tags", "lo*"]) == 0
+    assert capsys.readouterr().out.splitlines().count(NAME) == 2
     main(["dump", NAME, NAME])
     assert capsys.readouterr().out.splitlines().count(NAME) == 2
 

@@ -97,8 +97,9 @@ def test_quick_finds_no_damage(place, capsys):
 
 
 def test_no_run_matches(place, capsys):
-    assert main(["ls", place, "--runs", "nothing"]) == 0
-    assert capsys.readouterr() == ("", "no run matches\n")
+    for command in ("ls", "show", "tail"):
+        assert main([command, place, "--runs", "nothing"]) == 2
+        assert capsys.readouterr() == ("", "gradledger: no run matches 'nothing'; there are a9, a10 and b\n")
 
 
 def test_the_current_directory(place, capsys, monkeypatch):

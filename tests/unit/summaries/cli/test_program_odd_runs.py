@@ -88,7 +88,7 @@ def test_all_of_them_with_one_that_cannot_be_read(command, ran):
 def test_one_that_cannot_be_read(command, ran):
     *_, unreadable = write_odd_runs("odd")
     status, _, err = ran(command, unreadable)
-    assert (status, err) == (2, f"gradledger: [Errno 2] No such file or directory: '{unreadable}/{NAME}'\n")
+    assert (status, err) == (2, f"gradledger: No such file or directory: '{unreadable}/{NAME}'\n")
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.relative_to(ROOT / "tests/golden").as_posix())

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 
 import pytest
 
@@ -32,7 +33,7 @@ HEALTHY = [
     (["rename", "runs/a", "loss*", "train/loss*", "grad/*", "g/*"], "out: 21 events\n"),
     (["rename", "runs/a", "-E", "^l(.*)", r"L\1"], "out: 21 events\n"),
     (["rename", "runs/a/x.tfevents", "loss", "l"], "out: 21 events\n"),
-    (["merge", "runs/a", "runs/a"], "out: 42 events\n"),
+    (["merge", "runs/a", "more"], "out: 42 events\n"),
     (["merge", "--latest", "runs/a"], "out: 11 events; 10 values left out\n"),
     (["repair", "runs/a"], "out: 21 events\nnothing was lost\n"),
 ]
@@ -40,6 +41,7 @@ HEALTHY = [
 
 @pytest.mark.parametrize(("arguments", "out"), HEALTHY, ids=lambda value: " ".join(value) if value is list else None)
 def test_healthy(capsys, arguments, out):
+    shutil.copytree("runs/a", "more")
     assert main([*arguments, "-o", "out"]) == 0
     assert capsys.readouterr() == (out, "")
     assert all(run.faults == () for run in read_logdir("out").values())
@@ -87,6 +89,10 @@ MISTAKES = [
     (["rename", "runs/a"], "Say what to rename: OLD NEW for tags, or --run OLD NEW for runs."),
     (["drop", "runs/a", "--tags", "x"], "gradledger: no tag matches 'x'; there are loss and grad/a"),
     (["merge", "nowhere"], "gradledger: no such file or directory: nowhere"),
+    (
+        ["merge", "runs/a", "./runs/a"],
+        "gradledger: each run must be given once, got runs/a/x.tfevents and again ./runs/a/x.tfevents",
+    ),
 ]
 
 
@@ -95,6 +101,16 @@ def test_mistakes(capsys, arguments, message):
     assert main([*arguments, "-o", "out"]) == 2
     assert capsys.readouterr().err.splitlines()[-1].removeprefix("Error: ") == message
     assert os.listdir() == ["runs"]
+
+
+def test_output_inside_of_the_input(capsys):
+    """The next command would take the copies for runs of the input."""
+    assert main(["repair", "runs", "-o", "runs/mended"]) == 2
+    assert capsys.readouterr().err == (
+        "gradledger: the output must be outside of runs, which it is made from, got runs/mended\n"
+    )
+    assert sorted(os.listdir("runs")) == ["a", "b"]
+    assert main(["keep", "runs/a", "-o", "runs/ab", "--tags", "loss"]) == 0
 
 
 def test_there_must_be_a_place_to_write_to(capsys):
@@ -110,6 +126,11 @@ def test_labels_and_notes(capsys):
     assert main(["audit", "runs/a"]) == 0
     assert "\n.  (labelled good)\n  your note at step 7: **words**\n" in capsys.readouterr().out
     assert main(["label", "runs/a", "best"]) == 2
+    capsys.readouterr()
+    files = os.listdir("runs/a")
+    assert main(["label", "runs/a", "runs/nowhere", "bad"]) == 2  # all runs are labelled, or none
+    assert capsys.readouterr() == ("", "gradledger: no such file or directory: runs/nowhere\n")
+    assert os.listdir("runs/a") == files
     assert main(["note", "runs/a", "-1", "x"]) == 2
 
 
@@ -119,6 +140,9 @@ def test_names_that_a_terminal_would_obey(capsys, place):
     assert main(["keep", "odd\x1b[31m", "-o", "out\x1b[31m"]) == 2
     assert main(["keep", "odd\x1b[31m", "-o", "out\x1b[31m", "--tags", "*"]) == 0
     assert main(["label", "odd\x1b[31m", "good"]) == 0
+    assert main(["verify", "odd\x1b[31m"]) == 0
+    (place / "odd\x1b[31m" / "y.tfevents").write_bytes(b"no record in here")
+    assert main(["verify", "odd\x1b[31m"]) == 2
     assert "\x1b" not in "".join(capsys.readouterr())
 
 

@@ -36,6 +36,16 @@ def test_a_row_of_statistics(shown):
     assert cells(printed, "loss")[:6] == ["loss", "3", "2", "3", "1", "1"]
 
 
+def test_the_head_tells_when_a_run_took_place_and_not_when_it_was_labelled(shown, capsys):
+    shown({"run": losses([2.0, 1.0], first=10)})
+    assert main(["label", "run", "good"]) == 0
+    capsys.readouterr()
+    assert main(["show", "run", "--no-plot"]) == 0
+    printed = capsys.readouterr().out
+    assert "\n  steps 10 to 11, 1 scalar, 1 text, 2 files, " in printed
+    assert ", took 1s\n" in printed
+
+
 def test_what_is_odd_is_told(shown):
     odd = VERSION + losses([1.0, float("nan"), float("inf"), 2.0]) + losses([3.0], first=2)
     printed = shown({"run": odd}, "--no-plot").out

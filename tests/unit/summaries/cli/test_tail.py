@@ -39,6 +39,12 @@ def test_lines(run, capsys):
     ]
 
 
+def test_no_tag_matches(run, capsys):
+    assert main(["tail", "a", "--tags", "los"]) == 2
+    assert capsys.readouterr() == ("", "gradledger: no tag matches 'los'; there is loss\n")
+    assert main(["tail", "a", "--tags", "los*", "-n", "0"]) == 0
+
+
 def test_other_kinds(run, capsys):
     run.write_bytes(ODD_RUNS["other kinds"])
     main(["tail", "a", "--tags", "grid"])

@@ -9,7 +9,7 @@ import time
 import fsspec
 import pytest
 
-from summaries.storage.outputs import new_directory, new_file, remove_leftovers
+from summaries.storage.outputs import new_directory, new_file, refuse_inside, remove_leftovers
 
 
 def write(directory, name, text):
@@ -197,3 +197,30 @@ def test_a_kill_leaves_all_or_nothing(tmp_path, delay):
         assert len(os.listdir(target)) == 300
     else:
         assert all(name.startswith(".gradledger.") and name.endswith(".tmp") for name in os.listdir(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("original", "target", "inside"),
+    [
+        ("runs", "runs/new", True),
+        ("runs", "runs", False),  # refused because it has contents
+        ("runs", "runs2", False),
+        ("runs/a", "runs/b", False),
+        (".", "new", True),
+        ("link", "runs/new", True),
+        ("runs", "link/new", True),
+        ("s3://bucket/runs/", "s3://bucket/runs/new", True),
+        ("s3://bucket/runs", "s3://bucket/runs2", False),
+        ("runs", "s3://bucket/runs/new", False),
+    ],
+)
+def test_output_inside_of_an_original(original, target, inside, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.makedirs("runs/a")
+    os.symlink("runs", "link")
+    if not inside:
+        refuse_inside([original], target)
+        return
+    with pytest.raises(ValueError, match="outside") as caught:
+        refuse_inside(["other", original], target)
+    assert caught.value.args == (f"the output must be outside of {original}, which it is made from, got {target}",)

@@ -127,6 +127,23 @@ def test_directories_by_the_names_of_their_runs(tmp_path):
     assert not diff(tmp_path / "a", tmp_path / "b", runs="y").different
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tags": "los"}, "no tag matches 'los'; there is loss"),
+        ({"tags": ["loss", "acc*"]}, "no tag matches 'acc*'; there is loss"),
+        ({"runs": "c"}, "no run matches 'c'; there are a and b"),
+    ],
+)
+def test_a_pattern_that_matches_nothing_is_not_the_same(options, message, tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / NAME).write_bytes(WHOLE)
+    with pytest.raises(LookupError) as caught:
+        diff(tmp_path, tmp_path, **options)
+    assert caught.value.args == (message,)
+
+
 def test_runs_that_were_read(tmp_path):
     (tmp_path / NAME).write_bytes(WHOLE)
     told = []

@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from odd_runs import NAME, ODD_RUNS, WHOLE, write_odd_runs
+from odd_runs import NAME, ODD_RUNS, WHOLE, losses, write_odd_runs
 
-from summaries.tools import ls
+from summaries.tools import label, ls, note
 
 EXPECTED = {  # records, tags by kind, values, steps, damaged
     "empty": (0, {}, 0, None, False),
@@ -80,6 +80,16 @@ def test_runs_and_tags_are_chosen_by_patterns(tmp_path):
     assert [one.run for one in ls(tmp_path, runs=["huge*", "zeros"])] == ["huge steps", "huge values", "zeros"]
     [found] = ls(tmp_path, runs="other kinds", tags=["w*", "g*"])
     assert (found.tags, found.points) == ({"histograms": 1, "tensors": 1}, 2)
+
+
+def test_labels_and_notes_say_nothing_about_when_a_run_took_place(tmp_path):
+    (tmp_path / NAME).write_bytes(losses([2.0, 1.0], first=10))
+    [before] = ls(tmp_path)
+    label(tmp_path, "good")
+    note(tmp_path, 99, "words")
+    [found] = ls(tmp_path)
+    assert (found.points, found.tags) == (4, {"scalars": 1, "texts": 2})
+    assert (found.steps, found.wall_times) == (before.steps, before.wall_times) == ((10, 11), before.wall_times)
 
 
 def test_several_places_and_a_callback(tmp_path):

@@ -88,3 +88,25 @@ def test_nothing_to_write(tmp_path):
         f" - at {tmp_path / 'a.tfevents'}, record 0, offset 0 (0 bytes)"
     )
     assert os.listdir(tmp_path) == ["a.tfevents"]
+
+
+def test_a_run_that_is_given_twice(tmp_path):
+    """All of its values would be there twice."""
+    path = run(tmp_path, "a", 1000.0, range(3))
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    for again in (tmp_path / "a", tmp_path / "link", path):
+        with pytest.raises(ValueError, match="each run must be given once") as caught:
+            merge([tmp_path / "a", again], tmp_path / "out")
+        other = again if again == path else again / path.name
+        assert caught.value.args == (f"each run must be given once, got {path} and again {other}",)
+    assert not (tmp_path / "out").exists()
+
+
+def test_output_inside_of_a_run(tmp_path):
+    run(tmp_path, "a", 1000.0, range(3))
+    with pytest.raises(ValueError, match="outside") as caught:
+        merge([tmp_path / "a"], tmp_path / "a" / "whole")
+    assert caught.value.args == (
+        f"the output must be outside of {tmp_path}/a, which it is made from, got {tmp_path}/a/whole",
+    )
+    assert len(list((tmp_path / "a").iterdir())) == 1

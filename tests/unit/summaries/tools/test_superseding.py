@@ -89,4 +89,4 @@ def test_a_value_without_a_summary_event(tmp_path):
     (tmp_path / "x.tfevents").write_bytes(
         frame(Event(summary=Summary()).SerializeToString()) + encode_scalar("a", 1, 1.0, 2.0)
     )
-    assert merge([tmp_path], tmp_path / "out", latest=True).events == 2
+    assert merge([tmp_path / "x.tfevents"], tmp_path / "out", latest=True).events == 2
