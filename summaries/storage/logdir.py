@@ -31,13 +31,9 @@ def run_files(path: str | os.PathLike[str], **access: Unpack[Access]) -> list[St
     storage, path = place_of(path, **access)
     files = in_reading_order(storage.discover(path, recursive=False))
     if not files:
-<<<<<<< HEAD
-        raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) directly in {path}")
-=======
         below = [directory_of(file.path) for file in storage.discover(path, on_error=lambda _: None)]
         hint = f"; there are runs below it, such as {min(below)}" if below else ""
         raise FileNotFoundError(f"no event file (a name with 'tfevents' in it) in {path}{hint}")
->>>>>>> w30-eyes1
     return files
 
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import Access
 
-<<<<<<< HEAD
-__all__ = ["named", "new_directory", "new_file", "remove_leftovers"]
+__all__ = ["named", "new_directory", "new_file", "refuse_inside", "remove_leftovers"]
 
 
 def named(target: str | os.PathLike[str]) -> str:
@@ -38,9 +37,6 @@ def named(target: str | os.PathLike[str]) -> str:
     if not path:
         raise ValueError("the output must have a name, got ''")
     return path
-=======
-__all__ = ["new_directory", "new_file", "refuse_inside", "remove_leftovers"]
->>>>>>> w30-eyes1
 
 
 @contextmanager

@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import FaultKind
-<<<<<<< HEAD
-from summaries.patterns import matcher, several
-=======
-from summaries.patterns import demand_match, matcher
+from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
->>>>>>> w30-eyes1
 from summaries.reading.fast import use_fast
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number

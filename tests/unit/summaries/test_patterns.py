@@ -2,11 +2,7 @@
 
 import pytest
 
-<<<<<<< HEAD
-from summaries.patterns import matcher, several
-=======
-from summaries.patterns import demand_match, matcher
->>>>>>> w30-eyes1
+from summaries.patterns import demand_match, matcher, several
 
 
 @pytest.mark.parametrize(
@@ -29,14 +25,14 @@ def test_which_names_match(patterns, name, matches):
     assert matcher(patterns)(name) is matches
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(("patterns", "one"), [(3, 3), (b"loss", b"loss"), (["loss", 3], 3), ([None], None)])
 @pytest.mark.parametrize("function", [matcher, several])
 def test_a_pattern_is_a_string(patterns, one, function):
     with pytest.raises(TypeError) as raised:
         function(patterns)
     assert str(raised.value) == f"names are chosen by a string such as 'loss*', or by several, got {one!r}"
-=======
+
+
 @pytest.mark.parametrize(
     ("names", "there"),
     [
@@ -55,4 +51,3 @@ def test_a_pattern_must_match(names, there):
 def test_patterns_that_match_are_fine():
     demand_match("tag", None, [])
     demand_match("tag", "a*", ["b", "ab"])
->>>>>>> w30-eyes1

@@ -131,9 +131,6 @@ def test_files_of_one_run(tree, name, expected):
 def test_no_files_of_one_run(tree):
     with pytest.raises(FileNotFoundError) as raised:
         run_files(tree / "empty")
-<<<<<<< HEAD
-    assert str(raised.value) == f"no event file (a name with 'tfevents' in it) directly in {tree / 'empty'}"
-=======
     assert str(raised.value) == f"no event file (a name with 'tfevents' in it) in {tree / 'empty'}"
     for name in ("events.out.tfevents.2.vm", "events.out.tfevents.10.vm"):
         (tree / name).unlink()
@@ -142,7 +139,6 @@ def test_no_files_of_one_run(tree):
     assert str(raised.value) == (
         f"no event file (a name with 'tfevents' in it) in {tree}; there are runs below it, such as {tree / 'a'}"
     )
->>>>>>> w30-eyes1
     with pytest.raises(FileNotFoundError) as raised:
         run_files(tree / "nowhere")
     assert str(raised.value) == f"no such file or directory: {tree / 'nowhere'}"
