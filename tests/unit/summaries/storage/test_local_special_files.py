@@ -128,7 +128,7 @@ def test_refused_by_the_command_line(run, command, capsys):
     path = run / NAME
     os.mkfifo(path)
     assert promptly(lambda: main([command, str(path)])) == 2
-    message = f"gradledger: [Errno 22] an event file must be a regular file, got a named pipe: {str(path)!r}\n"
+    message = f"gradledger: an event file must be a regular file, got a named pipe: {str(path)!r}\n"
     assert capsys.readouterr().err == message
 
 
