@@ -17,10 +17,11 @@ PLUGIN := tests/browser/test_plugin.py
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
 
-# What kills processes, and what draws in a browser, has the machine for itself.
+# What kills processes, and what draws in a browser, has the machine for itself. A store in memory shows what depends on
+# the place; files that grow and memory are looked at on the disk, and in the stores of `make stores`.
 test: lint types layers $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(ALONE))
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --place memory://mirror $(READERS) tests/properties/test_hostile.py
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --place memory://mirror $(filter-out %/test_growing.py %/test_copying.py,$(READERS)) tests/properties/test_hostile.py
 	$(BIN)/python -m pytest $(ALONE) --ignore $(PLUGIN)
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
