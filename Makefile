@@ -4,20 +4,25 @@ BIN := $(VENV)/bin
 CONFORMANCE := .conformance
 PYTHON ?= python3
 STORES := .venv-stores
-READERS := tests/unit/summaries/reading tests/unit/summaries/tools tests/unit/summaries/cli/test_program.py \
-	tests/properties/test_reader_runs.py
+# What reads runs by their paths, and may read them in a store as well; the other tests beside these look at one module.
+READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py follow.py graphs.py growing.py indexed.py \
+	run.py run_executors.py run_restarts.py run_selection.py tables.py) \
+	$(addprefix tests/unit/summaries/tools/test_,annotating.py clip_advice.py copying.py exporting.py merging.py \
+	repairing.py verifying.py) tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
+PLUGIN := tests/browser/test_plugin.py
 
-.PHONY: demo test conformance stores cluster frameworks notebook bench pictures lint types layers proto format clean
+.PHONY: demo test conformance stores cluster frameworks notebook plugin bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
 
-# What kills processes, and what draws in a browser, has the machine for itself.
+# What kills processes, and what draws in a browser, has the machine for itself. A store in memory shows what depends on
+# the place; files that grow and memory are looked at on the disk, and in the stores of `make stores`.
 test: lint types layers $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(ALONE))
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --place memory://mirror $(READERS) tests/properties/test_hostile.py
-	$(BIN)/python -m pytest $(ALONE)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --place memory://mirror $(filter-out %/test_growing.py %/test_copying.py,$(READERS)) tests/properties/test_hostile.py
+	$(BIN)/python -m pytest $(ALONE) --ignore $(PLUGIN)
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
 # fails if that was another. The libraries take some gigabytes, in an environment of their own.
@@ -43,6 +48,18 @@ types: $(VENV)/.ready
 
 layers: $(VENV)/.ready
 	$(BIN)/lint-imports
+
+# Every view of the page in TensorBoard, in a browser, in the newest TensorBoard and the oldest that it is for.
+plugin: $(VENV)/.ready .venv-tensorboard/.ready
+	$(BIN)/python -m pytest $(PLUGIN)
+	.venv-tensorboard/bin/python -m pytest $(PLUGIN)
+
+.venv-tensorboard/.ready: pyproject.toml
+	test -x .venv-tensorboard/bin/python || $(PYTHON) -m venv .venv-tensorboard
+	.venv-tensorboard/bin/python -m pip install --quiet --upgrade pip
+	.venv-tensorboard/bin/python -m pip install --quiet --editable '.[dev]'
+	.venv-tensorboard/bin/python -m pip install --quiet tensorboard==2.20.0
+	touch $@
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
 frameworks: .venv-frameworks/.ready
@@ -102,4 +119,4 @@ $(STORES)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-notebook .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-notebook .protoc build dist runs

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fnmatch import translate
 from typing import TYPE_CHECKING
 
 from summaries.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     Patterns = str | Iterable[str] | None
     """One pattern or several; None matches every name."""
@@ -26,13 +27,16 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     Args:
         patterns: one pattern or several; None matches every name, an empty sequence none.
 
+    Raises:
+        TypeError: one is not a string.
+
     >>> wanted = matcher(["loss*", "*/norm"])
     >>> [name for name in ("loss", "loss/train", "val/loss", "gradients/norm") if wanted(name)]
     ['loss', 'loss/train', 'gradients/norm']
     """
-    if patterns is None:
+    given = several(patterns)
+    if given is None:
         return lambda _: True
-    given = [patterns] if isinstance(patterns, str) else list(patterns)
     if not given:
         return lambda _: False
     compiled = re.compile("|".join(map(translate, given)))
@@ -72,5 +76,16 @@ def several(patterns: str | Iterable[str] | None) -> tuple[str, ...] | None:
 
     >>> several("loss*"), several(iter(["a", "b"])), several(None)
     (('loss*',), ('a', 'b'), None)
+
+    Raises:
+        TypeError: one is not a string.
     """
-    return patterns if patterns is None else (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    if patterns is None:
+        return None
+    if isinstance(patterns, str):
+        return (patterns,)
+    given = tuple(patterns) if isinstance(patterns, Iterable) and not isinstance(patterns, bytes) else (patterns,)
+    for one in given:
+        if not isinstance(one, str):
+            raise TypeError(f"names are chosen by a string such as 'loss*', or by several, got {one!r}")
+    return given

@@ -67,7 +67,10 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
 )
 @output_option
 @click.option(
-    "--config", metavar="FILE", help="A TOML file (default: the nearest pyproject.toml with a table for gradledger)."
+    "--config",
+    type=click.Path(),
+    metavar="FILE",
+    help="A TOML file (default: the nearest pyproject.toml with a table for gradledger).",
 )
 @click.option("--select", metavar="CODES", help="Codes, prefixes of codes, or ALL; replaces what the file selects.")
 @click.option("--ignore", metavar="CODES", help="Codes or prefixes to leave out of the selected ones.")

@@ -15,7 +15,7 @@ __all__ = ["command"]
     help="Remove what --cache keeps of remote runs, in DIRECTORY or where it is kept by default.",
     epilog=examples("gradledger clear-cache"),
 )
-@click.argument("directory", required=False)
+@click.argument("directory", type=click.Path(), required=False)
 def command(directory: str | None) -> int:
     """Remove it, and say how much it was; returns 0."""
     place = cache_directory(directory or True)

@@ -46,7 +46,7 @@ __all__ = ["command"]
 @click.option("--bad", metavar="PATTERN", multiple=True, help="Runs that are bad.")
 @click.option("--format", "format_", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
 @output_option
-@click.option("--config", metavar="FILE", help="A TOML file, as for audit: what tags mean.")
+@click.option("--config", type=click.Path(), metavar="FILE", help="A TOML file, as for audit: what tags mean.")
 @jobs_option
 @executor_option
 @access_options

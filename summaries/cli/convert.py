@@ -33,8 +33,8 @@ __all__ = ["command"]
         status="0 if all is well, 1 if files are damaged and the rest of them was converted, 2 if it failed.",
     ),
 )
-@click.argument("source")
-@click.argument("target")
+@click.argument("source", type=click.Path())
+@click.argument("target", type=click.Path())
 @click.option("--from", "source_format", type=click.Choice(FORMATS), help="What SOURCE is (default: as it looks).")
 @click.option("--to", "target_format", type=click.Choice(FORMATS), help="What TARGET is (default: as it ends).")
 @tags_option
@@ -70,6 +70,8 @@ def command(
             on_run=on_run,
             **access,
         )
+    if not found.points and (tags or runs):
+        print(f"gradledger: no {'run' if runs and not found.runs else 'tag'} matches", file=sys.stderr)
     counts = f"{counted(found.points, 'point')} of {counted(found.runs, 'run')}"
     print(printable(f"{without_credentials(target)}: {counts}"))
     for note in found.notes:

@@ -21,7 +21,7 @@ _DEMO = "optim.demo.sequential_digits"
     "(default: runs/sequential_digits); then say what the event files tell, and what the audit finds.",
     epilog=examples("gradledger demo", "gradledger demo --quick /tmp/demo", status="0 if it ran, 2 if it failed."),
 )
-@click.argument("directory", default="runs/sequential_digits")
+@click.argument("directory", type=click.Path(), default="runs/sequential_digits")
 @click.option("--quick", is_flag=True, help="A few epochs only: seconds instead of half a minute.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the first weights and of the batches.")
 def command(directory: str, quick: bool, seed: int) -> int:

@@ -39,7 +39,7 @@ __all__ = ["command"]
     ),
 )
 @click.argument("logdir", shell_complete=complete_runs)
-@click.argument("target")
+@click.argument("target", type=click.Path())
 @tags_option
 @runs_option
 @click.option("--latest", is_flag=True, help="Leave out the points that a restart superseded.")

@@ -43,7 +43,11 @@ runs_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
 output_option = click.option(
-    "-o", "--output", metavar="FILE", help="Where to write it; - is standard output, which is the default."
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="Where to write it; - is standard output, which is the default.",
 )
 jobs_option = click.option(
     "--jobs", type=int, metavar="N", help="Number of processes (default: one per core, if there is enough to do)."
@@ -98,7 +102,7 @@ def access_options(function: Callable[..., int]) -> Callable[..., int]:
     @click.option(
         "--cache", is_flag=True, help="Keep the files of an address on the disk, and next time fetch only what is new."
     )
-    @click.option("--cache-dir", metavar="DIR", help="The same, in this directory.")
+    @click.option("--cache-dir", type=click.Path(), metavar="DIR", help="The same, in this directory.")
     @functools.wraps(function)
     def with_access(
         *arguments: Any,

@@ -39,7 +39,10 @@ class _LeastRuns(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or "all"."""
-        return value if value == "all" else click.INT.convert(value, param, ctx)
+        try:
+            return value if value == "all" else int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither an integer nor 'all'", param, ctx)
 
 
 @click.command(
@@ -57,6 +60,7 @@ class _LeastRuns(click.ParamType):
     "-o",
     "--output",
     required=True,
+    type=click.Path(),
     metavar="TARGET",
     help="A new directory, with a run for each statistic; or a new .csv or .parquet file; or - for CSV on standard "
     "output.",
@@ -121,10 +125,12 @@ def command(
         on_progress(name, run)
 
     facts: list[object] = []
+    seen: set[str] = set()
 
     def reduced() -> Iterator[tuple[str, Reduced]]:
         for group, names in groups.items():
             found = reduce(chosen.among(names), statistics.split(","), tags=tags or None, on_run=on_run, **how)
+            seen.update(found, found.left_out)
             facts.append(_facts(group, found) if as_json else _said(without_credentials(output), group, found))
             yield group, found
 
@@ -133,6 +139,8 @@ def command(
             write_groups_csv(reduced(), sys.stdout)
         else:
             write_groups(reduced(), output, **access)
+    if tags and not seen:
+        print("gradledger: no tag matches", file=sys.stderr)
     shown = json.dumps(facts, indent=2) if as_json else "\n".join(map(str, facts))
     print(shown, file=sys.stderr if output == "-" else sys.stdout)
     return int(damaged)

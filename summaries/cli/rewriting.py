@@ -24,7 +24,12 @@ __all__ = ["STATUS", "new_place_option", "report", "rewriting_options"]
 STATUS = "0 if all was written, 1 if files are damaged and the rest of them was written, 2 if it failed."
 
 new_place_option = click.option(
-    "-o", "--output", metavar="DIR", required=True, help="The new directory; there must be nothing yet, or it is empty."
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="DIR",
+    required=True,
+    help="The new directory; there must be nothing yet, or it is empty.",
 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from summaries.markup import short
 from summaries.optional import needs
-from summaries.patterns import matcher
+from summaries.patterns import matcher, several
 from summaries.reading.by_name import UnknownNameError
 from summaries.reading.restarts import Standing
 
@@ -125,9 +125,9 @@ def _chosen(known: Mapping[str, object], tags: Patterns) -> list[str]:
     Raises:
         KeyError: nothing matches one of the patterns; or there are no scalars.
     """
-    if not known:
+    given = several(tags)
+    if not known or given == ():
         raise LookupError("there are no scalars to plot")
-    given = None if tags is None else [tags] if isinstance(tags, str) else list(tags)
     for pattern in given or ():
         if pattern not in known and not any(map(matcher(pattern), known)):
             raise UnknownNameError(pattern, "no scalars are tagged", tuple(known))
@@ -178,25 +178,32 @@ def _figure(number: int) -> list[Any]:
 
 
 def _draw(axes: Any, series: Series, label: str, x: str, smoothing: float, style: Mapping[str, Any]) -> None:
-    """Draw the points that stand as a line, fainter what smoothing or a restart replaced, and where restarts begin."""
+    """Draw the points that stand, fainter what smoothing or a restart replaced, and where restarts begin."""
     across = _across(series, x)
     stands = series.standing == Standing.STANDS
     if x == "step":
         along, value = across[stands], series.value[stands]
     else:  # in time, there is a gap where the superseded points are
         along, value = across, np.where(stands, series.value, np.nan)
-    (line,) = axes.plot(along, smoothed(value, smoothing), **{"label": _text(label), **style})
+    (line,) = axes.plot(along, smoothed(value, smoothing), **{**_dots(value), "label": _text(label), **style})
     faint = {**style, "label": "_", "color": line.get_color(), "alpha": _FAINT, "zorder": line.get_zorder() - 0.1}
     if smoothing:
         axes.plot(along, value, **faint)
     returns = _returns(series)
     if not stands.all():
         parts = np.insert(np.where(stands, np.nan, series.value), returns, np.nan)
-        axes.plot(np.insert(across, returns, across[returns]), parts, **faint)
+        axes.plot(np.insert(across, returns, across[returns]), parts, **{**_dots(parts), **faint})
     if len(returns):
         whole = axes.get_xaxis_transform()  # from the bottom of the plot to its top
         color = line.get_color()
         axes.vlines(across[returns], 0, 1, color, "dotted", alpha=2 * _FAINT, linewidth=1, transform=whole)
+
+
+def _dots(value: NDArray[np.float64]) -> dict[str, Any]:
+    """The style that marks values without a neighbour, of which a line shows nothing."""
+    there = np.concatenate([[False], np.isfinite(value), [False]])
+    alone = np.flatnonzero(there[1:-1] & ~there[:-2] & ~there[2:]).tolist()
+    return {"marker": ".", "markevery": alone} if alone else {}
 
 
 def _returns(series: Series) -> NDArray[np.intp]:

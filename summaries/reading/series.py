@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,7 @@ class Series:
 
         Raises:
             LookupError: there is none; the message names the nearest steps.
+            TypeError: the step is no number.
         """
         return float(self.value[_last_at(self.step, step, self.tag)])
 
@@ -159,19 +161,23 @@ class Items:
 
         Raises:
             LookupError: there is none; the message names the nearest steps.
+            TypeError: the step is no number.
             OSError, UndecodableError: as for `items[index]`.
         """
         return self[_last_at(self.step, step, self.tag)]
 
-    def __getitem__(self, index: int) -> Any:
-        """Return the value at an index.
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return the value at an index; of a slice, a list of values.
 
         Raises:
+            TypeError: the index is no integer.
             IndexError: the index is out of range.
             OSError: the file can no longer be read.
             UndecodableError: the bytes are not a value of this kind; `fault` has the file and the offset.
         """
-        place = self._places[index]
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        place = self._places[operator.index(index)]
         stored = self._files[place["file"]]
         offset, length = int(place["offset"]), int(place["length"])
         with stored.open() as file:
@@ -208,6 +214,9 @@ class Items:
 
 def _last_at(steps: NDArray[np.int64], step: int, tag: str) -> int:
     """The index of the last point with this step."""
+    given = np.asarray(step)
+    if given.ndim or given.dtype.kind not in "biuf":
+        raise TypeError(f"a step is one integer, got {step!r}")
     found = np.flatnonzero(steps == step)
     if len(found):
         return int(found[-1])

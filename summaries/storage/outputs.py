@@ -24,7 +24,19 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import Access
 
-__all__ = ["new_directory", "new_file", "refuse_inside", "remove_leftovers"]
+__all__ = ["named", "new_directory", "new_file", "refuse_inside", "remove_leftovers"]
+
+
+def named(target: str | os.PathLike[str]) -> str:
+    """The path of a target, which must not be "": a shell's variable without a value would mean the current directory.
+
+    Raises:
+        ValueError: it is "".
+    """
+    path = os.fspath(target)
+    if not path:
+        raise ValueError("the output must have a name, got ''")
+    return path
 
 
 @contextmanager
@@ -38,9 +50,10 @@ def new_directory(target: str | os.PathLike[str], **access: Unpack[Access]) -> I
         **access: how an address is accessed.
 
     Raises:
-        FileExistsError: there is something at the target already; raised before the block, or at its end if it was put
-            there meanwhile.
+        FileExistsError: there is something at the target already, or it is the current directory; raised before the
+            block, or at its end if something was put there meanwhile.
         OSError: it cannot be created, renamed or uploaded.
+        ValueError: the target is "".
 
     >>> import tempfile
     >>> target = os.path.join(tempfile.mkdtemp(), "new")
@@ -52,7 +65,7 @@ def new_directory(target: str | os.PathLike[str], **access: Unpack[Access]) -> I
     >>> os.listdir(target)
     ['a']
     """
-    target = os.fspath(target)
+    target = named(target)
     if is_remote(target):
         _refuse_address(target, **access)
         with TemporaryDirectory(prefix="gradledger_") as directory:
@@ -89,6 +102,7 @@ def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access:
     Raises:
         FileExistsError: there is something at the target already, and `replace` is False; or it is a directory.
         OSError: it cannot be renamed or uploaded.
+        ValueError: the target is "".
 
     >>> import tempfile
     >>> target = os.path.join(tempfile.mkdtemp(), "new.csv")
@@ -100,7 +114,7 @@ def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access:
     >>> os.path.exists(target)
     True
     """
-    target = os.fspath(target)
+    target = named(target)
     if is_remote(target):
         if not replace:
             _refuse_address(target, **access)
@@ -170,6 +184,8 @@ def _beside(final: str) -> str:
 def _refuse(final: str, target: str) -> None:
     if os.path.lexists(final) and not (os.path.isdir(final) and not os.listdir(final)):
         raise FileExistsError(f"the output must be a new directory or an empty one, got {target}, which has contents")
+    if final == os.path.realpath(os.curdir):  # it would be replaced, and the shell would still show the empty one
+        raise FileExistsError(f"the output must be another directory than the current one, got {target}")
 
 
 def _refuse_file(final: str, target: str, *, replace: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from summaries.patterns import matcher
+from summaries.patterns import matcher, several
 from summaries.storage.credentials import without_credentials
 from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import at_hand, is_directory
@@ -127,7 +127,7 @@ def convert(
         )
     if writes == "wandb":
         raise ValueError("W&B's offline files are read, not written: choose another format")
-    tags, runs = (one if one is None or isinstance(one, str) else tuple(one) for one in (tags, runs))
+    tags, runs = several(tags), several(runs)
     if reads == "events":
         return _from_runs(given, wanted, writes, RunsBelow(given, tags=tags, runs=runs, **access), on_run, access)
     return _to_runs(given, wanted, reads, lambda items: _chosen(items, tags, runs), access)

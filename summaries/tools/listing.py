@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import FaultKind
-from summaries.patterns import demand_match, matcher
+from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
 from summaries.reading.fast import use_fast
 from summaries.storage.logdir import run_directories
@@ -117,7 +117,7 @@ def ls(
     ('.', {'scalars': 1}, 100, (0, 99), False)
     """
     chosen = matcher(runs)
-    patterns = None if tags is None else [tags] if isinstance(tags, str) else list(tags)
+    patterns = several(tags)
     found: list[Listing] = []
     for place in places or (".",):
         errors: list[OSError] = []
@@ -146,7 +146,7 @@ def demand_runs(places: Iterable[str | os.PathLike[str]], runs: Patterns, **acce
 
 
 def _listings(
-    runs: Mapping[str, list[StoredFile]], place: str, tags: list[str] | None, *, quick: bool
+    runs: Mapping[str, list[StoredFile]], place: str, tags: tuple[str, ...] | None, *, quick: bool
 ) -> Iterator[Listing]:
     """A listing of each run, in order."""
     total = sum(file.size for files in runs.values() for file in files)
@@ -167,7 +167,9 @@ def _listings(
         pool.shutdown(cancel_futures=True)  # after Ctrl-C, only the runs that have begun are read to their end
 
 
-def _listing(place: str, name: str, files: list[StoredFile], total: int | None, tags: list[str] | None) -> Listing:
+def _listing(
+    place: str, name: str, files: list[StoredFile], total: int | None, tags: tuple[str, ...] | None
+) -> Listing:
     path = path_of(place, name, files)
     size = sum(file.size for file in files)
     if total is None:

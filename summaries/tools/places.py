@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Self
 
-from summaries.patterns import matcher
+from summaries.patterns import matcher, several
 from summaries.reading.run import Run, read_files
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
@@ -52,7 +52,7 @@ class RunsAt(Mapping[str, Run]):
         **access: Unpack[Access],
     ) -> None:
         wanted = matcher(patterns)
-        self._tags = tags if tags is None or isinstance(tags, str) else tuple(tags)
+        self._tags = several(tags)
         others = []
         self._files: dict[str, list[StoredFile]] = {}
         for given in places:

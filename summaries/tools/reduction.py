@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import numpy as np
 
 from summaries.optional import needs
-from summaries.patterns import matcher
+from summaries.patterns import matcher, several
+from summaries.reading.by_name import UnknownNameError
 from summaries.reading.series import Series
 from summaries.reading.tables import Labels, pandas_frame, unicode
 from summaries.storage.names import as_path, join
@@ -78,7 +79,13 @@ class ReducedTag:
         return len(self.step)
 
     def __getitem__(self, name: str) -> Series:
-        """A statistic as a Series."""
+        """A statistic as a Series.
+
+        Raises:
+            KeyError: there is none of this name; the message names the nearest ones.
+        """
+        if name not in self.value:
+            raise UnknownNameError(name, "there is no statistic", tuple(self.value))
         return Series(self.tag, self.step, self.wall_time, self.value[name])
 
 
@@ -98,7 +105,13 @@ class Reduced(Mapping[str, ReducedTag]):
     _tags: Mapping[str, ReducedTag]
 
     def __getitem__(self, tag: str) -> ReducedTag:
-        """The statistics of a tag."""
+        """The statistics of a tag.
+
+        Raises:
+            KeyError: there are none; the message names the nearest tags.
+        """
+        if tag not in self._tags:
+            raise UnknownNameError(tag, "there are no statistics of the tag", tuple(self._tags))
         return self._tags[tag]
 
     def __iter__(self) -> Iterator[str]:
@@ -110,7 +123,8 @@ class Reduced(Mapping[str, ReducedTag]):
         return len(self._tags)
 
     def __repr__(self) -> str:
-        return f"Reduced({len(self.runs)} runs, {len(self)} tags: {', '.join(self.statistics)})"
+        counts = f"{counted(len(self.runs), 'run')}, {counted(len(self), 'tag')}"
+        return f"Reduced({counts}: {', '.join(self.statistics)})"
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -122,9 +136,8 @@ class Reduced(Mapping[str, ReducedTag]):
         """What was left out or is undefined, a sentence for each, with the tags that it is said of."""
         said: defaultdict[str, list[str]] = defaultdict(list)
         for tag, lacking in self.missing.items():
-            having = (
-                f"{len(self.runs) - len(lacking)} of {counted(len(self.runs), 'run')} had it, not {listed(lacking)}"
-            )
+            having = f"{len(self.runs) - len(lacking)} of {counted(len(self.runs), 'run')} had it"
+            having += f", not {listed(lacking)}" if lacking else ""
             said[having + ("" if tag in self else ": left out")].append(tag)
         for tag, one in self.items():
             if one.steps_left_out:
@@ -292,7 +305,7 @@ def reduce(
     """
     names = _checked(statistics, align, min_runs, ddof)
     functions = [statistic(name, ddof) for name in names]
-    tags = tags if tags is None or isinstance(tags, str) else tuple(tags)
+    tags = several(tags)
     wanted = matcher(tags)
     found: defaultdict[str, dict[str, tuple[Series, int]]] = defaultdict(dict)
     every: list[str] = []
@@ -313,7 +326,8 @@ def reduce(
         own = found.pop(tag)
         if len(own) >= least:
             kept[tag] = _reduced(tag, own, align, least, dict(zip(names, functions, strict=True)), skip_nan=skip_nan)
-    return Reduced(tuple(every), names, {tag: lacking for tag, lacking in missing.items() if lacking}, kept)
+    missing = {tag: lacking for tag, lacking in missing.items() if lacking or tag not in kept}
+    return Reduced(tuple(every), names, missing, kept)
 
 
 def _checked(statistics: str | Iterable[str], align: str, min_runs: int | Literal["all"], ddof: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-DIGITS = Path(__file__).parents[2] / "examples" / "data" / "digits.npz"
+DIGITS = Path(__file__).parents[2] / "optim" / "demo" / "digits.npz"
 TRAIN = 1400  # digits to learn from; the other 397 are to test on
 BATCH = 100
 

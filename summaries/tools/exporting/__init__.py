@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from summaries.patterns import several
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import remembering
-from summaries.storage.outputs import new_file
+from summaries.storage.outputs import named, new_file
 from summaries.tools.exporting.csv_file import write_csv
 from summaries.tools.exporting.exported import Exported
 from summaries.tools.exporting.parquet_file import write_parquet
@@ -83,8 +83,8 @@ def export(
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
-        ValueError: `format` is None, and the ending says nothing; or an argument does not go with the format; or the
-            target of a dataset has contents that are no dataset.
+        ValueError: `format` is None, and the ending says nothing, or it is no format; or an argument does not go with
+            it; or the target is "", or of a dataset has contents that are no dataset.
         FileNotFoundError: the directory does not exist, or there is no event file below it.
         OSError: a file cannot be read or written. Of a dataset, all other runs are written nevertheless.
         ImportError: pyarrow is missing, which Parquet needs; the message says how to install it.
@@ -103,6 +103,8 @@ def export(
     """
     tags, runs = several(tags), several(runs)
     kind = format or _format_of(target)
+    if kind not in _ENDINGS.values():
+        raise ValueError(f"the format must be one of {', '.join(_ENDINGS.values())}, got {kind!r}")
     if kind == "dataset":
         if wide:
             raise ValueError("a dataset is a long table, so wide does not go with it")
@@ -111,9 +113,10 @@ def export(
         from summaries.tools.exporting.dataset import export_dataset  # noqa: PLC0415 - not what every writer needs
 
         choice: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
-        return export_dataset(path, os.fspath(target), **choice, executor=executor, on_run=on_run, **access)
+        return export_dataset(path, named(target), **choice, executor=executor, on_run=on_run, **access)
     if delete or executor is not None:
-        raise ValueError(f"{'delete' if delete else 'executor'} is for a dataset, and the format is {kind!r}")
+        what = "delete" if delete else "an executor, as of --jobs and --dask,"
+        raise ValueError(f"{what} is for a dataset, and the format is {kind!r}")
     with _source(path, tags, runs, access, again=wide) as source:
         written: list[str] = []
 

@@ -60,7 +60,9 @@ def export_dataset(
     manifest = Manifest.of(target, access.get("storage_options"))
     remove_leftovers(target, [*manifest.files, MANIFEST])
     update = _Update(manifest, found, matcher(runs), delete=delete)
-    if not incremental or (manifest.tags, manifest.latest) != (tags, latest):
+    if (manifest.tags, manifest.latest) != (tags, latest):
+        update.forget(every=True)  # also runs that are not wanted now: the manifest says that all are like this
+    elif not incremental:
         update.forget()
     manifest.tags, manifest.latest = tags, latest
     parts = update.parts()
@@ -106,10 +108,10 @@ class _Update:
         self._points: dict[str, int] = {}
         self._failed: dict[str, Exception] = {}
 
-    def forget(self) -> None:
-        """Have all runs written again."""
+    def forget(self, *, every: bool = False) -> None:
+        """Have the runs that were found written again; with `every`, all others the next time that they are found."""
         for runs in self._manifest.files.values():
-            for name in runs.keys() & self._found.keys():
+            for name in list(runs) if every else runs.keys() & self._found.keys():
                 runs[name] = runs[name]._replace(fingerprint=None)
 
     def parts(self) -> list[Part]:

@@ -75,7 +75,10 @@ class Manifest:
             ValueError: what is there is not a dataset of this version.
             OSError: it cannot be read.
         """
-        data = read_file(join(target, MANIFEST), storage_options)
+        try:
+            data = read_file(join(target, MANIFEST), storage_options)
+        except NotADirectoryError:  # the target is a file
+            data = None
         if data is None:
             if not is_vacant(target, storage_options):
                 shown = without_credentials(target)

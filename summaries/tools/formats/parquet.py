@@ -33,7 +33,12 @@ def read_parquet(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: the file cannot be read.
     """
     pa = needs("pyarrow", "export")
-    with needs("pyarrow.parquet", "export").ParquetFile(path) as file:
+    reads = needs("pyarrow.parquet", "export").ParquetFile
+    try:
+        opened = reads(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: not Parquet: {error}") from None
+    with opened as file:
         names = file.schema_arrow.names
         reader = TableReader(names, path, left_out)
         first = 1

@@ -32,6 +32,9 @@ _NAMES = {
     "wall_time": "wall_time", "wall time": "wall_time", "_timestamp": "wall_time",
 }  # fmt: skip
 
+# As pandas calls the numbers of the rows, in CSV, in CSV that was read and written again, and in Parquet.
+_ROW_NUMBERS = {"", "Unnamed: 0", "__index_level_0__"}
+
 
 class TableReader:
     """Turns rows into points.
@@ -42,7 +45,7 @@ class TableReader:
         left_out: counts what is no number.
 
     Raises:
-        ValueError: there is no column for the step.
+        ValueError: there is no column for the step, or two columns have one name.
     """
 
     def __init__(self, columns: Sequence[str], path: str, left_out: LeftOut) -> None:
@@ -56,11 +59,16 @@ class TableReader:
                 f"got {', '.join(map(repr, columns)) or 'none'}"
             )
         known = {place for role, place in self._places.items() if self._long or role not in {"tag", "value"}}
-        self._others = {} if self._long else {place: name for place, name in enumerate(columns) if place not in known}
-        if self._long:
-            for place, name in enumerate(columns):
-                if place not in known:
-                    left_out[f"column {name!r}"] += 1
+        self._others: dict[int, str] = {}
+        for place, name in enumerate(columns):
+            if place in known:
+                continue
+            if self._long or name.strip() in _ROW_NUMBERS:
+                left_out[f"column {name!r}"] += 1
+            elif name in self._others.values():
+                raise ValueError(f"{path}: each column must have a name of its own, got {name!r} twice")
+            else:
+                self._others[place] = name
 
     def points(self, columns: Sequence[Cells], first: int) -> Iterator[Points]:
         """The points of some rows.
@@ -76,7 +84,9 @@ class TableReader:
         step = integers(columns[place["step"]], lambda i: f"{self._path}, row {first + i}")
         wall_time = np.full(len(step), np.nan)
         if "wall_time" in place:
-            wall_time, _ = numbers(columns[place["wall_time"]])
+            wall_time, bad = numbers(columns[place["wall_time"]])
+            if bad.any():
+                self._left_out["times that are not seconds since the epoch"] += int(np.count_nonzero(bad))
         runs = [str(cell or "") for cell in columns[place["run"]]] if "run" in place else None
         if not self._long:
             yield from self._wide(columns, Points(".", [], step, step, wall_time, wall_time), runs)
@@ -120,7 +130,8 @@ def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
         left_out: counts what is left out.
 
     Raises:
-        ValueError: there is no column for the step, a step is no integer, or a row has another number of cells.
+        ValueError: there is no column for the step, two columns have one name, a step is no integer, or a row has
+            another number of cells.
         OSError: the file cannot be read.
     """
     with open_text(path, newline="") as file:

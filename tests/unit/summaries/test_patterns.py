@@ -2,7 +2,7 @@
 
 import pytest
 
-from summaries.patterns import demand_match, matcher
+from summaries.patterns import demand_match, matcher, several
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,14 @@ from summaries.patterns import demand_match, matcher
 )
 def test_which_names_match(patterns, name, matches):
     assert matcher(patterns)(name) is matches
+
+
+@pytest.mark.parametrize(("patterns", "one"), [(3, 3), (b"loss", b"loss"), (["loss", 3], 3), ([None], None)])
+@pytest.mark.parametrize("function", [matcher, several])
+def test_a_pattern_is_a_string(patterns, one, function):
+    with pytest.raises(TypeError) as raised:
+        function(patterns)
+    assert str(raised.value) == f"names are chosen by a string such as 'loss*', or by several, got {one!r}"
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,14 @@ def test_without_runs_the_shell_completes_files():
     assert [(item.type, item.value) for item in shell.get_completions(["show"], "no")] == [("file", "no")]
 
 
+@pytest.mark.parametrize(
+    "words", [["convert"], ["convert", "a.csv"], ["export", "runs"], ["reduce", "runs", "-o"], ["audit", "--config"]]
+)
+def test_other_paths_are_completed_by_the_shell(words):
+    shell = ShellComplete(program, {}, "gradledger", COMPLETE)
+    assert [(item.type, item.value) for item in shell.get_completions(words, "no")] == [("file", "no")]
+
+
 def test_odd_runs(tmp_path):
     write_odd_runs("odd")
     found = completed("show", "odd/")

@@ -66,7 +66,7 @@ def test_json_for_programs(logdir, capsys):
 
 def test_jobs(logdir, capsys):
     assert command(capsys, logdir, "ds", "--jobs", "2") == ("ds: 10 points of 2 runs\n", "")
-    said = "gradledger: executor is for a dataset, and the format is 'csv'\n"
+    said = "gradledger: an executor, as of --jobs and --dask, is for a dataset, and the format is 'csv'\n"
     assert command(capsys, logdir, "x.csv", "--jobs", "2", status=2) == ("", said)
     assert command(capsys, logdir, "ds", "--jobs", "0", status=2)[1] == "gradledger: --jobs must be at least 1, got 0\n"
 

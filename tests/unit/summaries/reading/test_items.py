@@ -40,6 +40,25 @@ def test_no_such_step(run, step, near):
         assert str(raised.value) == f"{tag!r} has nothing at step {step}; {near}"
 
 
+def test_a_step_is_a_number(run):
+    for values in (run.texts["notes/text_summary"], run.scalars["loss"]):
+        for step in ("10", None, [0, 10]):
+            with pytest.raises(TypeError) as raised:
+                values.at(step)
+            assert str(raised.value) == f"a step is one integer, got {step!r}"
+        assert values.at(np.int64(20)) == values.at(20.0) == values.at(20)
+
+
+def test_slices_and_indices(run):
+    texts = run.texts["notes/text_summary"]
+    assert texts[1:3] == ["step 10", "step 20"]
+    assert texts[:-3:-1] == ["again", "step 10"]
+    assert texts[9:] == []
+    assert texts[-1] == texts[np.int64(4)] == "again"
+    with pytest.raises(TypeError, match="'str' object cannot be interpreted as an integer"):
+        texts["notes"]
+
+
 def test_reprs_are_short(run):
     assert repr(run.texts["notes/text_summary"]) == "Items('notes/text_summary', 5 values, steps 0 to 20)"
     assert repr(run.texts) == "ByName(1 tag: 'notes/text_summary')"

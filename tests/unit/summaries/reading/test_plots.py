@@ -94,6 +94,18 @@ def test_without_restarts_nothing_is_marked():
     assert not series([1.0, 2.0, 3.0], step=[0, 0, 1]).plot().collections
 
 
+def test_points_without_neighbours_are_dots():
+    nan = np.nan
+    (line,) = series([1.0, nan, 2.0, 3.0, nan, 4.0]).plot(smoothing=0.5).get_lines()[:1]
+    assert (line.get_marker(), line.get_markevery()) == (".", [0, 5])
+    (line,) = series([7.0]).plot(plt.figure().gca()).get_lines()
+    assert line.get_markevery() == [0]
+    lines = series([5.0, 6.0, 4.0], step=[0, 1, 1]).plot(plt.figure().gca()).get_lines()
+    assert [(line.get_marker(), line.get_markevery()) for line in lines] == [("None", None), (".", [1])]
+    (line,) = series([7.0]).plot(plt.figure().gca(), marker="x", markevery=1).get_lines()
+    assert (line.get_marker(), line.get_markevery()) == ("x", 1)
+
+
 def test_a_run_in_one_plot_and_in_several(runs):
     run = runs["a"]
     assert labels(run.plot()) == ["train/loss", "val/loss", "lr"]
@@ -123,6 +135,7 @@ def test_runs_beside_each_other(runs):
         ({"tags": "los"}, KeyError, "no scalars are tagged 'los'; did you mean 'val/loss' or 'train/loss'?"),
         ({"tags": ["lr", "x*"]}, KeyError, "no scalars are tagged 'x*'; there are 'train/loss', 'val/loss' and lr"),
         ({"x": "time"}, ValueError, "x must be 'step', 'relative' or 'wall', got 'time'"),
+        ({"tags": []}, LookupError, "there are no scalars to plot"),
         ({"smoothing": 1.0}, ValueError, "smoothing must be at least 0 and less than 1, got 1"),
         ({"smoothing": float("nan")}, ValueError, "smoothing must be at least 0 and less than 1, got nan"),
     ],

@@ -29,6 +29,7 @@ def test_the_same_columns(runs, kind):
         assert there[name].files == run.files
 
 
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
 def test_a_file_that_cannot_be_read(runs):
     (runs / "a" / "b.tfevents").symlink_to("nowhere")
     with ThreadPoolExecutor(2) as executor, pytest.raises(FileNotFoundError):

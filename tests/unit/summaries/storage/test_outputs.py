@@ -127,6 +127,22 @@ def test_a_failure_leaves_the_file_that_was_to_be_replaced(tmp_path):
     assert os.listdir(tmp_path) == ["old"]
 
 
+@pytest.mark.parametrize("new", [new_directory, new_file])
+def test_a_name_is_needed(tmp_path, monkeypatch, new):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"^the output must have a name, got ''$"), new(""):
+        pass
+    assert os.listdir() == []
+
+
+def test_the_current_directory_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for target in (".", tmp_path):
+        with pytest.raises(FileExistsError) as raised, new_directory(target):
+            pass
+        assert str(raised.value) == f"the output must be another directory than the current one, got {target}"
+
+
 def test_a_directory_is_no_file(tmp_path):
     with pytest.raises(FileExistsError) as caught, new_file(tmp_path, replace=True):
         pytest.fail("the block ran")

@@ -193,9 +193,15 @@ REFUSED = [
         {},
         "the target must end in .parquet or .csv, or have no ending for a dataset; or give its format: x.xlsx",
     ),
+    ("", {}, "the output must have a name, got ''"),
+    ("x.csv", {"format": "xml"}, "the format must be one of csv, parquet, dataset, got 'xml'"),
     ("x", {"wide": True}, "a dataset is a long table, so wide does not go with it"),
     ("x.csv", {"delete": True}, "delete is for a dataset, and the format is 'csv'"),
-    ("x.parquet", {"executor": object()}, "executor is for a dataset, and the format is 'parquet'"),
+    (
+        "x.parquet",
+        {"executor": object()},
+        "an executor, as of --jobs and --dask, is for a dataset, and the format is 'parquet'",
+    ),
 ]
 
 

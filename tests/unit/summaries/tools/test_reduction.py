@@ -94,11 +94,26 @@ def test_tags_and_steps_that_too_few_have(logdir, least, tags, steps):
     reduced = reduce([logdir], "mean", align="union", min_runs=least)
     assert list(reduced) == tags
     assert [len(one) for one in reduced.values()] == steps
-    assert set(reduced.left_out) == {"loss", "acc", "only"} - set(tags) - ({"loss"} if not tags else set())
+    assert set(reduced.left_out) == {"loss", "acc", "only"} - set(tags)
 
 
 def test_patterns_of_tags(logdir):
     assert list(reduce([logdir], "mean", tags=["a*", "only"])) == ["acc", "only"]
+
+
+def test_one_of_each_is_no_plural(logdir):
+    assert repr(reduce([logdir / "seed=0"], ["mean", "std"])) == "Reduced(1 run, 1 tag: mean, std)"
+
+
+def test_names_that_are_not_there(logdir):
+    reduced = reduce([logdir], "mean")
+    with pytest.raises(KeyError) as raised:
+        reduced["los"]
+    assert str(raised.value) == "there are no statistics of the tag 'los'; did you mean 'loss'?"
+    with pytest.raises(KeyError) as raised:
+        reduced["loss"]["q0.9"]
+    assert str(raised.value) == "there is no statistic 'q0.9'; there is 'mean'"
+    assert ("los" in reduced, reduced.get("los")) == (False, None)
 
 
 def test_nan_shows_or_is_skipped():

@@ -119,6 +119,17 @@ def test_other_tags_write_everything_again(logs, tmp_path):
     assert export(logs, target, latest=True, incremental=False).written == ("a", "b/c", "d")
 
 
+def test_other_tags_of_some_runs_write_the_rest_again_next_time(logs, tmp_path):
+    target = tmp_path / "ds"
+    write_run(logs / "a", tag="lr")
+    export(logs, target)
+    assert export(logs, target, tags="loss", runs="d") == Exported(5, ("d",), ())
+    assert export(logs, target, tags="loss") == Exported(10, ("a", "b/c"), ("d",))
+    assert rows(target) == wanted(logs, tags="loss")
+    assert export(logs, target, tags="loss", runs="d", incremental=False) == Exported(5, ("d",), ())
+    assert export(logs, target, tags="loss") == Exported(0, (), ("a", "b/c", "d"))
+
+
 def test_runs_that_vanish_stay_until_they_are_deleted(logs, tmp_path, opened):
     target = tmp_path / "ds"
     export(logs, target)

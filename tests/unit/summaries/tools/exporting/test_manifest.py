@@ -37,10 +37,10 @@ def test_the_manifest(logs, tmp_path):
     }
 
 
-@pytest.mark.parametrize("target", ["logs", "other"])
-def test_other_directories_are_refused(logs, tmp_path, target):
+@pytest.mark.parametrize("target", ["logs", "other", "other/notes"])
+def test_other_directories_and_files_are_refused(logs, tmp_path, target):
     (tmp_path / "other").mkdir()
-    (tmp_path / "other/notes.txt").touch()
+    (tmp_path / "other/notes").touch()
     with pytest.raises(ValueError, match="must be new") as raised:
         export(logs, tmp_path / target)
     assert str(raised.value) == (

@@ -45,6 +45,12 @@ def test_wide(tmp_path):
     assert left_out == {"values of 'text' that are no numbers": 2}
 
 
+def test_the_numbers_of_rows_are_no_tag(tmp_path):
+    rows, left_out = read(tmp_path, pd.DataFrame({"step": [1, 2], "x": [1.0, 2.0]}, index=[5, 7]))
+    assert [row[1:3] for row in rows] == [("x", 1), ("x", 2)]
+    assert left_out == {"column '__index_level_0__'": 1}
+
+
 def test_a_step_that_is_none(tmp_path):
     with pytest.raises(ValueError, match=r"x\.parquet, row 2: a step must be an integer of 64 bits, got 1\.5$"):
         read(tmp_path, pd.DataFrame({"step": [1.0, 1.5], "x": [1.0, 2.0]}))
@@ -53,5 +59,5 @@ def test_a_step_that_is_none(tmp_path):
 def test_another_file(tmp_path):
     path = tmp_path / "x.parquet"
     path.write_bytes(b"nothing of the kind")
-    with pytest.raises(ValueError, match="Parquet"):
+    with pytest.raises(ValueError, match=r"x\.parquet: not Parquet: "):
         list(read_parquet(str(path), LeftOut()))

@@ -53,6 +53,16 @@ def test_what_is_left_out(tmp_path):
     rows, left_out = read(tmp_path, "run,step,x,name\na,1,2,n\nb,2,,m\n")
     assert [row[:3] for row in rows] == [("a", "x", 1)]
     assert left_out == {"values of 'name' that are no numbers": 2}
+    rows, left_out = read(tmp_path, "step,x,wall_time\n1,2,2024-01-01\n2,3,7\n3,4,now\n4,5,\n")
+    np.testing.assert_equal([row[3] for row in rows], [NAN, 7.0, NAN, NAN])
+    assert left_out == {"times that are not seconds since the epoch": 2}
+
+
+@pytest.mark.parametrize("name", ["", " ", "Unnamed: 0"])
+def test_the_numbers_of_rows_are_no_tag(tmp_path, name):  # as pandas writes them
+    rows, left_out = read(tmp_path, f"{name},step,x,{name}\n0,1,2,\n1,2,3,\n")
+    assert [row[1:3] for row in rows] == [("x", 1), ("x", 2)]
+    assert left_out == {f"column {name!r}": 2}
 
 
 @pytest.mark.parametrize("cells", [1, 5, 12, 1 << 17])
@@ -72,6 +82,7 @@ def test_many_rows(tmp_path, monkeypatch, cells):
     [
         ("", "there must be a column 'step', and either 'tag' and 'value' or one for each tag, got none"),
         ("a,b\n1,2\n", "there must be a column 'step', and either 'tag' and 'value' or one for each tag, got 'a', 'b'"),
+        ("step,x,y,x\n1,2,3,4\n", "each column must have a name of its own, got 'x' twice"),
         ("step,x\n1,2\n3\n", "row 2: there must be 2 cells, got 1"),
         ("step,x\n1,2\n1.5,2\n", "row 2: a step must be an integer of 64 bits, got '1.5'"),
         ('step,x\n1,"' + "x" * 200_000 + '"\n', "line 1: not CSV: field larger than field limit (131072)"),
@@ -81,6 +92,8 @@ def test_what_is_no_table(tmp_path, text, message):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - all of its text follows
         read(tmp_path, text)
     assert (
-        str(caught.value).replace(": ", ", ", 1 if message.startswith("there") else 0).replace("line 2", "line 1")
+        str(caught.value)
+        .replace(": ", ", ", 1 if message.startswith(("there", "each")) else 0)
+        .replace("line 2", "line 1")
         == f"{tmp_path / 'x.csv'}, {message}"
     )
