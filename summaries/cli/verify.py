@@ -42,8 +42,9 @@ __all__ = ["command"]
 @executor_option
 @access_options
 def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, access: Access) -> int:
-    """Verify each file, and print what was found."""
-    damaged = failed = False
+    """Verify each file, and print what was found, with a sum at the end if there are several."""
+    verified = damaged = 0
+    failed = False
     unreached: list[UnreachableError] = []
 
     def fails(error: OSError) -> None:
@@ -58,7 +59,8 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
         try:
             for verdict in verdicts(files_below(given, fails, **access), fails, executor):
                 _print(verdict, as_json=as_json)
-                damaged |= verdict.damaged
+                verified += 1
+                damaged += verdict.damaged
                 failed |= not verdict.is_event_file
         except BrokenPipeError:
             raise
@@ -67,7 +69,9 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
     if unreached:
         others = f"; {len(unreached) - 1} more not read" if len(unreached) > 1 else ""
         print(f"gradledger: {error_text(unreached[0])}{others}", file=sys.stderr)
-    return 2 if failed else int(damaged)
+    if verified > 1 and not as_json:
+        print(f"{verified} files, {damaged or 'none'} of them damaged")
+    return 2 if failed else int(damaged > 0)
 
 
 def _print(verdict: Verdict, *, as_json: bool) -> None:

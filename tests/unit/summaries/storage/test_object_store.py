@@ -169,7 +169,7 @@ def test_an_export_that_fails_leaves_nothing(runs, system):
 
 def test_the_command_line(runs, capsys):
     assert main(["verify", runs]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 12
+    assert len(capsys.readouterr().out.splitlines()) == 13
     assert main(["audit", runs, "--jobs", "1", "--storage-option", "use_listings_cache=false"]) == 0
     assert "2 runs" in capsys.readouterr().out
     assert main(["clip-advice", f"{runs}/a"]) == 0
@@ -181,7 +181,7 @@ def test_a_cache_on_the_command_line(runs, asked, tmp_path, monkeypatch, capsys)
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
     for options in (["--cache"], ["--cache-dir", str(tmp_path / "runs")]):
         assert main(["verify", *options, runs]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 24
+    assert len(capsys.readouterr().out.splitlines()) == 26
     assert len([name for name, _ in asked if name == "cat_file"]) == 12
     assert main(["clear-cache"]) == 0
     assert capsys.readouterr().out.startswith(f"{tmp_path / 'runs'}: 12 files removed, ")

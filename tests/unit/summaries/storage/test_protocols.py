@@ -123,6 +123,7 @@ def test_the_command_line(storage, tmp_path, capsys):
         "memory://logs/a/1.tfevents: 204 events, 0 faults",
         "memory://logs/a/2.tfevents: 204 events, 0 faults",
         "memory://logs/b/c/1.tfevents: 204 events, 0 faults",
+        "3 files, none of them damaged",
     ]
     storage.requests.clear()
     assert main(["export", "memory://logs", str(tmp_path / "x.csv")]) == 0
