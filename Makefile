@@ -82,9 +82,10 @@ notebook: .venv-notebook/.ready
 	.venv-notebook/bin/python -m pip install --quiet --group notebook --editable '.[images]'
 	touch $@
 
-# Each peer runs beside us in the same process, where it is installed.
-bench: $(VENV)/.ready
+# Each peer runs beside us in the same process, where it is installed; clusters and stores in their own environment.
+bench: $(VENV)/.ready $(STORES)/.ready
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
+	PYTHONPATH=tests $(STORES)/bin/python -m benchmarks bench_cluster bench_stores
 
 # Take README's pictures and figures anew, from a fresh run of the demo. It needs Chromium.
 pictures: $(VENV)/.ready
