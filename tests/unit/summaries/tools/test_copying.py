@@ -116,6 +116,7 @@ def test_a_run_of_which_nothing_remains_is_not_there(tmp_path):
     assert os.listdir(tmp_path / "out") == ["a"]
 
 
+@pytest.mark.only_on_disks(reason="stores refuse some of these names")
 def test_odd_names(tmp_path):
     """Bytes that are not UTF-8, line breaks and control characters: in names of runs, and in tags."""
     name = "a\nb\x1b[31m"
