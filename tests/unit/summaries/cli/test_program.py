@@ -74,7 +74,7 @@ def test_wrong_usage(capsys, arguments, usage, error):
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith(f"Usage: {usage}\nTry '{usage.partition(' [')[0]} -")  # -h or --help, as click's version has it
+    assert err.startswith(f"Usage: {usage}\nTry '{usage.partition(' [')[0]} -")  # -h or --help: as click has it
     assert err.splitlines()[-1].startswith(f"Error: {error}")
 
 
