@@ -1,4 +1,4 @@
-"""Counting a float32 array into TensorFlow's bins, compiled; on two processors if it is large. Needs numba.
+"""Counting a float32 array into TensorFlow's bins, compiled. Needs numba. Pure (no I/O).
 
 Each bin is a tenth wider than the one before, and the upper 16 bits of a float32 give its value to within a 128th. So a
 table over those bits gives each value's bin, or the one below if an edge falls between; one comparison decides.
@@ -6,9 +6,7 @@ table over those bits gives each value's bin, or the one below if an edge falls 
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Tally", "tally"]
 
 _BLOCK = 1 << 12  # values: stays in the L1 cache between the loops
-_SHARED = 1 << 18  # values: counting half of them takes longer than starting a thread
 _ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
 
 
@@ -50,32 +47,10 @@ def tally(values: NDArray[np.float32], edges: NDArray[np.float64]) -> Tally:
         values: float32[n], contiguous; n is at least 1 and less than 2**32.
         edges: float64[m], ascending; no two of them fall between float32 numbers of equal upper halves.
     """
-    tables = _tables(edges.tobytes())
-    if len(values) < _SHARED or _processors() == 1:
-        return _counted(values, tables)
-    half = len(values) // 2
-    first: list[Tally] = []
-    thread = Thread(target=lambda: first.append(_counted(values[:half], tables)))
-    thread.start()
-    second = _counted(values[half:], tables)
-    thread.join()
-    return _sum_of(first[0], second)
-
-
-def _processors() -> int:
-    return os.cpu_count() or 1
-
-
-def _counted(values: NDArray[np.float32], tables: tuple[NDArray[np.float32], NDArray[np.uint32]]) -> Tally:
-    thresholds, below = tables
+    thresholds, below = _tables(edges.tobytes())
     counts = np.zeros((_ROWS, len(thresholds)), np.uint32)
     total, squares = _tally(values, values.view(np.uint32), thresholds, below, *counts)
     return Tally(counts.sum(axis=0, dtype=np.int64), total, squares, float(values.min()), float(values.max()))
-
-
-def _sum_of(one: Tally, two: Tally) -> Tally:
-    lowest, highest = min(one.lowest, two.lowest), max(one.highest, two.highest)
-    return Tally(one.counts + two.counts, one.total + two.total, one.squares + two.squares, lowest, highest)
 
 
 @cache
