@@ -65,7 +65,7 @@ def examples(*lines: str, status: str = "") -> str:
     return "\n\n".join(said + shown)
 
 
-class _StorageOption(click.ParamType):
+class _StorageOption(click.ParamType):  # type: ignore[type-arg, unused-ignore] # click 8.5 made it generic
     """KEY=VALUE, whose value is JSON, or any other text.
 
     >>> _StorageOption().convert('client_kwargs={"region_name": "eu"}', None, None)

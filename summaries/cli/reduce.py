@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-class _LeastRuns(click.ParamType):
+class _LeastRuns(click.ParamType):  # type: ignore[type-arg, unused-ignore] # click 8.5 made it generic
     """A number of runs, or all of them.
 
     >>> _LeastRuns().convert("all", None, None), _LeastRuns().convert("3", None, None)
