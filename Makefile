@@ -10,7 +10,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	$(addprefix tests/unit/summaries/tools/test_,annotating.py clip_advice.py copying.py exporting.py merging.py \
 	repairing.py verifying.py) tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
-PLUGIN := tests/browser/test_plugin.py
+PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 
 .PHONY: demo test conformance stores cluster frameworks notebook plugin bench pictures lint types layers proto format clean
 
@@ -22,7 +22,7 @@ demo: $(VENV)/.ready
 test: lint types layers $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(ALONE))
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --place memory://mirror $(filter-out %/test_growing.py %/test_copying.py,$(READERS)) tests/properties/test_hostile.py
-	$(BIN)/python -m pytest $(ALONE) --ignore $(PLUGIN)
+	$(BIN)/python -m pytest $(ALONE) $(addprefix --ignore=,$(PLUGIN))
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
 # fails if that was another. The libraries take some gigabytes, in an environment of their own.

@@ -9,10 +9,7 @@ from contextlib import contextmanager, suppress
 
 import dask
 import distributed
-import labelled_faults
-import labelled_healthy
-import labelled_jobs
-import labelled_runs as labelled
+import labelled_logdir
 import numpy as np
 import pytest
 from stores.bucket import Bucket
@@ -49,18 +46,10 @@ def executor(cluster):
         yield client.get_executor()
 
 
-@pytest.fixture(scope="session")
-def labelled_logdir(tmp_path_factory):
+@pytest.fixture(scope="session", name="labelled_logdir")
+def _labelled_logdir(tmp_path_factory):
     """Every labelled run, healthy and faulty, and the ranks of a job with a fault."""
-    directory = tmp_path_factory.mktemp("labelled")
-    makers = [*labelled_healthy.HEALTHY, *(maker for _, maker in labelled_faults.FAULTS)]
-    for number, maker in enumerate(makers):
-        rng = np.random.default_rng(number)
-        labelled.write(directory / f"{number}_{maker.__name__}", rng, maker(rng, 400, 0.02))
-    rng = np.random.default_rng(0)
-    for name, run in labelled_jobs.job(rng, 100, labelled_jobs.rate_of_one(rng, 100, 0.0)[1]).items():
-        labelled.write(directory / name, rng, {tag: (one.step, one.value) for tag, one in run.scalars.items()})
-    return directory
+    return labelled_logdir.write(tmp_path_factory.mktemp("labelled"))
 
 
 @pytest.fixture(scope="session")
