@@ -6,6 +6,7 @@ import threading
 import time
 import traceback
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -69,7 +70,7 @@ def test_columns_and_faults_are_the_local_ones(runs, fast, range_bytes, monkeypa
 
 def findings(report, place):
     """What was found, with the files' addresses below the directory."""
-    return [repr(finding).replace(place, "") for finding in report.findings]
+    return [str(asdict(finding)).replace(place, "") for finding in report.findings]
 
 
 def test_findings_are_the_local_ones(runs, capsys):

@@ -143,7 +143,7 @@ def test_the_command_line_goes_on(runs, s3, tmp_path, capsys):
     ]
     assert main(["verify", runs, *options]) == 2
     out, err = capsys.readouterr()
-    assert len(out.splitlines()) == 3
+    assert len(out.splitlines()) == 3 + 1  # and their sum
     assert err == f"gradledger: Please reduce your request rate.: '{s3.address}/{key}'\n"
     assert main(["audit", runs, "--jobs", "1", *options]) == 2
     out, err = capsys.readouterr()
