@@ -181,12 +181,7 @@ def diff(
     both = _runs(a, tags, access), _runs(b, tags, access)
     demand_match("run", runs, chain(*both))
     wanted, chosen = matcher(tags), matcher(runs)
-    if len(both[0]) == len(both[1]) == 1:
-        pairs = {".": (*both[0], *both[1])}
-        only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    else:
-        pairs = {name: (name, name) for name in both[0] if name in both[1] and chosen(name)}
-        only = _only(list(filter(chosen, both[0])), list(filter(chosen, both[1])))
+    pairs, only = _paired(both[0], both[1], chosen)
     found: dict[str, RunDiff] = {}
     for name, (first, second) in pairs.items():
         first_run, second_run = both[0][first], both[1][second]
@@ -199,6 +194,17 @@ def diff(
         every = (place[name] for pair in pairs.values() for place, name in zip(whole, pair, strict=True))
         demand_match("tag", tags, chain.from_iterable(map(_tags_with_values, every)))
     return Diff(found, only)
+
+
+def _paired(
+    ours: Iterable[str], theirs: Iterable[str], chosen: Callable[[str], bool]
+) -> tuple[dict[str, tuple[str, str]], tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The names of the runs to compare, by how the pair is called; and the names that only one side has."""
+    ours, theirs = list(ours), list(theirs)
+    if len(ours) == len(theirs) == 1:
+        return {".": (ours[0], theirs[0])}, ((), ())
+    first, second = dict.fromkeys(filter(chosen, ours)), dict.fromkeys(filter(chosen, theirs))
+    return {name: (name, name) for name in first if name in second}, _only(first, second)
 
 
 def _runs(place: Run | Mapping[str, Run] | str | os.PathLike[str], tags: Patterns, access: Access) -> Mapping[str, Run]:

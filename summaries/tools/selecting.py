@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.patterns import matcher
+from summaries.patterns import demand_match, matcher, several
 from summaries.tools.copying import copied
 from summaries.tools.rewriting import Edit
-from summaries.words import listed
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from summaries.tools.copying import Rewritten
     from summaries.wire.index import Index, Tags
 
-__all__ = ["Patterns", "Selection", "drop", "keep"]
+__all__ = ["ByNumber", "Patterns", "Selection", "drop", "keep"]
 
 HPARAMS = "_hparams_/"
 """How the tags of the hparams dashboard begin: they say what a run is, and are not measured."""
@@ -36,31 +35,42 @@ class Patterns:
     """
 
     def __init__(self, patterns: str | Iterable[str] | None) -> None:
-        given = [patterns] if isinstance(patterns, str) else patterns
-        self._patterns = None if given is None else {pattern: matcher(pattern) for pattern in given}
-        self._unmatched = set(self._patterns or ())
+        self._patterns = several(patterns)
+        self._matches = matcher(self._patterns)
+        self._named = matcher([pattern for pattern in self._patterns or () if pattern.startswith(HPARAMS)])
         self._seen: dict[str, None] = {}
 
     def __call__(self, tag: str) -> bool:
         """Whether a tag matches one of the patterns."""
-        if self._patterns is None:
-            return True
         self._seen[tag] = None
-        matching = [pattern for pattern, matches in self._patterns.items() if matches(tag)]
-        self._unmatched.difference_update(matching)
-        return bool(matching)
+        return self._matches(tag)
 
     def named(self, tag: str) -> bool:
         """Whether a pattern that begins like a tag of the hparams dashboard matches."""
-        own = {pattern: matches for pattern, matches in (self._patterns or {}).items() if pattern.startswith(HPARAMS)}
-        return any(matches(tag) for matches in own.values())
+        return self._named(tag)
 
     def check(self) -> None:
-        """Raise a LookupError if a pattern matched no tag that was asked for."""
-        for pattern in self._patterns or ():
-            if pattern in self._unmatched:
-                there = f"there are {listed(list(self._seen))}" if self._seen else "there is none"
-                raise LookupError(f"no tag matches {pattern!r}; {there}")
+        """Raise a LookupError if a pattern matches no tag that was asked for."""
+        demand_match("tag", self._patterns, self._seen)
+
+
+class ByNumber:
+    """A choice of tags by their numbers; each name is asked for once.
+
+    Args:
+        chosen: whether a tag is chosen, by its name.
+    """
+
+    def __init__(self, chosen: Callable[[str], bool]) -> None:
+        self._chosen = chosen
+        self._known = np.zeros(0, bool)
+
+    def __call__(self, tags: Tags) -> NDArray[np.bool_]:
+        """Whether each of the tags is chosen, which may be more than the last time."""
+        new = [self._chosen(name) for name in tags.names[len(self._known) :]]
+        if new:
+            self._known = np.concatenate((self._known, np.array(new, bool)))
+        return self._known
 
 
 class Selection(Edit):
@@ -71,15 +81,11 @@ class Selection(Edit):
     """
 
     def __init__(self, wanted: Callable[[str], bool]) -> None:
-        self._wanted = wanted
-        self._stays = np.zeros(0, bool)  # by tag
+        self._wanted = ByNumber(wanted)
 
     def keeps(self, index: Index, tags: Tags) -> NDArray[np.bool_]:
         """Which values stay."""
-        new = [self._wanted(name) for name in tags.names[len(self._stays) :]]
-        if new:
-            self._stays = np.concatenate((self._stays, np.array(new, bool)))
-        stays: NDArray[np.bool_] = self._stays[index.values["tag"]]
+        stays: NDArray[np.bool_] = self._wanted(tags)[index.values["tag"]]
         return stays
 
 

@@ -10,7 +10,7 @@ from summaries.errors import Fault
 from summaries.tools.copying import copied
 from summaries.tools.points import Counter
 from summaries.tools.rewriting import Edit
-from summaries.tools.selecting import Patterns
+from summaries.tools.selecting import ByNumber, Patterns
 from summaries.wire.index import KIND_SCALAR
 
 if TYPE_CHECKING:
@@ -100,16 +100,13 @@ class _Thinning(Edit):
     """
 
     def __init__(self, chosen: Callable[[str], bool]) -> None:
-        self._chosen = chosen
-        self._thinned = np.zeros(0, bool)  # by tag
+        self._chosen = ByNumber(chosen)
         self._points = Counter()
 
     def _rows(self, index: Index, tags: Tags) -> tuple[NDArray[np.intp], Numbers, Numbers]:
         """The rows of values that are thinned, their tags, and their numbers among their tags' points."""
-        new = [self._chosen(name) for name in tags.names[len(self._thinned) :]]
-        self._thinned = np.concatenate((self._thinned, np.array(new, bool)))
         values = index.values
-        rows = np.flatnonzero((values["kind"] == KIND_SCALAR) & self._thinned[values["tag"]])
+        rows = np.flatnonzero((values["kind"] == KIND_SCALAR) & self._chosen(tags)[values["tag"]])
         own = values["tag"][rows].astype(np.int64)
         return rows, own, self._points.numbers(own, len(tags.names))
 
