@@ -1,0 +1,92 @@
+"""Calling machine code: arguments become a row of 64-bit words, which compiled code takes apart again.
+
+    result | error | argument, argument, …      an integer is one word; an array is its address, then its shape;
+                                                a tuple is what it holds
+"""
+
+from __future__ import annotations
+
+from ctypes import CFUNCTYPE, c_int32, c_void_p
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import DTypeLike
+
+__all__ = ["INTEGER", "Array", "Call", "Function", "NativeError"]
+
+_HEAD = 2  # words before the arguments
+_PROTOTYPE = CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p)  # numba's: result, error, arguments → 0 if all is well
+
+INTEGER = int
+"""The type of an argument that is an int64."""
+
+
+class Array(NamedTuple):
+    """The type of an argument that is an array, contiguous in C order."""
+
+    dtype: DTypeLike
+    ndim: int = 1
+
+
+class NativeError(IndexError):
+    """A compiled function stopped: with NUMBA_BOUNDSCHECK=1, because it indexed outside an array."""
+
+
+class Function:
+    """A compiled function.
+
+    Args:
+        name: its name, for errors.
+        address: where its code is.
+
+    The caller's arguments must be of the types for which it was compiled: nothing is checked.
+    """
+
+    def __init__(self, name: str, address: int) -> None:
+        self.name = name
+        self.code = _PROTOTYPE(address)
+
+    def __call__(self, *arguments: Any) -> int:
+        """Call it, without the interpreter's lock; returns its result, or 0 if it has none."""
+        return Call(self, arguments)()
+
+
+class Call:
+    """A call of a compiled function that is made again and again, with arguments of which some change.
+
+    Args:
+        function: the function.
+        arguments: its arguments. Arrays are kept alive.
+
+    Attributes:
+        words: int64[n], the arguments; integers may be changed. The first has the first word.
+    """
+
+    def __init__(self, function: Function, arguments: tuple[Any, ...]) -> None:
+        self._arguments = arguments
+        self._function = function
+        self._row = np.array([0, 0, *_words(arguments)], np.int64)
+        self.words = self._row[_HEAD:]
+        start = self._row.ctypes.data
+        self._places = (start, start + 8, start + 8 * _HEAD)
+
+    def __call__(self) -> int:
+        """Make the call; returns its result, or 0 if it has none."""
+        if self._function.code(*self._places):
+            raise NativeError(f"{self._function.name} indexed outside an array")
+        return int(self._row[0])
+
+
+def _words(arguments: tuple[Any, ...]) -> Iterator[int]:
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from _words(argument)
+        elif isinstance(argument, np.ndarray):
+            yield argument.ctypes.data
+            yield from argument.shape
+        else:
+            yield argument

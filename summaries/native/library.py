@@ -1,0 +1,195 @@
+"""Libraries of compiled functions: loaded as machine code, or compiled first if there is none for this machine.
+
+Loading takes llvmlite only, a fifth of the time of importing numba, and unpickles nothing. A library's file is named
+after its level of processor and a hash of all that it is made of, so that it is never stale:
+
+    SHA-256 of the rest | an object file, as a linker takes it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import threading
+from functools import cache
+from importlib.util import find_spec
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from summaries.native import place
+from summaries.native.calls import Function
+from summaries.native.target import host, target_machine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Library", "has_compiler"]
+
+_logger = logging.getLogger("summaries")
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_OWN_SOURCES = ("native/building.py", "native/calls.py", "native/target.py")
+_DIGEST_BYTES = 32
+_loading = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child inherits locks as they are: so numba's are free, too
+    os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
+
+
+class Library:
+    """Functions that are compiled together.
+
+    Args:
+        name: its name, for files.
+        title: what it is, for messages: "the scanner of event files".
+        module: the module that defines the functions, which is imported only to compile them.
+        functions: the types of the arguments of each function: `INTEGER`, an `Array`, or a named tuple of types.
+        sources: the files that the code is made of, in this package: if one changes, the library is compiled again.
+    """
+
+    def __init__(
+        self, name: str, title: str, module: str, functions: Mapping[str, tuple[Any, ...]], sources: Sequence[str]
+    ) -> None:
+        self.name = name
+        self.title = title
+        self.module = module
+        self.types = functions
+        self.sources = tuple(sources)
+        self._functions: dict[str, Function] = {}
+        self._failed = False
+        self._compiler: threading.Thread | None = None
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the functions can be called at once."""
+        return bool(self._functions)
+
+    def is_kept(self) -> bool:
+        """Whether the library's file is there, so that nothing need be compiled."""
+        directories = (place.code_directory(), place.writable_directory()) if self.is_loaded else (place.code_directory(),)
+        for directory in directories:
+            try:
+                names = os.listdir(directory)
+            except OSError:
+                continue
+            # Without any, llvmlite need not be loaded to know which.
+            if any(name.startswith(f"{self.name}-") for name in names) and self.file_name() in names:
+                return True
+        return False
+
+    def file_name(self) -> str:
+        """The name of the library's file for this machine."""
+        digest = hashlib.sha256(_versions())
+        for source in (*_OWN_SOURCES, *self.sources):
+            with open(os.path.join(_PACKAGE, *source.split("/")), "rb") as file:
+                digest.update(hashlib.sha256(file.read()).digest())
+        return f"{self.name}-{host().cpu}-{digest.hexdigest()[:16]}.o"
+
+    def functions(self) -> Mapping[str, Function]:
+        """The functions by name, loaded or compiled if they are not loaded yet.
+
+        Raises:
+            ImportError: numba is missing.
+            Exception: numba cannot compile here.
+        """
+        if not self._functions:
+            with _loading:
+                if not self._functions:
+                    self._functions = self._load()
+        return self._functions
+
+    def can_be_called(self) -> bool:
+        """Whether `functions` works; loads or compiles them. A failure is logged once."""
+        if self.is_loaded:
+            return True
+        if self._failed or not has_compiler():
+            return False
+        try:
+            self.functions()
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong in numba, there is a plain path
+            self._failed = True
+            _logger.warning("%s cannot be compiled here, so plain Python does its work: %s", self.title, error)
+        return self.is_loaded
+
+    def will_be_called(self) -> bool:
+        """As `can_be_called`, but if there is something to compile, a thread does that, and the answer is no until then."""
+        if self.is_loaded or self._failed or not has_compiler():
+            return self.is_loaded
+        if self._compiler is None:
+            if self.is_kept():
+                return self.can_be_called()
+            self._compiler = threading.Thread(target=self.can_be_called, name=f"gradledger-compiles-{self.name}")
+            try:
+                self._compiler.start()
+            except RuntimeError:  # the process is ending
+                return False
+        return False
+
+    def _load(self) -> dict[str, Function]:
+        name = self.file_name()
+        data = _read(os.path.join(place.code_directory(), name), self.title)
+        if data is None:
+            directory = place.writable_directory()
+            path = os.path.join(directory, name)
+            with place.alone(os.path.join(directory, f"{self.name}.lock")):
+                data = _read(path, self.title) or self._compile(path)
+        return _linked(data, list(self.types))
+
+    def _compile(self, path: str) -> bytes:
+        from summaries.native.building import build  # noqa: PLC0415 - needs numba, and takes long to import
+
+        _logger.warning("compiling %s, once per machine (`gradledger warm-up` does it ahead of time)", self.title)
+        start = perf_counter()
+        data = build(self.module, list(self.types))
+        try:
+            place.write(path, hashlib.sha256(data).digest() + data)
+        except OSError as error:
+            _logger.warning("%s was compiled, and cannot be kept: %s", self.title, error)
+        _logger.debug("compiled %s in %.2f s", self.title, perf_counter() - start)
+        return data
+
+
+def _read(path: str, title: str) -> bytes | None:
+    """The object code in a file; None if there is none, or it is damaged, or others may have written it."""
+    if not place.is_trusted(os.path.dirname(path)):
+        return None
+    try:
+        with open(path, "rb") as file:
+            digest, data = file.read(_DIGEST_BYTES), file.read()
+    except OSError:
+        return None
+    if hashlib.sha256(data).digest() == digest:
+        return data
+    _logger.warning("%s in %s is damaged", title, path)
+    return None
+
+
+_engines: list[Any] = []  # which own the code, for as long as the process lives
+
+
+def _linked(data: bytes, names: Sequence[str]) -> dict[str, Function]:
+    from llvmlite import binding  # noqa: PLC0415
+
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target_machine())
+    engine.add_object_file(binding.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    _engines.append(engine)
+    return {name: Function(name, engine.get_function_address(f"gradledger_{name}")) for name in names}
+
+
+@cache
+def has_compiler() -> bool:
+    """Whether numba is installed; it is not imported."""
+    return find_spec("numba") is not None
+
+
+@cache
+def _versions() -> bytes:
+    """What decides what numba makes of a source: its version, LLVM's, the processor, and whether bounds are checked."""
+    import llvmlite  # noqa: PLC0415
+
+    found = find_spec("numba")
+    folder = os.path.dirname(found.origin) if found is not None and found.origin else ""
+    with open(os.path.join(folder, "_version.py"), "rb") as file:  # importing numba for it would take long
+        numba = file.read()
+    checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
+    return repr((numba, llvmlite.__version__, host(), checked)).encode()
