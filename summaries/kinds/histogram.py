@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 import struct
-import sys
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summaries.kinds.tally import COUNTER, tally
 from summaries.values import as_array, as_count, as_float, check_tag
 from summaries.wire.pb import HistogramProto, Summary
 from summaries.wire.protobuf import varint
@@ -172,8 +171,6 @@ def _counted(values: NDArray[Any], bins: Any) -> _Counted | None:
 
 def _tallied(values: NDArray[np.float32]) -> _Counted | None:
     """What the compiled counter counts; None if not all values are finite."""
-    from summaries.kinds.tally import tally  # noqa: PLC0415 - needs numba
-
     inner = tensorflow_edges()
     counts, total, squares, lowest, highest = tally(values, inner)
     if not math.isfinite(squares):
@@ -209,12 +206,12 @@ def _is_compiled_worth_it(values: NDArray[Any]) -> bool:
     global _large_elements  # noqa: PLW0603 - a hint that threads may miscount
     if values.dtype != np.float32 or not _SMALL <= values.size < 1 << 32 or not values.flags.c_contiguous:
         return False
-    if "summaries.kinds.tally" in sys.modules:
+    if COUNTER.is_loaded:
         return True
     if values.size < _LARGE:
         return False
     _large_elements += values.size
-    return "numba" in sys.modules or (_large_elements > _MANY and find_spec("numba") is not None)
+    return _large_elements > _MANY and COUNTER.will_be_called()
 
 
 def _finite(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Counting a float32 array into TensorFlow's bins, compiled. Needs numba. Pure (no I/O).
+"""Counting a float32 array into TensorFlow's bins, compiled. Pure (no I/O).
 
 Each bin is a tenth wider than the one before, and the upper 16 bits of a float32 give its value to within a 128th. So a
 table over those bits gives each value's bin, or the one below if an edge falls between; one comparison decides.
@@ -11,15 +11,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.wire.compiled.primitives import compiled
+from summaries.native.calls import Array
+from summaries.native.library import Library
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Tally", "tally"]
+__all__ = ["COUNTER", "Tally", "tally"]
 
-_BLOCK = 1 << 12  # values: stays in the L1 cache between the loops
 _ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
+
+_COUNTS = Array(np.uint32)
+COUNTER = Library(
+    "counter",
+    "the counter of histograms",
+    "summaries.kinds.compiled.tally",
+    {"tally": (Array(np.float32), _COUNTS, Array(np.float32), _COUNTS, *[_COUNTS] * _ROWS, Array(np.float64))},
+    ("kinds/compiled/tally.py", "kinds/tally.py"),
+)
 
 
 class Tally(NamedTuple):
@@ -49,7 +58,9 @@ def tally(values: NDArray[np.float32], edges: NDArray[np.float64]) -> Tally:
     """
     thresholds, below = _tables(edges.tobytes())
     counts = np.zeros((_ROWS, len(thresholds)), np.uint32)
-    total, squares = _tally(values, values.view(np.uint32), thresholds, below, *counts)
+    sums = np.empty(2)
+    COUNTER.functions()["tally"](values, values.view(np.uint32), thresholds, below, *counts, sums)
+    total, squares = sums.tolist()
     return Tally(counts.sum(axis=0, dtype=np.int64), total, squares, float(values.min()), float(values.max()))
 
 
@@ -67,46 +78,3 @@ def _tables(edges: bytes) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
     numbers = least.view(np.float32)
     numbers[np.isnan(numbers)] = 0
     return thresholds, np.searchsorted(thresholds[:-1], numbers, side="right").astype(np.uint32)
-
-
-@compiled()
-def _count(
-    row: NDArray[np.uint32],
-    values: NDArray[np.float32],
-    bits: NDArray[np.uint32],
-    at: np.uint64,
-    thresholds: NDArray[np.float32],
-    below: NDArray[np.uint32],
-) -> None:
-    """Count one value in a row of counters. Indices without a sign need no test for counting from the end."""
-    edge = below[bits[at] >> np.uint32(16)]
-    row[np.uint64(edge) + np.uint64(values[at] >= thresholds[edge])] += np.uint32(1)
-
-
-@compiled(fastmath={"reassoc", "contract"})  # the sums may be taken in any order
-def _tally(
-    values: NDArray[np.float32],
-    bits: NDArray[np.uint32],
-    thresholds: NDArray[np.float32],
-    below: NDArray[np.uint32],
-    row_0: NDArray[np.uint32],
-    row_1: NDArray[np.uint32],
-    row_2: NDArray[np.uint32],
-    row_3: NDArray[np.uint32],
-) -> tuple[float, float]:
-    total = squares = 0.0
-    for start in range(0, len(values), _BLOCK):
-        block, halves = values[start : start + _BLOCK], bits[start : start + _BLOCK]
-        for i in range(len(block)):
-            wide = np.float64(block[i])
-            total += wide
-            squares += wide * wide
-        whole = len(block) - len(block) % _ROWS
-        for i in range(0, whole, _ROWS):
-            _count(row_0, block, halves, np.uint64(i), thresholds, below)
-            _count(row_1, block, halves, np.uint64(i + 1), thresholds, below)
-            _count(row_2, block, halves, np.uint64(i + 2), thresholds, below)
-            _count(row_3, block, halves, np.uint64(i + 3), thresholds, below)
-        for i in range(whole, len(block)):
-            _count(row_0, block, halves, np.uint64(i), thresholds, below)
-    return total, squares

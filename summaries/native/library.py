@@ -12,6 +12,7 @@ import hashlib
 import logging
 import os
 import threading
+from errno import EACCES
 from functools import cache
 from importlib.util import find_spec
 from time import perf_counter
@@ -65,16 +66,26 @@ class Library:
 
     def is_kept(self) -> bool:
         """Whether the library's file is there, so that nothing need be compiled."""
-        directories = (place.code_directory(), place.writable_directory()) if self.is_loaded else (place.code_directory(),)
-        for directory in directories:
-            try:
-                names = os.listdir(directory)
-            except OSError:
-                continue
-            # Without any, llvmlite need not be loaded to know which.
-            if any(name.startswith(f"{self.name}-") for name in names) and self.file_name() in names:
-                return True
-        return False
+        try:
+            names = os.listdir(place.code_directory())
+        except OSError:
+            return False
+        # Without any, llvmlite need not be loaded to know which.
+        return any(name.startswith(f"{self.name}-") for name in names) and self.file_name() in names
+
+    def keep(self) -> tuple[str, bool]:
+        """Compile the library unless its file is there; return the file's path, and whether it was compiled.
+
+        Raises:
+            ImportError: numba is missing.
+            OSError: the file cannot be written.
+        """
+        path, data, is_new = self._found_or_made()
+        if os.path.dirname(path) != place.code_directory():
+            raise PermissionError(EACCES, "compiled code cannot be kept there", place.code_directory())
+        if not os.path.exists(path):
+            place.write(path, _with_digest(data))
+        return path, is_new
 
     def file_name(self) -> str:
         """The name of the library's file for this machine."""
@@ -94,7 +105,8 @@ class Library:
         if not self._functions:
             with _loading:
                 if not self._functions:
-                    self._functions = self._load()
+                    _, data, _ = self._found_or_made()
+                    self._functions = _linked(data, list(self.types))
         return self._functions
 
     def can_be_called(self) -> bool:
@@ -111,7 +123,7 @@ class Library:
         return self.is_loaded
 
     def will_be_called(self) -> bool:
-        """As `can_be_called`, but if there is something to compile, a thread does that, and the answer is no until then."""
+        """As `can_be_called`, but what must be compiled is compiled by a thread, and the answer is no until then."""
         if self.is_loaded or self._failed or not has_compiler():
             return self.is_loaded
         if self._compiler is None:
@@ -124,15 +136,20 @@ class Library:
                 return False
         return False
 
-    def _load(self) -> dict[str, Function]:
+    def _found_or_made(self) -> tuple[str, bytes, bool]:
+        """The path of the library's file, its object code, and whether that was compiled now."""
         name = self.file_name()
-        data = _read(os.path.join(place.code_directory(), name), self.title)
-        if data is None:
-            directory = place.writable_directory()
-            path = os.path.join(directory, name)
-            with place.alone(os.path.join(directory, f"{self.name}.lock")):
-                data = _read(path, self.title) or self._compile(path)
-        return _linked(data, list(self.types))
+        path = os.path.join(place.code_directory(), name)
+        data = _read(path)
+        if data is not None:
+            return path, data, False
+        if place.is_trusted(os.path.dirname(path)) and os.path.exists(path):
+            _logger.warning("%s is damaged", path)
+        directory = place.writable_directory()
+        path = os.path.join(directory, name)
+        with place.alone(os.path.join(directory, f"{self.name}.lock")):
+            data = _read(path)  # another process may have made it meanwhile
+            return (path, self._compile(path), True) if data is None else (path, data, False)
 
     def _compile(self, path: str) -> bytes:
         from summaries.native.building import build  # noqa: PLC0415 - needs numba, and takes long to import
@@ -141,26 +158,28 @@ class Library:
         start = perf_counter()
         data = build(self.module, list(self.types))
         try:
-            place.write(path, hashlib.sha256(data).digest() + data)
+            place.write(path, _with_digest(data))
         except OSError as error:
             _logger.warning("%s was compiled, and cannot be kept: %s", self.title, error)
         _logger.debug("compiled %s in %.2f s", self.title, perf_counter() - start)
         return data
 
 
-def _read(path: str, title: str) -> bytes | None:
+def _with_digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest() + data
+
+
+def _read(path: str) -> bytes | None:
     """The object code in a file; None if there is none, or it is damaged, or others may have written it."""
     if not place.is_trusted(os.path.dirname(path)):
         return None
     try:
         with open(path, "rb") as file:
-            digest, data = file.read(_DIGEST_BYTES), file.read()
+            data = file.read()
     except OSError:
         return None
-    if hashlib.sha256(data).digest() == digest:
-        return data
-    _logger.warning("%s in %s is damaged", title, path)
-    return None
+    code = data[_DIGEST_BYTES:]
+    return code if _with_digest(code) == data else None
 
 
 _engines: list[Any] = []  # which own the code, for as long as the process lives

@@ -39,7 +39,7 @@ def _user_cache() -> str:
 
 
 def code_directory() -> str:
-    """The directory for compiled code, which need not be there, and need not be writable: in an image, root filled it."""
+    """The directory for compiled code, which need not be there, nor be writable: in an image, root filled it."""
     return os.path.join(cache_root(), "compiled")
 
 

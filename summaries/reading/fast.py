@@ -40,10 +40,8 @@ def use_fast(size: int, fast: bool | None, library: Library = SCANNER) -> bool:
         return True
     if size < _LOAD_BYTES:
         return False
-    if size >= _COMPILE_BYTES or (has_compiler() and library.is_kept()):
-        ready = library.can_be_called()
-    else:
-        ready = False
+    worth_it = size >= _COMPILE_BYTES or (has_compiler() and library.is_kept())
+    ready = worth_it and library.can_be_called()
     if not ready and size >= _HINT_BYTES:
         _hint()
     return ready

@@ -94,14 +94,15 @@ def index(words: Any) -> Any:
     """Index buffer[cursor[0] : end], record by record.
 
     Args:
-        end: the number of bytes in the buffer that are filled.
-        buffer: uint8[m].
-        cursor: int64[4]: position in the buffer, events, values, previous tag; advanced.
-        length_crcs: uint32[65536]: the stored checksum of each short length.
-        tags: a TagTable.
-        events: EVENT[n], filled from cursor[1] on.
-        values: VALUE[k], filled from cursor[2] on.
-        scratch: a Scratch.
+        words: the address of a row of words:
+            end: the number of bytes in the buffer that are filled.
+            buffer: uint8[m].
+            cursor: int64[4]: position in the buffer, events, values, previous tag; advanced.
+            length_crcs: uint32[65536]: the stored checksum of each short length.
+            tags: a TagTable.
+            events: EVENT[n], filled from cursor[1] on.
+            values: VALUE[k], filled from cursor[2] on.
+            scratch: a Scratch.
 
     Returns:
         MORE, ODD, UNUSUAL or FULL, as `scan`; the cursor is then at the record concerned.

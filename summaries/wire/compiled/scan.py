@@ -94,14 +94,17 @@ def enter(words: Any) -> Any:
     """Enter tags into the table, with numbers from `number` on. Their classes are unchanged.
 
     Args:
-        number: the first tag's number.
-        start: where it starts in the pool; the others follow without gaps.
-        lengths: int64[n], the length of each tag in bytes.
-        tags: the table.
+        words: the address of a row of words:
+            number: the first tag's number.
+            start: where it starts in the pool; the others follow without gaps.
+            count: how many tags.
+            lengths: int64[n], the length of each tag in bytes.
+            tags: the table.
     """
-    number, start, lengths, tags = _enter_arguments(words)
+    number, start, count, lengths, tags = _enter_arguments(words)
     entries = tags.entries
-    for length in lengths:
+    for i in range(count):
+        length = lengths[i]
         digest = _hash(tags.pool, start, start + length)
         entries[number, 0] = start
         entries[number, 1] = length
@@ -116,8 +119,9 @@ def enter_again(words: Any) -> Any:
     """Enter the first `count` tags again, into slots that are all free.
 
     Args:
-        count: int64.
-        tags: the table.
+        words: the address of a row of words:
+            count: int64.
+            tags: the table.
     """
     count, tags = _enter_again_arguments(words)
     for number in range(count):
@@ -247,15 +251,16 @@ def scan(words: Any) -> Any:
     """Scan buffer[cursor[0] : end], record by record.
 
     Args:
-        end: the number of bytes in the buffer that are filled.
-        base: the file offset of buffer[0].
-        file: the number of the file, for places.
-        buffer: uint8[m].
-        cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; advanced.
-        length_crcs: uint32[65536]: the stored checksum of each short length.
-        tags: a TagTable.
-        found: a Found; rows are added from cursor[1] on, places from cursor[2] on.
-        scratch: a Scratch.
+        words: the address of a row of words:
+            end: the number of bytes in the buffer that are filled.
+            base: the file offset of buffer[0].
+            file: the number of the file, for places.
+            buffer: uint8[m].
+            cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; advanced.
+            length_crcs: uint32[65536]: the stored checksum of each short length.
+            tags: a TagTable.
+            found: a Found; rows are added from cursor[1] on, places from cursor[2] on.
+            scratch: a Scratch.
 
     Returns:
         MORE, ODD, UNUSUAL or FULL; the cursor is then at the record concerned.
@@ -309,10 +314,11 @@ def group(words: Any) -> Any:
     """Sort rows into columns by tag with a counting sort, which is stable.
 
     Args:
-        rows: ROW[n].
-        counts: int64[t], filled with the number of rows of each tag.
-        starts: int64[t], scratch.
-        out: a Block with room for n points, filled.
+        words: the address of a row of words:
+            rows: ROW[n].
+            counts: int64[t], filled with the number of rows of each tag.
+            starts: int64[t], scratch.
+            out: a Block with room for n points, filled.
     """
     rows, counts, starts, out = _group_arguments(words)
     steps, wall_times, values = out
@@ -337,9 +343,10 @@ def spread(words: Any) -> Any:
     """Copy columns that are sorted by tag to where those of each tag are, without the interpreter's lock.
 
     Args:
-        block: a Block.
-        counts: int64[t]: the number of points of each tag.
-        addresses: int64[t, 3]: where its steps, wall times and values belong; there is room for them.
+        words: the address of a row of words:
+            block: a Block.
+            counts: int64[t]: the number of points of each tag.
+            addresses: int64[t, 3]: where its steps, wall times and values belong; there is room for them.
     """
     block, counts, addresses = _spread_arguments(words)
     steps, wall_times, values = block

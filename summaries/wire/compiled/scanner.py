@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.native.calls import Call
-from summaries.wire.compiled.state import INDEXER, SCANNER, Found, Scratch, TagTable
+from summaries.wire.compiled.state import SCANNER, Found, Scratch, TagTable
 from summaries.wire.resync import short_length_crcs
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Scanner:
         self._count = 0
         self._pool_used = 0
         self._functions = library.functions()
+        self._enter: Call | None = None  # with the table as it is, and room for the lengths of tags
         self._call: Call | None = None  # with the buffer and the results of the last one
         self._with: tuple[Any, ...] = ()
         self._tags = TagTable(
@@ -75,8 +76,15 @@ class Scanner:
         if stop > len(self._tags.pool):
             pool = np.concatenate((self._tags.pool, np.zeros(stop, np.uint8)))
             self._tags = self._tags._replace(pool=pool)
+            self._enter = None
         self._tags.pool[start:stop] = np.frombuffer(names, np.uint8)
-        self._functions["enter"](first, start, np.array([len(tag) for tag in self._new], np.int64), self._tags)
+        if self._enter is None:
+            self._lengths = np.empty(len(self._tags.entries), np.int64)
+            self._enter = Call(self._functions["enter"], (0, 0, 0, self._lengths, self._tags))
+        self._lengths[: len(self._new)] = [len(tag) for tag in self._new]
+        words = self._enter.words
+        words[0], words[1], words[2] = first, start, len(self._new)
+        self._enter()
         self._count, self._pool_used = count, stop
         self._new.clear()
         for number, tag_class in self._new_classes.items():
@@ -92,13 +100,15 @@ class Scanner:
             following=np.concatenate((following, np.full_like(following, -1))),
         )
         self._functions["enter_again"](self._count, self._tags)
+        self._enter = None
 
     def scan(self, buffer: NDArray[np.uint8], end: int, base: int, file: int, found: Found) -> int:
         """Continue in buffer[:end] from the cursor; arguments and result as in `scan.scan`."""
         if self._new:
             self._enter_new()
         call = self._prepared("scan", 3, buffer, self.cursor, found)
-        call.words[:3] = end, base, file
+        words = call.words
+        words[0], words[1], words[2] = end, base, file
         return call()
 
     def index(self, buffer: NDArray[np.uint8], end: int, cursor: NDArray[np.int64], events: Any, values: Any) -> int:
@@ -110,7 +120,7 @@ class Scanner:
         return call()
 
     def _prepared(self, name: str, integers: int, buffer: Any, cursor: Any, *results: Any) -> Call:
-        """A call with these arrays and so many integers, which are to be filled in; made anew only if one is another."""
+        """A call with so many integers, to be filled in, and these arrays; made anew if one of them is another."""
         arrays = (buffer, cursor, self._tags, *results)
         if self._call is None or any(map(is_not, arrays, self._with)):
             self._with = arrays

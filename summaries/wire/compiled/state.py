@@ -52,6 +52,7 @@ _TAGS = TagTable(Array(np.int32), Array(np.int64, 2), _BYTES, Array(np.int32))
 _SCRATCH = Scratch(_INTEGERS, Array(np.int64, 2))
 _BLOCK = Block(_INTEGERS, _FLOATS, _FLOATS)  # type: ignore[arg-type]  # the types of its arrays
 _CRCS = Array(np.uint32)
+_TABLE = {"enter": (INTEGER, INTEGER, INTEGER, _INTEGERS, _TAGS), "enter_again": (INTEGER, _TAGS)}
 _SOURCES = (
     "wire/compiled/fields.py",
     "wire/compiled/primitives.py",
@@ -72,8 +73,7 @@ SCANNER = Library(
             *(INTEGER, INTEGER, INTEGER),
             *(_BYTES, _INTEGERS, _CRCS, _TAGS, Found(Array(ROW), Array(PLACE)), _SCRATCH),
         ),
-        "enter": (INTEGER, INTEGER, _INTEGERS, _TAGS),
-        "enter_again": (INTEGER, _TAGS),
+        **_TABLE,
         "group": (Array(ROW), _INTEGERS, _INTEGERS, _BLOCK),
         "spread": (_BLOCK, _INTEGERS, Array(np.int64, 2)),
     },
@@ -85,8 +85,7 @@ INDEXER = Library(
     "summaries.wire.compiled.index",
     {
         "index": (INTEGER, _BYTES, _INTEGERS, _CRCS, _TAGS, Array(EVENT), Array(VALUE), _SCRATCH),
-        "enter": (INTEGER, INTEGER, _INTEGERS, _TAGS),
-        "enter_again": (INTEGER, _TAGS),
+        **_TABLE,
     },
     (*_SOURCES, "wire/compiled/index.py"),
 )
