@@ -44,7 +44,8 @@ class Library:
         title: what it is, for messages: "the scanner of event files".
         module: the module that defines the functions, which is imported only to compile them.
         functions: the types of the arguments of each function: `INTEGER`, an `Array`, or a named tuple of types.
-        sources: the files that the code is made of, in this package: if one changes, the library is compiled again.
+        sources: the files that the code is made of, by their paths from this package: if one changes, it is compiled
+            again.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Library:
         """The name of the library's file for this machine."""
         digest = hashlib.sha256(_versions())
         for source in (*_OWN_SOURCES, *self.sources):
-            with open(os.path.join(_PACKAGE, *source.split("/")), "rb") as file:
+            with open(os.path.join(_PACKAGE, source), "rb") as file:
                 digest.update(hashlib.sha256(file.read()).digest())
         return f"{self.name}-{host().cpu}-{digest.hexdigest()[:16]}.o"
 
