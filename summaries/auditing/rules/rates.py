@@ -112,6 +112,8 @@ def _jumps(value: Floats, jump: float, starts: Indices) -> Indices:
         factor = np.maximum(ratio, 1 / ratio)
     changed = np.flatnonzero(factor > jump) + 1
     changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
+    if not len(changed):
+        return changed
     if len(changed) > max(6, 0.1 * len(value)):  # the schedule is cyclic
         beyond = value[changed] > jump * np.maximum.accumulate(value)[changed - 1]
         return changed[beyond & (factor[changed - 1] > jump * median(factor[changed - 1]))]

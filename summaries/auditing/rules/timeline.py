@@ -249,7 +249,10 @@ def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
 def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.float64], float, NDArray[np.int64]]:
     """The gaps between the points of a tag and the usual gap, in seconds, and the indices of gaps that are stalls."""
     times, step = signal.series.wall_time, signal.series.step
-    gaps, distance = _gaps(times), step[1:] - step[:-1]
+    gaps = _gaps(times)
+    if not (gaps > limit["min_secs"]).any():  # as in most runs
+        return gaps, 0.0, np.zeros(0, np.int64)
+    distance = step[1:] - step[:-1]
     inside = np.isfinite(gaps) & (gaps > 0) & (distance >= 0)
     for cut in (0, *run.sessions(signal).tolist(), *signal.file_starts):
         inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session to the start of the next

@@ -11,7 +11,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.variables import dead_variables, upper_quartile_of_others
-from summaries.auditing.statistics.robust import blocks, median, since
+from summaries.auditing.statistics.robust import block_medians, median, since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
         held = ratio * weights.get(variable, 1.0)
         large = _too_large(held, limit["high"])
         # A schedule may lower the rate to zero in the end: the ratio is too small only if it never was large enough.
-        largest = float(blocks(ratio, 10).median.max())
+        largest = float(block_medians(ratio, 10).max())
         if large.any():
             at = np.flatnonzero(large)
             value, bound, how = median(ratio[at]), limit["high"], "more than"
