@@ -230,7 +230,7 @@ def _walk(course: Course, best: int) -> float:
 
 
 def _stays(level: NDArray[np.float64], best: int, end: float, error: float) -> bool:
-    """Whether the loss is still up after a rise from its best level, which is not one of several that it recovered from."""
+    """Whether a rise from the best level to the end is not one of several that the loss recovered from."""
     lowest = float(level[best])
     rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest level is partly high by chance
     fall = float(level[: best + 1].max()) - lowest
