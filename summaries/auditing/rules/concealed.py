@@ -20,7 +20,7 @@ __all__ = ["RULES"]
 RULES = Ruleset()
 
 
-@RULES.add("GL306", "concealed-nan", Severity.ERROR, min_points=whole(3))
+@RULES.add("GL306", "concealed-nan", Severity.ERROR, needs=("global_norm",), min_points=whole(3))
 def concealed_nan(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A loss is exactly zero, or repeats itself, wherever the gradient norm is not finite: a filter replaced NaN."""
     norms = run.of("global_norm")

@@ -55,6 +55,7 @@ _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the 
     "GL304",
     "loss-diverges",
     Severity.ERROR,
+    needs=("loss",),
     min_points=whole(10, 5),
     sigmas=above(0, 6.0),
     min_rise=at_least(0, 0.2),

@@ -39,7 +39,13 @@ _SURE = 2.0  # standard deviations of a trend by chance
 _NONE = 10.0  # a change so many times smaller than another is none beside it
 
 
-@RULES.add("GL301", "non-finite-loss", Severity.ERROR, **overflows.THRESHOLDS)
+@RULES.add(
+    "GL301",
+    "non-finite-loss",
+    Severity.ERROR,
+    needs=("loss", "validation_loss", "auxiliary_loss"),
+    **overflows.THRESHOLDS,
+)
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Losses are NaN or infinite: those that are one event become one finding, told of the first and most important."""
     found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
@@ -106,6 +112,7 @@ def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | No
     "loss-spike",
     Severity.WARNING,
     "GL305",
+    needs=("loss", "validation_loss"),
     sigmas=above(0, 8.0),
     min_rise=at_least(0, 0.1),
     min_points=whole(30, 20),
@@ -185,6 +192,7 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     "loss-not-decreasing",
     Severity.WARNING,
     "GL304",  # it says more about a loss that diverges
+    needs=("loss", "validation_loss", "metric"),
     min_points=whole(30, 20),
     few_points=whole(20, 5),
     no_change=at_least(0, 0.01),

@@ -10,7 +10,7 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.from_scratch import from_scratch
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.statistics.recurring import recurring, thirds
-from summaries.auditing.statistics.robust import median, sigma
+from summaries.auditing.statistics.robust import changes, median, sigma
 from summaries.errors import FaultKind
 from summaries.words import counted
 
@@ -156,8 +156,7 @@ def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int
     same[run.sessions(signal) - 1] = False
     same[[cut - 1 for cut in signal.file_starts if 0 < cut < len(step)]] = False  # a restart, or a test after it
     a, b = value[1:], value[:-1]
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b)))
+    near = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b)))
     return np.flatnonzero(same & ~near) + 1
 
 
@@ -207,8 +206,7 @@ def _not_finite(run: Signals) -> Iterator[Hit]:
 
 def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray[np.int64]:
     times = signal.series.wall_time
-    with np.errstate(invalid="ignore"):
-        at = np.flatnonzero(times[1:] - times[:-1] < -tolerance_secs) + 1
+    at = np.flatnonzero(changes(times) < -tolerance_secs) + 1
     if not len(at):
         return at
     at = at[np.isfinite(times[at]) & np.isfinite(times[at - 1])]
@@ -281,12 +279,11 @@ def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.flo
 
 def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
     """The seconds from each time to the next; after the clock went back, only those beyond the latest time so far."""
-    with np.errstate(invalid="ignore"):
-        gaps = np.diff(times)
-        if not (gaps < 0).any():
-            return gaps
-        latest = np.fmax.accumulate(np.where(np.isfinite(times), times, -np.inf))[:-1]
-        return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
+    gaps = changes(times)
+    if not (gaps < 0).any():
+        return gaps
+    latest = np.fmax.accumulate(np.where(np.isfinite(times), times, -np.inf))[:-1]
+    return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
 
 
 def _in_a_row(where: NDArray[np.int64]) -> NDArray[np.bool_]:
