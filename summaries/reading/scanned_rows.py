@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ScannedRows", "Window"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
-_FIRST_BYTES = 1 << 9  # of a run: most tags are new there, and starting the scanner takes as long as a few records
+_FIRST_BYTES = 1 << 8  # of a run: most tags are new there, and starting the scanner takes as long as a few records
 _MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
 
 
