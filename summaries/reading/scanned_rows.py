@@ -82,7 +82,7 @@ class ScannedRows(Rows):
             self.points.add(*sorted_rows(rows))
         else:
             out = room_for(len(rows)) if self.points.keeps_blocks else self._space.sorted
-            self.points.add(*compiled.sorted_rows(rows, self._tags, out))
+            self.points.add(*compiled.sorted_rows(rows, self._tags, out), self._spread)
 
     def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor

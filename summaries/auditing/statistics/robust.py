@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _ODDS = 200.0
-_SORTED = 1000  # up to so many values, sorting them takes less time than finding those in the middle
+_SORTED = 1000  # up to so many values, sorting takes no longer than finding those in the middle
 NORMAL = 1.4826  # σ of a normal distribution divided by its median absolute deviation
 
 
@@ -113,13 +113,14 @@ def row_medians(ordered: Floats) -> Floats:
 def median(values: NDArray[Any]) -> float:
     """The median of n ≥ 1 values."""
     n = len(values)
-    low, high = (n - 1) // 2, n // 2
+    middle = n // 2
     ordered = values.copy()
     if n <= _SORTED:
         ordered.sort()
-    else:
-        ordered.partition((low, high))
-    return float((ordered.item(low) + ordered.item(high)) / 2)
+        return float((ordered.item((n - 1) // 2) + ordered.item(middle)) / 2)
+    ordered.partition(middle)  # by one place: NumPy takes six times as long for two
+    below = ordered[middle] if n % 2 else ordered[:middle].max()
+    return float((below + ordered[middle]) / 2)
 
 
 def mean(values: Floats) -> float:
