@@ -32,7 +32,13 @@ def main() -> int:
     if arguments.quick and not scale.QUICK:  # sizes are fixed when modules are imported: begin anew
         os.environ[scale.VARIABLE] = "quick"
         os.execv(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]])  # noqa: S606
-    results: dict[str, Any] = {"quick": scale.QUICK, "machine": description(), "figures": [], "growths": []}
+    results: dict[str, Any] = {
+        "quick": scale.QUICK,
+        "machine": description(),
+        "figures": [],
+        "growths": [],
+        "left_out": [],
+    }
     print(*(f"{name}: {value}" for name, value in results["machine"].items()), sep="\n")
     failed = [name for name in arguments.names or found if not run(name, results)]
     print(*table.lines(results), sep="\n")
@@ -57,6 +63,9 @@ def run(name: str, results: dict[str, Any]) -> bool:
                 results["growths"].append({"bench": name, **asdict(result), "exponent": result.exponent})
             else:
                 results["figures"].append({"bench": name, **asdict(result), "ratios": result.ratios()})
+    except peers.NotInstalledError as error:
+        print(f"  left out: {error}")
+        results["left_out"].append(f"{name}: {error}")
     except Exception:  # noqa: BLE001 - whatever it raises, the others shall run
         traceback.print_exc()
         return False

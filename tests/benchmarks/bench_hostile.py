@@ -3,42 +3,47 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from hostile import FILES
 
+from benchmarks.figures import OURS, Figure
+from benchmarks.peers import Contender, Measured, compare
+from benchmarks.scale import sized
 from summaries import read_run
 
-SIZE = 1_000_000
-ROUNDS = 3
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SIZE = sized(1_000_000, 100_000)
 
 
-def main() -> None:
-    ways = [True, False] if find_spec("numba") else [False]
+def figures() -> Iterator[Figure]:
+    """Yield one for each file."""
     with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "a.tfevents")
         for file in FILES:
+            path = os.path.join(directory, f"{file.__name__}.tfevents")
             with open(path, "wb") as out:
-                size = out.write(file(SIZE))
-            figures = [seconds(path, fast) / (size / 1e6) for fast in ways]
-            print(f"  {file.__name__:28s}" + "".join(f"{figure:10.3f} s/MB" for figure in figures))
+                out.write(file(SIZE))
+            contenders = {
+                OURS: Contender(reading, (path, None)),
+                "gradledger, plain": Contender(reading, (path, False)),
+            }
+            yield compare(file.__name__, "s a MB", contenders, seconds=2.0)
 
 
-def seconds(path: str, fast: bool) -> float:
-    """The least time of several that it takes to read the file, where its items are, and what stands of its scalars."""
-    times = []
-    for _ in range(ROUNDS):
-        started = time.process_time()
-        run = read_run(path, fast=fast)
-        for series in run.scalars.values():
+def reading(path: str, fast: bool | None) -> Callable[[], object]:
+    """Processor seconds a MB to read the file, to tell where its items are, and what stands of its scalars."""
+    megabytes = os.path.getsize(path) / 1e6
+
+    def run() -> Measured:
+        began = time.process_time()
+        found = read_run(path, fast=fast)
+        for series in found.scalars.values():
             series.latest()
-        len(run.images)
-        times.append(time.process_time() - started)
-    return min(times)
+        len(found.images)
+        return Measured((time.process_time() - began) / megabytes)
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return run

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import itertools
 import multiprocessing
 import os
 import sys
@@ -66,6 +67,10 @@ class PeerError(RuntimeError):
     """A contender failed in its process; the text is its traceback."""
 
 
+class NotInstalledError(RuntimeError):
+    """Ours cannot run without a library that is not installed."""
+
+
 def take_turns(contenders: Mapping[str, Contender], seconds: float = 4.0, pause: float = 0.0) -> Outcome:
     """Repeat all of them in turns.
 
@@ -76,17 +81,20 @@ def take_turns(contenders: Mapping[str, Contender], seconds: float = 4.0, pause:
 
     Raises:
         PeerError: one of ours failed. A peer that fails is left out.
+        NotInstalledError: ours needs a library that is not installed. A peer that is not installed is left out.
     """
     seconds = timed(seconds)
     outcome = Outcome({}, {})
     for name, contender in contenders.items():
         if contender.library != OURS and find_spec(contender.library) is None:
+            if name == OURS:
+                raise NotInstalledError(f"{contender.library} is not installed")
             outcome.left_out[name] = f"{contender.library} is not installed"
         else:
             _attempt(outcome, name, contender, ("prepare", name, contender.prepare, contender.args))
     spent = dict.fromkeys(contenders, 0.0)
-    for _ in range(TURNS):
-        for name in [name for name in contenders if name not in outcome.left_out and spent[name] < seconds]:
+    for turn, name in itertools.product(range(TURNS), contenders):
+        if name not in outcome.left_out and (turn == 0 or spent[name] < seconds):
             time.sleep(pause)
             began = time.perf_counter()
             _attempt(outcome, name, contenders[name], ("turn", name, seconds / TURNS))
@@ -139,7 +147,7 @@ def _attempt(outcome: Outcome, name: str, contender: Contender, request: tuple[A
     try:
         outcome.rounds.setdefault(name, []).extend(_processes[contender.library].ask(*request))
     except PeerError as error:
-        if contender.library == OURS:
+        if OURS in {name, contender.library}:
             raise
         outcome.rounds.pop(name, None)
         outcome.left_out[name] = str(error).strip().splitlines()[-1]

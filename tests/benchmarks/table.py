@@ -30,3 +30,4 @@ def lines(results: dict[str, Any]) -> Iterator[str]:
     for growth in results["growths"]:
         above = f"   above {MOST}: {growth['note'] or 'unexplained'}" if growth["exponent"] > MOST else ""
         yield f"{growth['cost']:{_WIDTH}.{_WIDTH}}{growth['exponent']:>12.2f} {growth['of']}{above}"
+    yield from (f"left out: {reason}" for reason in results["left_out"])
