@@ -1,4 +1,4 @@
-"""Files that are made to take a reader long: processor seconds for each MB, with the compiled scanner and without."""
+"""Files that are made to take a reader long: processor seconds for each MB, compiled and plain, and how they grow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hostile import FILES
 
 from benchmarks.figures import OURS, Figure
+from benchmarks.growth import Growth, grown, rising
 from benchmarks.peers import Contender, Measured, compare
 from benchmarks.scale import sized
 from summaries import read_run
@@ -17,26 +18,28 @@ from summaries import read_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SIZE = sized(1_000_000, 100_000)
+SIZES = rising(sized(4_000_000, 400_000))  # bytes
 
 
-def figures() -> Iterator[Figure]:
-    """Yield one for each file."""
+def figures() -> Iterator[Figure | Growth]:
+    """Yield three for each file: the seconds, and how they grow with its bytes, compiled and plain."""
     with tempfile.TemporaryDirectory() as directory:
         for file in FILES:
-            path = os.path.join(directory, f"{file.__name__}.tfevents")
-            with open(path, "wb") as out:
-                out.write(file(SIZE))
-            contenders = {
-                OURS: Contender(reading, (path, None)),
-                "gradledger, plain": Contender(reading, (path, False)),
-            }
-            yield compare(file.__name__, "s a MB", contenders, seconds=2.0)
+            paths = {size: os.path.join(directory, f"{file.__name__}.{size}.tfevents") for size in SIZES}
+            for size, path in paths.items():
+                with open(path, "wb") as out:
+                    out.write(file(size))
+            bytes_of = {size: os.path.getsize(path) for size, path in paths.items()}
+            ways = {OURS: True, "gradledger, plain": False}
+            contenders = {name: Contender(reading, (paths[SIZES[-1]], fast)) for name, fast in ways.items()}
+            yield compare(file.__name__, "s a MB", contenders, per=bytes_of[SIZES[-1]] / 1e6, seconds=2.0)
+            for name, fast in (("compiled", True), ("plain", False)):
+                sizes = {bytes_of[size]: Contender(reading, (path, fast)) for size, path in paths.items()}
+                yield grown(f"reading {file.__name__}, {name}", "bytes", sizes, seconds=1.0)
 
 
-def reading(path: str, fast: bool | None) -> Callable[[], object]:
-    """Processor seconds a MB to read the file, to tell where its items are, and what stands of its scalars."""
-    megabytes = os.path.getsize(path) / 1e6
+def reading(path: str, fast: bool) -> Callable[[], object]:
+    """Processor seconds to read the file, to tell where its items are, and what stands of its scalars."""
 
     def run() -> Measured:
         began = time.process_time()
@@ -44,6 +47,6 @@ def reading(path: str, fast: bool | None) -> Callable[[], object]:
         for series in found.scalars.values():
             series.latest()
         len(found.images)
-        return Measured((time.process_time() - began) / megabytes)
+        return Measured(time.process_time() - began)
 
     return run

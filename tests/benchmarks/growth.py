@@ -70,7 +70,12 @@ def _misfit(fixed: np.ndarray, growing: np.ndarray) -> float:
     return float(((columns @ found - 1) ** 2).sum())
 
 
-def grown(cost: str, of: str, contenders: Mapping[int, Contender], note: str = "", seconds: float = 4.0) -> Growth:
+def rising(largest: int) -> tuple[int, int, int, int]:
+    """Four sizes, each four times the one before: far enough apart that noise of 3 % moves the exponent by 0.02."""
+    return largest // 64, largest // 16, largest // 4, largest
+
+
+def grown(cost: str, of: str, contenders: Mapping[int, Contender], note: str = "", seconds: float = 1.5) -> Growth:
     """Measure ours at several sizes, in turns."""
     named = {str(size): contender for size, contender in contenders.items()}
     least = take_turns(named, seconds).least()
