@@ -76,7 +76,8 @@ def take_turns(contenders: Mapping[str, Contender], seconds: float = 4.0, pause:
 
     Args:
         contenders: what to repeat, by name.
-        seconds: how long each is repeated for, at least once; quick runs take an eighth.
+        seconds: how long each is repeated for, at least twice, since the first round may be what compiles or imports;
+            quick runs take an eighth. 0 is for what is measured once.
         pause: seconds to wait before each turn; the threads of some libraries keep spinning for a while.
 
     Raises:
@@ -93,8 +94,8 @@ def take_turns(contenders: Mapping[str, Contender], seconds: float = 4.0, pause:
         else:
             _attempt(outcome, name, contender, ("prepare", name, contender.prepare, contender.args))
     spent = dict.fromkeys(contenders, 0.0)
-    for turn, name in itertools.product(range(TURNS), contenders):
-        if name not in outcome.left_out and (turn == 0 or spent[name] < seconds):
+    for turn, name in itertools.product(range(TURNS if seconds else 1), contenders):
+        if name not in outcome.left_out and (turn <= 1 or spent[name] < seconds):
             time.sleep(pause)
             began = time.perf_counter()
             _attempt(outcome, name, contenders[name], ("turn", name, seconds / TURNS))
