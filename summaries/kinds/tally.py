@@ -1,80 +1,76 @@
-"""Counting a float32 array into TensorFlow's bins, compiled. Pure (no I/O).
-
-Each bin is a tenth wider than the one before, and the upper 16 bits of a float32 give its value to within a 128th. So a
-table over those bits gives each value's bin, or the one below if an edge falls between; one comparison decides.
-"""
+"""Counting an array of floats into TensorFlow's bins, compiled: one look at each block. Pure (no I/O)."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from threading import local
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from summaries.native.calls import Array
+from summaries.kinds.tensorflow_bins import BINS, places
+from summaries.native.calls import INTEGER, Array, Call, address
 from summaries.native.library import Library
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["COUNTER", "Tally", "tally"]
+__all__ = ["COUNTER", "tally"]
 
 _ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
 
-_COUNTS = Array(np.uint32)
+
+def _types(dtype: str) -> tuple[Any, ...]:
+    """The types of the arguments for floats of a dtype: see `compiled.tally`."""
+    return Array(dtype), Array(np.int64), INTEGER, Array(np.int64), Array(np.uint32, 2), Array(dtype), Array(np.float64)
+
+
 COUNTER = Library(
     "counter",
     "the counter of histograms",
     "summaries.kinds.compiled.tally",
-    {"tally": (Array(np.float32), _COUNTS, Array(np.float32), _COUNTS, *[_COUNTS] * _ROWS, Array(np.float64))},
-    ("kinds/compiled/tally.py", "kinds/tally.py"),
+    {f"tally_{dtype}": _types(dtype) for dtype in ("float32", "float64")},
+    ("kinds/compiled/tally.py", "kinds/tally.py", "kinds/tensorflow_bins.py"),
 )
 
 
-class Tally(NamedTuple):
-    """What was counted.
-
-    Attributes:
-        counts: int64[m + 1], how many values have so many edges at or below them; of no meaning if a sum is not finite.
-        total: the sum of the values, finite if all values are.
-        squares: the sum of their squares.
-        lowest: the smallest value.
-        highest: the largest value.
-    """
-
-    counts: NDArray[np.int64]
-    total: float
-    squares: float
-    lowest: float
-    highest: float
-
-
-def tally(values: NDArray[np.float32], edges: NDArray[np.float64]) -> Tally:
-    """Count the values by the number of edges at or below them.
+def tally(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float, float]:
+    """Count values, and sum them up.
 
     Args:
-        values: float32[n], contiguous; n is at least 1 and less than 2**32.
-        edges: float64[m], ascending; no two of them fall between float32 numbers of equal upper halves.
+        values: float32[n] or float64[n], contiguous, all finite; n is at least 1 and at most 2**32.
+
+    Returns:
+        int64[BINS], how many values are in each bin; their sum; the sum of their squares, which is not finite if a
+        value is not, and then nothing else is of use; the smallest value; the largest.
     """
-    thresholds, below = _tables(edges.tobytes())
-    counts = np.zeros((_ROWS, len(thresholds)), np.uint32)
-    sums = np.empty(2)
-    COUNTER.functions()["tally"](values, values.view(np.uint32), thresholds, below, *counts, sums)
-    total, squares = sums.tolist()
-    return Tally(counts.sum(axis=0, dtype=np.int64), total, squares, float(values.min()), float(values.max()))
+    prepared = _prepared(values.dtype)
+    words = prepared.call.words
+    counts = np.empty(BINS, np.int64)
+    words[0], words[1], words[2] = address(values), len(values), address(counts)
+    prepared.call()
+    total, squares = prepared.sums.tolist()
+    several = prepared.extremes.tolist()
+    return counts, total, squares, min(several), max(several)
 
 
-@cache
-def _tables(edges: bytes) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """float32[m + 1]: the least number at or above each edge, then infinity.
+class _Prepared(NamedTuple):
+    """A call with all its arguments but the values and the counts, for one thread."""
 
-    And uint32[65536]: for each upper half, the number of edges at or below the least number that has it.
-    """
-    wide = np.append(np.frombuffer(edges), np.inf)
-    thresholds = wide.astype(np.float32)
-    thresholds = np.where(thresholds < wide, np.nextafter(thresholds, np.float32(np.inf)), thresholds)
-    least = np.arange(1 << 16, dtype=np.uint32) << np.uint32(16)
-    least[1 << 15 :] |= np.uint32(0xFFFF)  # of negative numbers, the largest in magnitude
-    numbers = least.view(np.float32)
-    numbers[np.isnan(numbers)] = 0
-    return thresholds, np.searchsorted(thresholds[:-1], numbers, side="right").astype(np.uint32)
+    call: Call
+    extremes: NDArray[Any]
+    sums: NDArray[np.float64]
+
+
+_threads = local()
+
+
+def _prepared(dtype: np.dtype[Any]) -> _Prepared:
+    found: _Prepared | None = getattr(_threads, dtype.char, None)
+    if found is None:
+        steps, shift = places(dtype)
+        rows, extremes, sums = np.empty((_ROWS, BINS), np.uint32), np.empty(3, dtype), np.empty(2)
+        values, counts = np.empty(0, dtype), np.empty(BINS, np.int64)
+        function = COUNTER.functions()[f"tally_{dtype.name}"]
+        found = _Prepared(Call(function, (values, counts, shift, steps, rows, extremes, sums)), extremes, sums)
+        setattr(_threads, dtype.char, found)
+    return found

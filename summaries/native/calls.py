@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["INTEGER", "Array", "Call", "Function", "NativeError"]
+__all__ = ["INTEGER", "Array", "Call", "Function", "NativeError", "address"]
 
 _PROTOTYPE = CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p)  # numba's: result, error, arguments → 0 if all is well
 
@@ -60,7 +60,7 @@ class Call:
         arguments: its arguments. Arrays are kept alive.
 
     Attributes:
-        words: int64[n], the arguments; integers may be changed. The first argument has the first word.
+        words: int64[n], the arguments, which may be changed. The first argument has the first word.
     """
 
     def __init__(self, function: Function, arguments: tuple[Any, ...]) -> None:
@@ -80,14 +80,18 @@ class Call:
         return self._results[0]
 
 
+def address(values: NDArray[Any]) -> int:
+    """Where the elements of an array are: the first of its words."""
+    try:
+        return addressof(c_char.from_buffer(values))  # type: ignore[arg-type]  # takes a third of the time of `ctypes`
+    except (TypeError, ValueError):  # the array is read-only, or empty
+        return values.ctypes.data
+
+
 def _add_words(row: list[int], arguments: tuple[Any, ...]) -> None:
     for argument in arguments:
         if type(argument) is np.ndarray:
-            try:
-                held = c_char.from_buffer(argument)  # type: ignore[arg-type]  # takes a third of the time of `ctypes`
-                row.append(addressof(held))
-            except (TypeError, ValueError):  # the array is read-only, or empty
-                row.append(argument.ctypes.data)
+            row.append(address(argument))
             row += argument.shape
         elif isinstance(argument, tuple):
             _add_words(row, argument)

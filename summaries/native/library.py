@@ -58,6 +58,7 @@ class Library:
         self.sources = tuple(sources)
         self._functions: dict[str, Function] = {}
         self._failed = False
+        self._was_kept: bool | None = None
         self._compiler: threading.Thread | None = None
 
     @property
@@ -123,13 +124,15 @@ class Library:
             _logger.warning("%s cannot be compiled here, so plain Python does its work: %s", self.title, error)
         return self.is_loaded
 
-    def will_be_called(self) -> bool:
-        """As `can_be_called`, but what must be compiled is compiled by a thread, and the answer is no until then."""
+    def will_be_called(self, *, may_compile: bool = True) -> bool:
+        """As `can_be_called`, but if the library is not kept, a thread compiles it, and the answer is no until then."""
         if self.is_loaded or self._failed or not has_compiler():
             return self.is_loaded
-        if self._compiler is None:
-            if self.is_kept():
-                return self.can_be_called()
+        if self._was_kept is None:
+            self._was_kept = self.is_kept()
+        if self._was_kept:
+            return self.can_be_called()
+        if may_compile and self._compiler is None:
             self._compiler = threading.Thread(target=self.can_be_called, name=f"gradledger-compiles-{self.name}")
             try:
                 self._compiler.start()

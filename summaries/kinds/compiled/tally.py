@@ -2,55 +2,81 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from summaries.kinds.tally import COUNTER
+from summaries.kinds.tensorflow_bins import BINS
 from summaries.native.building import compiled, unpacker
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["tally"]
+__all__ = ["tally_float32", "tally_float64"]
 
 _BLOCK = 1 << 12  # values: stays in the L1 cache between the loops
 _ROWS = 4
-_arguments = unpacker(COUNTER.types["tally"])
 
 
-@compiled()
-def _count(
-    row: NDArray[np.uint32],
-    values: NDArray[np.float32],
-    bits: NDArray[np.uint32],
-    at: np.uint64,
-    thresholds: NDArray[np.float32],
-    below: NDArray[np.uint32],
-) -> None:
-    """Count one value in a row of counters. Indices without a sign need no test for counting from the end."""
-    edge = below[bits[at] >> np.uint32(16)]
-    row[np.uint64(edge) + np.uint64(values[at] >= thresholds[edge])] += np.uint32(1)
+def _tally(dtype: str) -> Any:
+    arguments = unpacker(COUNTER.types[f"tally_{dtype}"])
+    size = np.dtype(dtype).itemsize
+    as_unsigned, as_signed = np.dtype(f"u{size}"), np.dtype(f"i{size}")
+
+    @compiled(fastmath={"reassoc", "contract"})  # the sums may be taken in any order
+    def tally(words: Any) -> None:
+        """Count and sum, and find the extremes of the bits, among which those of the values are.
+
+        For the bits of positive floats ascend with them, and those of negative ones, which are larger, descend.
+
+        Args:
+            words: the address of a row of words:
+                values: float[n].
+                counts: int64[BINS], filled.
+                shift: how far to shift the sum of a float's bits and its cell's step, to get its bin.
+                steps: int64[cells].
+                rows: uint32[4, BINS], scratch.
+                extremes: float[3], filled.
+                sums: float64[2], filled with the sum of the values and of their squares.
+        """
+        values, counts, shift, steps, rows, extremes, sums = arguments(words)
+        unsigned, signed, found = values.view(as_unsigned), values.view(as_signed), extremes.view(as_unsigned)
+        total = squares = 0.0
+        least = most = unsigned[0]
+        top = signed[0]
+        right = np.uint64(shift)
+        rows[:] = 0
+        row_0 = rows[0]
+        row_1 = rows[1]
+        row_2 = rows[2]
+        row_3 = rows[3]
+        for start in range(0, len(values), _BLOCK):
+            stop = start + _BLOCK
+            block, bits, ordered = values[start:stop], unsigned[start:stop], signed[start:stop]
+            for i in range(len(block)):
+                wide = np.float64(block[i])
+                total += wide
+                squares += wide * wide
+            for i in range(len(bits)):
+                least, most, top = min(least, bits[i]), max(most, bits[i]), max(top, ordered[i])
+            whole = len(bits) - len(bits) % _ROWS
+            for i in range(0, whole, _ROWS):
+                a, b = np.uint64(bits[i]), np.uint64(bits[i + 1])
+                c, d = np.uint64(bits[i + 2]), np.uint64(bits[i + 3])
+                row_0[(a + np.uint64(steps[a >> right])) >> right] += np.uint32(1)
+                row_1[(b + np.uint64(steps[b >> right])) >> right] += np.uint32(1)
+                row_2[(c + np.uint64(steps[c >> right])) >> right] += np.uint32(1)
+                row_3[(d + np.uint64(steps[d >> right])) >> right] += np.uint32(1)
+            for i in range(whole, len(bits)):
+                a = np.uint64(bits[i])
+                row_0[(a + np.uint64(steps[a >> right])) >> right] += np.uint32(1)
+        for i in range(BINS):
+            counts[i] = np.int64(row_0[i]) + np.int64(row_1[i]) + np.int64(row_2[i]) + np.int64(row_3[i])
+        found[0] = least
+        found[1] = most
+        found[2] = top
+        sums[0] = total
+        sums[1] = squares
+
+    return tally
 
 
-@compiled(fastmath={"reassoc", "contract"})  # the sums may be taken in any order
-def tally(words: Any) -> None:
-    """Count the values in four rows of counters, and store their sum and that of their squares."""
-    values, bits, thresholds, below, row_0, row_1, row_2, row_3, sums = _arguments(words)
-    total = squares = 0.0
-    for start in range(0, len(values), _BLOCK):
-        block, halves = values[start : start + _BLOCK], bits[start : start + _BLOCK]
-        for i in range(len(block)):
-            wide = np.float64(block[i])
-            total += wide
-            squares += wide * wide
-        whole = len(block) - len(block) % _ROWS
-        for i in range(0, whole, _ROWS):
-            _count(row_0, block, halves, np.uint64(i), thresholds, below)
-            _count(row_1, block, halves, np.uint64(i + 1), thresholds, below)
-            _count(row_2, block, halves, np.uint64(i + 2), thresholds, below)
-            _count(row_3, block, halves, np.uint64(i + 3), thresholds, below)
-        for i in range(whole, len(block)):
-            _count(row_0, block, halves, np.uint64(i), thresholds, below)
-    sums[0] = total
-    sums[1] = squares
+tally_float32, tally_float64 = _tally("float32"), _tally("float64")
