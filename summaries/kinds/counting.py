@@ -71,7 +71,7 @@ class _Part(NamedTuple):
 
 
 def is_fast(array: NDArray[Any]) -> bool:
-    """Whether counting these numbers takes about as long as copying them and looking for NaN, which only floats have."""
+    """Whether counting them takes about as long as copying them and looking for NaN, which only floats have."""
     return array.dtype.kind == "f" and COUNTER.is_loaded
 
 
