@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import binding, ir
 from numba import from_dtype, njit, types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
@@ -52,7 +52,12 @@ def build(module: str, functions: Iterable[str]) -> bytes:
 
     Returns:
         An object file with a symbol `gradledger_<name>` for each function.
+
+    Raises:
+        RuntimeError: numba compiles nothing.
     """
+    if config.DISABLE_JIT:
+        raise RuntimeError("numba compiles nothing, because NUMBA_DISABLE_JIT is set")
     defined = import_module(module)
     whole = binding.parse_assembly("")
     for name in functions:

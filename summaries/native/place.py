@@ -10,6 +10,7 @@ import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from functools import cache
+from stat import S_ISDIR
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,8 @@ def is_trusted(directory: str) -> bool:
         state = os.stat(directory)
     except OSError:
         return False
-    return not hasattr(os, "getuid") or (state.st_uid in (0, os.getuid()) and not state.st_mode & 0o022)
+    alone = not hasattr(os, "getuid") or (state.st_uid in (0, os.getuid()) and not state.st_mode & 0o022)
+    return alone and S_ISDIR(state.st_mode)
 
 
 def write(path: str, data: bytes) -> None:
