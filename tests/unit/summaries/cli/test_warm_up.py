@@ -36,4 +36,5 @@ def test_a_place_that_cannot_be_written_to(tmp_path, monkeypatch, capsys):
     (tmp_path / "compiled").write_text("no directory")
     monkeypatch.setattr(library.Library, "_compile", lambda *_: b"")
     assert main(["warm-up", "histograms"]) == 2
-    assert capsys.readouterr().err == f"gradledger: {tmp_path / 'compiled'}: compiled code cannot be kept there\n"
+    place = str(tmp_path / "compiled")
+    assert capsys.readouterr().err == f"gradledger: compiled code cannot be kept there: {place!r}\n"
