@@ -58,7 +58,7 @@ COMMANDS = {
     "Other": {
         "demo": "Train a small network with and without gradient clipping.",
         "completion": "Print a shell's script that completes commands, runs and tags.",
-        "warm-up": "Compile what makes reading, histograms and optimizers fast, ahead of time.",
+        "warm-up": "Compile everything ahead of time, such as for an image.",
         "clear-cache": "Remove what --cache keeps of remote runs.",
     },
 }
