@@ -77,7 +77,7 @@ def take_turns(contenders: Mapping[str, Contender], seconds: float = 4.0, pause:
     Args:
         contenders: what to repeat, by name.
         seconds: how long each is repeated for, at least twice, since the first round may be what compiles or imports;
-            quick runs take an eighth. 0 is for what is measured once.
+            quick runs take a sixteenth. 0 is for what is measured once.
         pause: seconds to wait before each turn; the threads of some libraries keep spinning for a while.
 
     Raises:
