@@ -42,7 +42,8 @@ def main() -> int:
     }
     print(*(f"{name}: {value}" for name, value in results["machine"].items()), sep="\n")
     failed = [name for name in arguments.names or found if not run(name, results)]
-    print(*table.lines(results), sep="\n")
+    if len(arguments.names) != 1:
+        print(*table.lines(results), sep="\n")
     if arguments.json:
         os.makedirs(os.path.dirname(os.path.abspath(arguments.json)), exist_ok=True)
         with open(arguments.json, "w", encoding="utf-8") as file:

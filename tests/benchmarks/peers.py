@@ -165,6 +165,7 @@ class _Process:
             target=_serve, args=(theirs, library), name=library
         )  # may have children: no daemon
         self._process.start()
+        atexit.register(stop)  # now, to come before what multiprocessing does at exit, which is to wait for it
         theirs.close()
 
     def ask(self, *request: object) -> list[float]:
@@ -187,7 +188,6 @@ class _Process:
 
 
 _processes: dict[str, _Process] = {}
-atexit.register(stop)
 
 
 def _serve(connection: Connection, library: str) -> None:
