@@ -12,7 +12,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 
-.PHONY: demo test conformance stores cluster frameworks notebook plugin bench pictures lint types layers proto format clean
+.PHONY: demo test docs conformance stores cluster frameworks notebook plugin bench pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -37,6 +37,10 @@ stores: $(STORES)/.ready
 # The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
 cluster: $(STORES)/.ready
 	$(STORES)/bin/python -m pytest tests/cluster -W ignore
+
+# The documentation site, as files that need no server: build/docs/index.html. Every warning is an error.
+docs: $(VENV)/.ready
+	$(BIN)/python -m sphinx --fail-on-warning --fresh-env --quiet docs build/docs
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -103,7 +107,7 @@ format: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --group docs
 	touch $@
 
 $(CONFORMANCE)/.ready: pyproject.toml

@@ -1,0 +1,87 @@
+"""A page for each rule of the audit, from `gradledger rule`; and the tables of all rules and of all commands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from summaries.auditing.rules import RULES, handbook
+from summaries.cli.program import COMMANDS
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__all__ = ["linked", "setup"]
+
+_FAMILIES = {
+    "GL1": "Files",
+    "GL2": "The time line",
+    "GL3": "Losses and metrics",
+    "GL4": "Gradients and clipping",
+    "GL5": "Updates, slots, learning rate, policies",
+    "GL6": "Against a baseline, and between the ranks of a job",
+}
+_BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"(?<![\w#/\[])(?<!# )(GL\d{3})\b")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.connect("builder-inited", _write_pages)
+    app.add_directive("rules", _RulesTable)
+    app.add_directive("commands", _CommandsTable)
+    return {"parallel_read_safe": True}
+
+
+def linked(text: str) -> str:
+    """A rule's page, with a link at every code of another rule in its prose.
+
+    >>> linked("# GL301: x\\n\\nAs GL302.\\n\\n```toml\\nGL303\\n```\\n")
+    '# GL301: x\\n\\nAs [GL302](GL302.md).\\n\\n```toml\\nGL303\\n```\\n'
+    """
+    parts = _BLOCK.split(text)
+    parts[::2] = [_CODE.sub(r"[\1](\1.md)", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _write_pages(app: Sphinx) -> None:
+    """Write docs/rules/GL*.md, which are not under version control: each only if it changed, as Sphinx looks at times."""
+    for code in RULES:
+        path = Path(app.srcdir, "rules", f"{code}.md")
+        page = linked(handbook.page(code))
+        if not path.exists() or path.read_text(encoding="utf-8") != page:
+            path.write_text(page, encoding="utf-8")
+
+
+class _RulesTable(SphinxDirective):
+    """All rules by family: code, severity, name, and the first sentence of the page."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = []
+        for family, title in _FAMILIES.items():
+            lines += ["", f"## {title}", "", "| code | severity | name | |", "| --- | --- | --- | --- |"]
+            for code, rule in RULES.items():
+                if code.startswith(family):
+                    cells = f"[{code}]({code}.md)", rule.severity.name.lower(), f"`{rule.name}`", _first_sentence(code)
+                    lines.append(f"| {' | '.join(cells)} |")
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def _first_sentence(code: str) -> str:
+    paragraph = " ".join(handbook.page(code).split("\n\n")[1].split())
+    return re.split(r"(?<=[.:]) ", paragraph)[0].rstrip(":").removesuffix(".") + "."
+
+
+class _CommandsTable(SphinxDirective):
+    """All commands by section: name, and what it does."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = []
+        for section, commands in COMMANDS.items():
+            lines += ["", f"## {section}", "", "| command | |", "| --- | --- |"]
+            lines += [f"| [`gradledger {name}`]({name}.md) | {what} |" for name, what in commands.items()]
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
