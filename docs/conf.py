@@ -43,5 +43,7 @@ napoleon_use_ivar = True  # a class's attributes are a list, not entries of thei
 html_theme = "furo"
 html_title = f"gradledger {release}"
 html_static_path = ["_static"]
+html_js_files = ["symptoms.js"]
+html_css_files = ["site.css"]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

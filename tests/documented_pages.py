@@ -4,9 +4,9 @@
     ```console   has commands after `$ `, and what each prints.
     ```sh        has commands that install, serve or make something, and are not run.
 
-`...` stands for any text. A block after `<!-- shown only: REASON -->` is not run, and one after `<!-- needs: polars -->`
-only where this module is installed. Between `---` at the beginning of a page stands what all of it needs: `needs: torch`
-are modules, `runs: documented` the runs that `documented_runs` writes; pages in docs/commands have these anyway.
+`...` stands for any text. After `<!-- shown only: REASON -->`, a block is not run; after `<!-- needs: polars -->`, only
+where this module is installed. Between `---` at the beginning of a page stands what all of it needs: `needs: torch` for
+modules, `runs: documented` for the runs that `documented_runs` writes; pages in docs/commands have these anyway.
 """
 
 import contextlib
@@ -22,17 +22,18 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+import documented_runs
 from helpers import ROOT
 
-import documented_runs
 from summaries.cli import main
 
 DOCS = ROOT / "docs"
 _BLOCK = re.compile(
-    r"^(?:<!-- (?:shown only: (?P<reason>.*?)|needs: (?P<needs>.*?)) -->\n)?```(?P<language>[^`\n]*)\n(?P<text>.*?)^```$",
+    r"^(?:<!-- (?:shown only: (?P<reason>.*?)|needs: (?P<needs>.*?)) -->\n)?"
+    r"```(?P<language>[^`\n]*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-_FRONT = re.compile(r"\A---\n(.*?)^---$", re.M | re.S)
+_FRONT = re.compile(r"\A---\n(.*?)^---$", re.MULTILINE | re.DOTALL)
 _SHELL = set("|>;&$`")
 _CHECKER = doctest.OutputChecker()
 
@@ -57,14 +58,15 @@ def blocks(page):
     for found in _BLOCK.finditer(text):
         follows = end is not None and not text[end : found.start()].strip()
         line = text.count("\n", 0, found.start("text"))
-        yield Block(found["language"], found["text"], line, found["reason"], tuple((found["needs"] or "").split()), follows)
+        needs = tuple((found["needs"] or "").split())
+        yield Block(found["language"], found["text"], line, found["reason"], needs, follows)
         end = found.end()
 
 
 def front_matter(page):
     """What stands between `---` at the beginning of a page: key → value."""
     found = _FRONT.match(Path(page).read_text(encoding="utf-8"))
-    return dict(re.findall(r"^(\w+): *(.*)$", found[1], re.M)) if found else {}
+    return dict(re.findall(r"^(\w+): *(.*)$", found[1], re.MULTILINE)) if found else {}
 
 
 def commands(text):
@@ -74,10 +76,10 @@ def commands(text):
         yield command, output
 
 
-def needs_of(page):
-    """The modules that a whole page needs, and those that only some of its blocks need."""
-    of_blocks = {module for block in blocks(page) for module in block.needs}
-    return frozenset(front_matter(page).get("needs", "").split()), frozenset(of_blocks)
+def variants(page):
+    """The sets of modules with which a page is run: what all of it needs, and once more for what some blocks need."""
+    of_page = tuple(front_matter(page).get("needs", "").split())
+    return list(dict.fromkeys((of_page, *((*of_page, *block.needs) for block in blocks(page)))))
 
 
 def prepare(monkeypatch, directory):
@@ -88,14 +90,18 @@ def prepare(monkeypatch, directory):
     time.tzset()
 
 
-def run_page(page, installed=frozenset()):
-    """Run a page in the current directory, with the blocks that need these modules; raise if one prints otherwise."""
+def run_page(page, modules=()):
+    """Run a page in the current directory, but for blocks that need others than these modules.
+
+    Raises:
+        AssertionError: a block prints something else than the page shows.
+    """
     if Path(page).parent.name == "commands" or front_matter(page).get("runs") == "documented":
         documented_runs.write("runs")
     names = {"__name__": "__main__"}
     all_blocks = list(blocks(page))
     for block, following in zip_longest(all_blocks, all_blocks[1:]):
-        if block.reason is not None or not installed.issuperset(block.needs):
+        if block.reason is not None or not set(block.needs) <= set(modules):
             continue
         where = f"{page}:{block.line}"
         if block.language == "python":

@@ -43,8 +43,10 @@ def _returns(self: GoogleDocstring, preprocess_types: bool = False) -> list[tupl
 def as_rst(lines: list[str]) -> list[str]:
     r"""A docstring's lines, translated.
 
-    >>> as_rst(["At 2 * x.", "", "    y = 2 * x", "", "| a | b |", "|---|---|", "| 1 | `2*x` |"])
-    ['At 2 \\* x.', '', '::', '', '    y = 2 * x', '', '.. list-table::', '   :header-rows: 1', '', '   * - a', '     - b', '   * - 1', '     - `2*x`']
+    >>> as_rst(["At 2 * x.", "", "    y = 2 * x"])
+    ['At 2 \\* x.', '', '::', '', '    y = 2 * x']
+    >>> as_rst(["| a | b |", "|---|---|", "| 1 | `2*x` |"])[3:]
+    ['   * - a', '     - b', '   * - 1', '     - `2*x`']
     """
     translated: list[str] = []
     in_section = False

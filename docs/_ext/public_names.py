@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from sphinx.ext.autodoc.mock import mock
 from sphinx.util import logging
 
 if TYPE_CHECKING:
@@ -39,13 +40,13 @@ def setup(app: Sphinx) -> dict[str, bool]:
     return {"parallel_read_safe": True}
 
 
-def _skip_foreign(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:  # noqa: FBT001
+def _skip_foreign(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
     """Leave out what a class has from other people's classes, such as Mapping's methods."""
     function = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
     if not inspect.isroutine(function):
         return None
     module = getattr(function, "__module__", None) or ""
-    return None if module.split(".")[0] in _PACKAGES else True
+    return None if module.partition(".")[0] in _PACKAGES else True
 
 
 def _as_code(app: Sphinx, env: BuildEnvironment, node: Element, text: Element) -> Element | None:
@@ -56,7 +57,8 @@ def _as_code(app: Sphinx, env: BuildEnvironment, node: Element, text: Element) -
     target = str(node["reftarget"])
     if node.get("refdomain") != "py" or not str(node.get("refdoc", "")).startswith("api/"):
         return None
-    is_ours = target.split(".")[0] in _PACKAGES and all(part.isidentifier() for part in target.split("."))
+    package, *names = target.split(".")
+    is_ours = package in _PACKAGES and all(name.isidentifier() for name in names)
     return None if is_ours and not _exists(target) else text
 
 
@@ -68,13 +70,15 @@ def _exists(name: str) -> bool:
     return True
 
 
-def _public_names() -> Iterator[str]:
-    for name in _WITH_PUBLIC_NAMES:
-        yield from (f"{name}.{public}" for public in import_module(name).__all__)
+def _public_names(app: Sphinx) -> Iterator[str]:
+    with mock(app.config.autodoc_mock_imports):
+        for name in _WITH_PUBLIC_NAMES:
+            yield from (f"{name}.{public}" for public in import_module(name).__all__)
 
 
 def _check_that_all_are_there(app: Sphinx, env: BuildEnvironment) -> None:
-    described = {id(resolve_name(name)) for name in env.domains["py"].data["objects"] if _exists(name)}
-    for name in _public_names():
-        if id(resolve_name(name)) not in described:
+    described = env.domains["py"].data["objects"]
+    same = {id(resolve_name(name)) for name in described if _exists(name)}  # under another name
+    for name in _public_names(app):
+        if name not in described and id(resolve_name(name)) not in same:
             _log.warning("%s is public, but no page in docs/api describes it", name)

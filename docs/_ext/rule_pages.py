@@ -32,16 +32,18 @@ _CODE = re.compile(r"(?<![\w#/\[])(?<!# )(GL\d{3})\b")
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", _write_pages)
+    app.connect("source-read", _link_codes)
     app.add_directive("rules", _RulesTable)
+    app.add_directive("symptoms", _SymptomsField)
     app.add_directive("commands", _CommandsTable)
     return {"parallel_read_safe": True}
 
 
 def linked(text: str) -> str:
-    """A rule's page, with a link at every code of another rule in its prose.
+    r"""A page, with a link at every code of a rule in its prose, but for the title's.
 
-    >>> linked("# GL301: x\\n\\nAs GL302.\\n\\n```toml\\nGL303\\n```\\n")
-    '# GL301: x\\n\\nAs [GL302](GL302.md).\\n\\n```toml\\nGL303\\n```\\n'
+    >>> linked("# GL301: x\n\nAs GL302.\n\n```toml\nGL303\n```\n")
+    '# GL301: x\n\nAs [GL302](GL302.md).\n\n```toml\nGL303\n```\n'
     """
     parts = _BLOCK.split(text)
     parts[::2] = [_CODE.sub(r"[\1](\1.md)", part) for part in parts[::2]]
@@ -49,12 +51,25 @@ def linked(text: str) -> str:
 
 
 def _write_pages(app: Sphinx) -> None:
-    """Write docs/rules/GL*.md, which are not under version control: each only if it changed, as Sphinx looks at times."""
+    """Write docs/rules/GL*.md, which are not under version control, but for those that have not changed."""
     for code in RULES:
         path = Path(app.srcdir, "rules", f"{code}.md")
         page = linked(handbook.page(code))
         if not path.exists() or path.read_text(encoding="utf-8") != page:
             path.write_text(page, encoding="utf-8")
+
+
+def _link_codes(app: Sphinx, name: str, source: list[str]) -> None:
+    if name == "rules/symptoms":
+        source[0] = linked(source[0])
+
+
+class _SymptomsField(SphinxDirective):
+    """Where one types a symptom; _static/symptoms.js searches."""
+
+    def run(self) -> list[nodes.Node]:
+        field = '<input id="symptom" type="search" placeholder="loss is NaN" aria-label="what you see" autofocus>'
+        return [nodes.raw("", f'{field}<p id="no-symptom" hidden>No symptom has these words.</p>', format="html")]
 
 
 class _RulesTable(SphinxDirective):
@@ -66,14 +81,10 @@ class _RulesTable(SphinxDirective):
             lines += ["", f"## {title}", "", "| code | severity | name | |", "| --- | --- | --- | --- |"]
             for code, rule in RULES.items():
                 if code.startswith(family):
-                    cells = f"[{code}]({code}.md)", rule.severity.name.lower(), f"`{rule.name}`", _first_sentence(code)
+                    what = (rule.check.__doc__ or "").partition("\n")[0]
+                    cells = f"[{code}]({code}.md)", rule.severity.name.lower(), f"`{rule.name}`", what
                     lines.append(f"| {' | '.join(cells)} |")
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
-
-
-def _first_sentence(code: str) -> str:
-    paragraph = " ".join(handbook.page(code).split("\n\n")[1].split())
-    return re.split(r"(?<=[.:]) ", paragraph)[0].rstrip(":").removesuffix(".") + "."
 
 
 class _CommandsTable(SphinxDirective):

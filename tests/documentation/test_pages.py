@@ -1,4 +1,4 @@
-"""Every block of every page is run, and prints what the page shows; those of docs/commands are run beside their code."""
+"""Every block of every page is run, and prints what it shows; those of docs/commands are run beside their code."""
 
 import re
 import sys
@@ -6,32 +6,26 @@ import tomllib
 from importlib.util import find_spec
 
 import pytest
-from documented_pages import DOCS, blocks, commands, needs_of, prepare, run_page
-
-FRAMEWORKS = {"accelerate", "ignite", "jax", "keras", "lightning", "optax", "torch", "transformers"}
-"""What tests/frameworks has: pages that need one of these are run there."""
+from documented_pages import DOCS, blocks, commands, prepare, run_page, variants
 
 PAGES = {
     path.relative_to(DOCS).as_posix(): path
     for path in sorted(DOCS.rglob("*.md"))
     if path.parent.name != "commands" and not re.fullmatch(r"GL\d+", path.stem)
 }
-NEEDS = [
-    (name, modules)
-    for name, page in PAGES.items()
-    for modules in dict.fromkeys((needs_of(page)[0], frozenset().union(*needs_of(page))))
-    if not modules & FRAMEWORKS
-]
+VARIANTS = [(name, modules) for name, page in PAGES.items() for modules in variants(page)]
 SHOWN_ONLY = [(name, block) for name, page in PAGES.items() for block in blocks(page) if block.reason is not None]
 NOT_RUN = re.compile(r"(pip|python -m pip|npm|make|tensorboard|conda|python -m venv|dask) ")
 LANGUAGES = {"console", "python", "sh", "text", "toml", "yaml"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the pages show names of files as other systems write them")
-@pytest.mark.parametrize(("name", "modules"), NEEDS, ids=lambda value: value if isinstance(value, str) else "+".join(value))
-def test_what_a_page_shows(name, modules, tmp_path, monkeypatch):
-    if missing := [module for module in sorted(modules) if find_spec(module) is None]:
-        pytest.skip(f"needs {' and '.join(missing)}")
+@pytest.mark.parametrize(
+    ("name", "modules"), VARIANTS, ids=lambda value: value if isinstance(value, str) else "+".join(value)
+)
+def test_what_a_page_shows(name, modules, tmp_path, monkeypatch, recwarn):
+    if missing := [module for module in modules if find_spec(module) is None]:
+        pytest.skip(f"docs/{name} needs {' and '.join(missing)}, which is not installed: make frameworks, make stores")
     prepare(monkeypatch, tmp_path)
     run_page(PAGES[name], modules)
 
@@ -69,7 +63,7 @@ def test_a_page_is_read_as_it_stands(tmp_path):
     assert (python.language, python.reason, python.line, python.follows) == ("python", "why", 14, False)
     assert (text.text, text.follows) == ("y\n", True)
     assert last.needs == ("polars",)
-    assert needs_of(page) == ({"one", "two"}, {"polars"})
+    assert variants(page) == [("one", "two"), ("one", "two", "polars")]
 
 
 @pytest.mark.parametrize(
