@@ -22,6 +22,7 @@ extensions = [
     "docstrings",
     "public_names",
     "rule_pages",
+    "notebooks",
 ]
 exclude_patterns = ["_ext"]
 nitpicky = True

@@ -28,6 +28,9 @@ from helpers import ROOT
 from summaries.cli import main
 
 DOCS = ROOT / "docs"
+FRAMEWORKS = {"accelerate", "ignite", "jax", "keras", "lightning", "optax", "torch", "transformers"}
+"""Modules of `make frameworks`: tests/frameworks runs the blocks that need one of them."""
+
 _BLOCK = re.compile(
     r"^(?:<!-- (?:shown only: (?P<reason>.*?)|needs: (?P<needs>.*?)) -->\n)?"
     r"```(?P<language>[^`\n]*)\n(?P<text>.*?)^```$",
@@ -74,6 +77,12 @@ def commands(text):
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, output = re.sub(r"\\\n", "", part).partition("\n")
         yield command, output
+
+
+def pages():
+    """Name → path of every page but those of commands, which are tested beside their code, and of rules."""
+    found = (path for path in sorted(DOCS.rglob("*.md")) if path.parent.name != "commands")
+    return {path.relative_to(DOCS).as_posix(): path for path in found if not re.fullmatch(r"GL\d+", path.stem)}
 
 
 def variants(page):

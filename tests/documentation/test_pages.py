@@ -6,14 +6,15 @@ import tomllib
 from importlib.util import find_spec
 
 import pytest
-from documented_pages import DOCS, blocks, commands, prepare, run_page, variants
+from documented_pages import FRAMEWORKS, blocks, commands, pages, prepare, run_page, variants
 
-PAGES = {
-    path.relative_to(DOCS).as_posix(): path
-    for path in sorted(DOCS.rglob("*.md"))
-    if path.parent.name != "commands" and not re.fullmatch(r"GL\d+", path.stem)
-}
-VARIANTS = [(name, modules) for name, page in PAGES.items() for modules in variants(page)]
+PAGES = pages()
+VARIANTS = [
+    (name, modules)
+    for name, page in PAGES.items()
+    for modules in variants(page)
+    if not FRAMEWORKS.intersection(modules)
+]
 SHOWN_ONLY = [(name, block) for name, page in PAGES.items() for block in blocks(page) if block.reason is not None]
 NOT_RUN = re.compile(r"(pip|python -m pip|npm|make|tensorboard|conda|python -m venv|dask) ")
 LANGUAGES = {"console", "python", "sh", "text", "toml", "yaml"}
@@ -23,9 +24,9 @@ LANGUAGES = {"console", "python", "sh", "text", "toml", "yaml"}
 @pytest.mark.parametrize(
     ("name", "modules"), VARIANTS, ids=lambda value: value if isinstance(value, str) else "+".join(value)
 )
-def test_what_a_page_shows(name, modules, tmp_path, monkeypatch, recwarn):
+def test_what_a_page_shows(name, modules, tmp_path, monkeypatch):
     if missing := [module for module in modules if find_spec(module) is None]:
-        pytest.skip(f"docs/{name} needs {' and '.join(missing)}, which is not installed: make frameworks, make stores")
+        pytest.skip(f"docs/{name} needs {' and '.join(missing)}, which is not installed: make stores")
     prepare(monkeypatch, tmp_path)
     run_page(PAGES[name], modules)
 
