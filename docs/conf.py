@@ -41,6 +41,8 @@ python_use_unqualified_type_names = True
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # a class's attributes are a list, not entries of their own
 
+toc_object_entries_show_parents = "hide"
+
 html_theme = "furo"
 html_title = f"gradledger {release}"
 html_static_path = ["_static"]

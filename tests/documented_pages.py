@@ -5,8 +5,9 @@
     ```sh        has commands that install, serve or make something, and are not run.
 
 `...` stands for any text. After `<!-- shown only: REASON -->`, a block is not run; after `<!-- needs: polars -->`, only
-where this module is installed. Between `---` at the beginning of a page stands what all of it needs: `needs: torch` for
-modules, `runs: documented` for the runs that `documented_runs` writes; pages in docs/commands have these anyway.
+where this module is installed; after `<!-- numbers differ -->`, numbers and curves stand for any others. Between `---` at
+the beginning of a page stands what all of it needs: `needs: torch` for modules, `runs: documented` for the runs that
+`documented_runs` writes; pages in docs/commands have these anyway.
 """
 
 import contextlib
@@ -32,13 +33,14 @@ FRAMEWORKS = {"accelerate", "ignite", "jax", "keras", "lightning", "optax", "tor
 """Modules of `make frameworks`: tests/frameworks runs the blocks that need one of them."""
 
 _BLOCK = re.compile(
-    r"^(?:<!-- (?:shown only: (?P<reason>.*?)|needs: (?P<needs>.*?)) -->\n)?"
+    r"^(?:<!-- (?:shown only: (?P<reason>.*?)|needs: (?P<needs>.*?)|(?P<differ>numbers differ)) -->\n)?"
     r"```(?P<language>[^`\n]*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 _FRONT = re.compile(r"\A---\n(.*?)^---$", re.MULTILINE | re.DOTALL)
 _SHELL = set("|>;&$`")
 _CHECKER = doctest.OutputChecker()
+_NUMBER = re.compile(r"(?<!\w)[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?|[▁-█]+")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Block:
     line: int
     reason: str | None
     needs: tuple[str, ...]
+    differ: bool
     follows: bool
     """Whether there is nothing between it and the block before."""
 
@@ -62,7 +65,7 @@ def blocks(page):
         follows = end is not None and not text[end : found.start()].strip()
         line = text.count("\n", 0, found.start("text"))
         needs = tuple((found["needs"] or "").split())
-        yield Block(found["language"], found["text"], line, found["reason"], needs, follows)
+        yield Block(found["language"], found["text"], line, found["reason"], needs, bool(found["differ"]), follows)
         end = found.end()
 
 
@@ -115,10 +118,10 @@ def run_page(page, modules=()):
         where = f"{page}:{block.line}"
         if block.language == "python":
             shown = following.text if following and following.follows and following.language == "text" else ""
-            fail_if_different(where, block.text, shown, _printed(block, names, page))
+            fail_if_different(where, block.text, shown, _printed(block, names, page), block.differ)
         elif block.language == "console":
             for command, output in commands(block.text):
-                fail_if_different(where, f"$ {command}", output, run_command(command))
+                fail_if_different(where, f"$ {command}", output, run_command(command), block.differ)
 
 
 def _printed(block, names, page):
@@ -129,8 +132,10 @@ def _printed(block, names, page):
     return without_padding(out.getvalue())
 
 
-def fail_if_different(where, source, shown, printed):
+def fail_if_different(where, source, shown, printed, differ=False):
     """Raise an AssertionError with the difference, if there is one; `...` in what is shown is any text."""
+    if differ:
+        shown, printed = (re.sub(r" +", " ", _NUMBER.sub("0", text)) for text in (shown, printed))
     example = doctest.Example(source, shown or "")
     if not _CHECKER.check_output(example.want, printed, doctest.ELLIPSIS):
         difference = _CHECKER.output_difference(example, printed, doctest.REPORT_NDIFF)

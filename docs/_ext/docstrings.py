@@ -21,6 +21,7 @@ __all__ = ["as_rst", "setup"]
 
 _SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Warns|Yields):$")
 _CODE = re.compile(r"(`[^`]*`)")
+_NAME = re.compile(r"`[\w.]+(\(\))?`")
 _MARKUP = re.compile(r"\*|(?<=\w)_(?!\w)")
 
 
@@ -46,7 +47,7 @@ def as_rst(lines: list[str]) -> list[str]:
     >>> as_rst(["At 2 * x.", "", "    y = 2 * x"])
     ['At 2 \\* x.', '', '::', '', '    y = 2 * x']
     >>> as_rst(["| a | b |", "|---|---|", "| 1 | `2*x` |"])[3:]
-    ['   * - a', '     - b', '   * - 1', '     - `2*x`']
+    ['   * - a', '     - b', '   * - 1', '     - ``2*x``']
     """
     translated: list[str] = []
     in_section = False
@@ -79,7 +80,8 @@ def _table(rows: list[str]) -> Iterator[str]:
 
 
 def _prose(line: str) -> str:
-    """Stars and trailing underscores are not markup in our docstrings."""
+    """Stars and trailing underscores are not markup in our docstrings, and only names in backticks are looked up."""
     parts = _CODE.split(line)
     parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
+    parts[1::2] = [part if _NAME.fullmatch(part) else f"`{part}`" for part in parts[1::2]]
     return "".join(parts)

@@ -54,6 +54,6 @@ def _parts(cell: dict[str, Any]) -> Iterator[str]:
     for output in cell["outputs"]:
         data = output.get("data", {})
         if "text/html" in data:
-            yield f"```{{raw}} html\n{''.join(data['text/html'])}\n```"
+            yield f'```{{raw}} html\n<div class="wide">{"".join(data["text/html"])}</div>\n```'
         else:
             yield f"```text\n{''.join(data.get('text/plain') or output['text']).rstrip()}\n```"

@@ -75,6 +75,7 @@ def test_a_page_is_read_as_it_stands(tmp_path):
         ("```python\nprint(1)\n```\n\nThen:\n\n```text\n1\n```\n", "+ 1"),
         ("```console\n$ echo 1\n```\n", "+ 1"),
         ("```console\n$ echo 1\n2...\n```\n", "- 2...\n    + 1"),
+        ("<!-- numbers differ -->\n```console\n$ echo 1.5 a\n-2e3 b\n```\n", "- 0 b\n    ?   ^\n    + 0 a"),
     ],
 )
 def test_a_difference_fails(text, difference, tmp_path, monkeypatch):
