@@ -9,7 +9,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	run.py run_executors.py run_restarts.py run_selection.py tables.py) \
 	$(addprefix tests/unit/summaries/tools/test_,annotating.py clip_advice.py copying.py exporting.py merging.py \
 	repairing.py verifying.py) tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
-TOOLS := conformance stores cluster frameworks notebook package
+TOOLS := bench cluster conformance docs frameworks notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 
@@ -17,7 +17,7 @@ PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 
-.PHONY: demo test conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
+.PHONY: demo test docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -42,6 +42,10 @@ stores: $(STORES)/.ready
 # The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
 cluster: $(STORES)/.ready
 	$(STORES)/bin/python -m pytest tests/cluster -W ignore
+
+# The documentation site, as files that need no server: build/docs/index.html. Every warning is an error.
+docs: $(VENV)/.ready
+	$(BIN)/python -m sphinx --fail-on-warning --fresh-env --quiet docs build/docs
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -137,7 +141,7 @@ format: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --group docs
 	touch $@
 
 $(CONFORMANCE)/.ready: pyproject.toml constraints.txt
