@@ -29,8 +29,8 @@ __all__ = ["Tally", "count", "is_fast"]
 
 _PLAIN_PIECE = 1 << 13  # elements: they stay in cache, and BLAS starts no threads for so few
 _GATHERED_PIECE = 1 << 16  # elements: converted or gathered at once
-_SHARED = 1 << 19  # elements: counting half of them takes longer than waking a thread
-_SHARED_PIECE = 1 << 17
+_COMPILED_PIECE = 1 << 18  # elements: of which one that is not finite has all counted again
+_SHARED = 1 << 21  # elements: counting half of them takes several times as long as waking a thread
 _LARGE = 1 << 17  # elements: only for such arrays is the compiled counter loaded,
 _MANY = 1 << 26  # and is loaded after this many in such arrays: NumPy took about as long to count them
 _large_elements = 0
@@ -86,10 +86,10 @@ def count(array: NDArray[Any]) -> Tally:
     parts: Iterable[_Part]
     if array.dtype != dtype or not (array.flags.forc and array.flags.aligned):
         parts = map(work, _gathered(array, dtype))
-    elif counter is _plain or array.size < _SHARED:
-        parts = map(work, _cut(array, _PLAIN_PIECE if counter is _plain else _SHARED))
+    elif counter is _plain:
+        parts = map(work, _cut(array, _PLAIN_PIECE))
     else:
-        parts = share(work, _cut(array, _SHARED_PIECE))
+        parts = (map if array.size < _SHARED else share)(work, _cut(array, _COMPILED_PIECE))
     return _finished(reduce(_joined, parts), array.size)
 
 
