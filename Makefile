@@ -12,7 +12,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 
-.PHONY: demo test conformance stores cluster frameworks notebook plugin bench pictures lint types layers proto format clean
+.PHONY: demo test conformance stores cluster frameworks notebook plugin bench bench-quick pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -63,7 +63,7 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
 frameworks: .venv-frameworks/.ready
-	.venv-frameworks/bin/python -m pytest tests/frameworks
+	.venv-frameworks/bin/python -m pytest tests/frameworks tests/unit/test_readme.py
 
 .venv-frameworks/.ready: pyproject.toml
 	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks
@@ -82,10 +82,21 @@ notebook: .venv-notebook/.ready
 	.venv-notebook/bin/python -m pip install --quiet --group notebook --editable '.[images]'
 	touch $@
 
-# Each peer runs beside us in the same process, where it is installed; clusters and stores in their own environment.
-bench: $(VENV)/.ready $(STORES)/.ready
-	PYTHONPATH=tests $(BIN)/python -m benchmarks
-	PYTHONPATH=tests $(STORES)/bin/python -m benchmarks bench_cluster bench_stores
+# Every comparison, each library in a process of its own; in an environment with all peers, torch first. The figures go
+# to build/bench.json, of which `python -m benchmarks.readme_table` writes README's table.
+bench: .venv-bench/.ready
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --json build/bench.json
+
+# The same at smaller sizes, in two minutes.
+bench-quick: .venv-bench/.ready
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --quick --json build/bench-quick.json
+
+.venv-bench/.ready: pyproject.toml
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --upgrade pip
+	.venv-bench/bin/python -m pip install --quiet torch==2.13.0
+	.venv-bench/bin/python -m pip install --quiet --group bench --editable '.[dev]'
+	touch $@
 
 # Take README's pictures and figures anew, from a fresh run of the demo. It needs Chromium.
 pictures: $(VENV)/.ready
@@ -120,4 +131,4 @@ $(STORES)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-notebook .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-bench .venv-notebook .protoc build dist runs
