@@ -13,9 +13,10 @@ import logging
 import os
 import threading
 from errno import EACCES
-from functools import cache
+from functools import cache, cached_property
+from importlib.metadata import version
 from importlib.util import find_spec
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from summaries.native import place
@@ -58,7 +59,7 @@ class Library:
         self.sources = tuple(sources)
         self._functions: dict[str, Function] = {}
         self._failed = False
-        self._was_kept: bool | None = None
+        self._look_again = 0.0
         self._compiler: threading.Thread | None = None
 
     @property
@@ -67,13 +68,21 @@ class Library:
         return bool(self._functions)
 
     def is_kept(self) -> bool:
-        """Whether the library's file is there, so that nothing need be compiled."""
+        """Whether the library's file is there, so that nothing need be compiled; looks once a second at most."""
+        now = monotonic()
+        if now < self._look_again:
+            return False
+        self._look_again = now + 1.0
+        directory = place.code_directory()
         try:
-            names = os.listdir(place.code_directory())
+            names = os.listdir(directory)
+            # Without any, llvmlite need not be loaded to know which.
+            found = any(name.startswith(f"{self.name}-") for name in names) and self.file_name in names
         except OSError:
             return False
-        # Without any, llvmlite need not be loaded to know which.
-        return any(name.startswith(f"{self.name}-") for name in names) and self.file_name() in names
+        if found:
+            self._look_again = 0.0
+        return found and place.is_trusted(directory)
 
     def keep(self) -> tuple[str, bool]:
         """Compile the library unless its file is there; return the file's path, and whether it was compiled.
@@ -89,6 +98,7 @@ class Library:
             place.write(path, _with_digest(data))
         return path, is_new
 
+    @cached_property
     def file_name(self) -> str:
         """The name of the library's file for this machine."""
         digest = hashlib.sha256(_versions())
@@ -128,9 +138,7 @@ class Library:
         """As `can_be_called`, but if the library is not kept, a thread compiles it, and the answer is no until then."""
         if self.is_loaded or self._failed or not has_compiler():
             return self.is_loaded
-        if self._was_kept is None:
-            self._was_kept = self.is_kept()
-        if self._was_kept:
+        if self._compiler is None and self.is_kept():
             return self.can_be_called()
         if may_compile and self._compiler is None:
             self._compiler = threading.Thread(target=self.can_be_called, name=f"gradledger-compiles-{self.name}")
@@ -142,7 +150,7 @@ class Library:
 
     def _found_or_made(self) -> tuple[str, bytes, bool]:
         """The path of the library's file, its object code, and whether that was compiled now."""
-        name = self.file_name()
+        name = self.file_name
         path = os.path.join(place.code_directory(), name)
         data = _read(path)
         if data is not None:
@@ -212,7 +220,10 @@ def _versions() -> bytes:
 
     found = find_spec("numba")
     folder = os.path.dirname(found.origin) if found is not None and found.origin else ""
-    with open(os.path.join(folder, "_version.py"), "rb") as file:  # importing numba for it would take long
-        numba = file.read()
+    try:
+        with open(os.path.join(folder, "_version.py"), encoding="utf-8") as file:  # importing numba takes long
+            numba = file.read()
+    except OSError:
+        numba = version("numba")
     checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
     return repr((numba, llvmlite.__version__, host(), checked)).encode()
