@@ -5,54 +5,16 @@ import os
 import signal
 import subprocess
 import sys
-from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from helpers import ROOT
+from summed_library import COMPILING, SOURCE, check, summed_library
 
 pytest.importorskip("numba", reason="the extra `fast`")
 
 from summaries.kinds.tally import COUNTER
 from summaries.native import building, place
-from summaries.native.calls import INTEGER, Array
-from summaries.native.library import Library
 from summaries.wire.compiled.state import INDEXER, SCANNER
-
-
-class Pair(NamedTuple):
-    """Two arrays."""
-
-    first: Any
-    second: Any
-
-
-TYPES = {
-    "total": (INTEGER, Array(np.float32), Pair(Array(np.int64, 2), Array([("x", "<i4"), ("y", "<f8")]))),
-    "none": (),
-}
-SOURCE = """
-from summaries.native.building import compiled, unpacker
-from tests_of_library import TYPES
-arguments = unpacker(TYPES["total"])
-
-@compiled
-def total(words):
-    number, values, pair = arguments(words)
-    for i in range(len(values)):
-        number += int(values[i])
-    for i in range(pair.first.shape[0]):
-        number += 10 * pair.first[i, 1]
-    for i in range(len(pair.second)):
-        number += pair.second[i]["x"]
-        pair.second[i]["y"] = number
-    return number
-
-@compiled
-def none(words):
-    pass
-"""
-COMPILING = "compiling the sum, once per machine (`gradledger warm-up` does it ahead of time)"
 
 
 @pytest.fixture
@@ -60,27 +22,15 @@ def library(tmp_path, monkeypatch):
     """() → a library in an empty cache directory, as a new process has it."""
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setitem(sys.modules, "tests_of_library", sys.modules[__name__])
     source = tmp_path / "summed.py"
     source.write_text(SOURCE)
 
     def make():
         sys.modules.pop("summed", None)
-        return Library("sum", "the sum", "summed", TYPES, [str(source)])
+        return summed_library(source)
 
     yield make
     sys.modules.pop("summed", None)
-
-
-def check(library):
-    values, whole = np.array([1.0, 2.0], np.float32), np.arange(6).reshape(3, 2)
-    records = np.array([(100, 0.0), (200, 0.0)], [("x", "<i4"), ("y", "<f8")])
-    values.flags.writeable = False
-    total = library.functions()["total"]
-    assert total(1000, values, Pair(whole, records)) == 1000 + 3 + 90 + 300
-    assert records["y"].tolist() == [1193.0, 1393.0]
-    assert total(-7, values[:0], Pair(whole[:0], records[:0])) == -7
-    assert library.functions()["none"]() == 0
 
 
 def kept(tmp_path):
@@ -172,16 +122,13 @@ PROGRAM = """
 import logging, sys
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
 sys.path[:0] = sys.argv[1:]
-import test_library as tests_of_library
-sys.modules["tests_of_library"] = tests_of_library
-from summaries.native.library import Library
-library = Library("sum", "the sum", "summed", tests_of_library.TYPES, [sys.argv[1] + "/summed.py"])
-tests_of_library.check(library)
+from summed_library import check, summed_library
+check(summed_library(sys.argv[1] + "/summed.py"))
 """
 
 
 def start(tmp_path):
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path), os.path.dirname(__file__), str(ROOT / "tests")]
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(ROOT / "tests")]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
