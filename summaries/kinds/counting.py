@@ -32,7 +32,7 @@ _COMPILED_PIECE = 1 << 18  # elements: of which one that is not finite has all c
 _SHARED = 1 << 21  # elements: counting half of them takes several times as long as waking a thread
 _LARGE = 1 << 17  # elements: only for such arrays is the compiled counter loaded,
 _SEVERAL = 1 << 22  # and is loaded after this many in such arrays: NumPy took about as long to count them,
-_MANY = 1 << 26  # or compiled after this many
+_MANY = 1 << 27  # or compiled after this many
 _large_elements = 0
 
 

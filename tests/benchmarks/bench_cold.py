@@ -12,14 +12,15 @@ import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from bench_reader import write
-from figures import Figure
+from benchmarks.bench_reader import write
+from benchmarks.figures import Figure
+from benchmarks.scale import sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 POINTS = 400_000  # 20 MB
-ROUNDS = 5
+ROUNDS = sized(5, 2)
 TIMED = """
 import sys, time
 import numpy as np
@@ -40,7 +41,7 @@ def seconds():
     histogram("x", values)
     return time.perf_counter() - start
 
-print(max(seconds() for _ in range(60)))
+print(max(seconds() for _ in range(180)))
 """
 STEP = TIMED.format(
     imports="import optim\nv = optim.Variable(np.ones(1000, np.float32))\ngrads = [(np.ones(1000, np.float32), v)]",
@@ -57,20 +58,20 @@ def figures() -> Iterator[Figure]:
         seconds = {what: warm_up(filled, what) for what in ("reading", "histograms")}
         plain = min(first(READ, filled, file, "False") for _ in range(ROUNDS))
         warm = min(first(READ, filled, file, "None") for _ in range(ROUNDS))
-        cold = min(first(READ, os.path.join(directory, f"none{i}"), file, "None") for i in range(ROUNDS))
+        empty = [os.path.join(directory, f"empty{i}") for i in range(ROUNDS)]
+        cold = min(first(READ, cache, file, "None") for cache in empty)
         told = first(READ, os.path.join(directory, "told"), file, "True")
         read = f"the first read of {megabytes:.0f} MB"
         yield Figure(f"{read}, nothing compiled", "s", cold, {"plain": plain}, 5.9, "not above plain")
         yield Figure(f"{read}, all compiled", "s", warm, {"plain": plain}, 0.55)
         yield Figure(f"{read}, nothing compiled, fast=True", "s", told, {"plain": plain}, 5.9)
-        stall = min(first(SLOWEST, os.path.join(directory, f"counted{i}")) for i in range(2))
-        slowest = "the slowest of the first 60 histograms of 1,048,576 float32"
+        stall = min(first(SLOWEST, cache) for cache in empty)
+        slowest = "the slowest of the first 180 histograms of 1,048,576 float32"
         yield Figure(f"{slowest}, nothing compiled", "s", stall, {"all compiled": first(SLOWEST, filled)})
         yield Figure("compiling scanner and indexer: warm-up reading", "s", seconds["reading"])
         yield Figure("compiling the counter: warm-up histograms", "s", seconds["histograms"])
-        adam = os.path.join(directory, "adam")
-        yield Figure("the first Adam step, nothing compiled", "s", first(STEP, adam))
-        yield Figure("the first Adam step, its kernel compiled", "s", min(first(STEP, adam) for _ in range(ROUNDS)))
+        yield Figure("the first Adam step, nothing compiled", "s", first(STEP, empty[0]))
+        yield Figure("the first Adam step, its kernel compiled", "s", min(first(STEP, empty[0]) for _ in range(ROUNDS)))
 
 
 def first(program: str, cache: str, *arguments: str) -> float:

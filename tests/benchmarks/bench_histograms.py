@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.figures import Figure
-from summaries import SummaryWriter
+from summaries import SummaryWriter, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PEERS = {"torch": "torch.utils.tensorboard", "tensorboardX": "tensorboardX"}
 _MILLION, _MIDDLE, _SMALL = 1_000_000, 1 << 16, 4_000
 _SMALL_COUNT = 1_000
-_WARM = 80  # histograms of a million, by which the compiled counter is loaded
+_WARM = 6  # histograms of a million, by which the compiled counter is loaded
 _ROUNDS = 41
 
 
@@ -37,6 +37,8 @@ def figures() -> Iterator[Figure]:
     values = np.random.default_rng(0).normal(size=_MILLION).astype(np.float32)
     try:
         makers = _makers(directory)
+        if importlib.util.find_spec("numba") is not None:
+            warm_up()
         _timed(makers["gradledger"], values, _WARM)
         one = {name: _timed(make, values, _ROUNDS) for name, make in makers.items()}
         middle = {name: _timed(make, values[:_MIDDLE], _ROUNDS) for name, make in makers.items()}

@@ -43,7 +43,9 @@ def _tally(dtype: str) -> Any:
         least = most = unsigned[0]
         top = signed[0]
         right = np.uint64(shift)
-        rows[:] = 0
+        for i in range(BINS):  # which compiles in a third of the time of `rows[:] = 0`
+            for row in range(_ROWS):
+                rows[row, i] = np.uint32(0)
         row_0 = rows[0]
         row_1 = rows[1]
         row_2 = rows[2]
