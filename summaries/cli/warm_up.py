@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from time import perf_counter
 
 import click
 
 from summaries.cli.options import examples
-from summaries.native.place import code_directory, writable_directory
+from summaries.native.place import code_directory, sizes
 from summaries.tools.warming import LIBRARIES, warmed
 from summaries.words import counted
 
@@ -35,26 +34,20 @@ def command(what: tuple[str, ...]) -> int:
                 _say(title, seconds, f"{size:,} bytes")
         else:
             _compile_kernels()
-    print(f"in {code_directory()}: {_size(code_directory()):,} bytes")
+    print(f"in {code_directory()}: {sum(sizes().values()):,} bytes")
     return 0
 
 
 def _compile_kernels() -> None:
     """Compile the optimizers' kernels. By name: this package never imports optim; both come in one distribution."""
-    directory = writable_directory()
-    before = set(os.listdir(directory))
+    before = sizes()
     start = perf_counter()
     count = import_module("optim").compile_kernels()
     seconds = perf_counter() - start
-    new = any(name.endswith(".py") for name in set(os.listdir(directory)) - before)
+    new = any(path.endswith(".py") for path in sizes().keys() - before)
     _say("the kernels of optimizers", seconds if new else 0.0, counted(count, "kernel"))
 
 
 def _say(title: str, seconds: float, size: str) -> None:
     done = f"compiled in {seconds:.1f} s" if seconds else "was there"
     print(f"{title:<28}{done:<20}{size}")
-
-
-def _size(directory: str) -> int:
-    """The bytes of all files below a directory."""
-    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(directory) for name in names)

@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from summaries.native import place
 from summaries.native.calls import Function
@@ -26,7 +26,7 @@ from summaries.native.target import host, target_machine
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Library", "has_compiler"]
+__all__ = ["Kept", "Library", "has_compiler"]
 
 _logger = logging.getLogger("summaries")
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
@@ -35,6 +35,14 @@ _DIGEST_BYTES = 32
 _loading = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child inherits locks as they are: so numba's are free, too
     os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
+
+
+class Kept(NamedTuple):
+    """A library's file: its path, its size in bytes, and whether it was compiled now."""
+
+    path: str
+    size: int
+    is_new: bool
 
 
 class Library:
@@ -84,8 +92,8 @@ class Library:
             self._look_again = 0.0
         return found and place.is_trusted(directory)
 
-    def keep(self) -> tuple[str, bool]:
-        """Compile the library unless its file is there; return the file's path, and whether it was compiled.
+    def keep(self) -> Kept:
+        """Compile the library unless its file is there.
 
         Raises:
             ImportError: numba is missing.
@@ -96,7 +104,7 @@ class Library:
             raise PermissionError(EACCES, "compiled code cannot be kept there", place.code_directory())
         if not os.path.exists(path):
             place.write(path, _with_digest(data))
-        return path, is_new
+        return Kept(path, os.path.getsize(path), is_new)
 
     @cached_property
     def file_name(self) -> str:

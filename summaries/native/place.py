@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["alone", "cache_root", "code_directory", "is_trusted", "writable_directory", "write"]
+__all__ = ["alone", "cache_root", "code_directory", "is_trusted", "sizes", "writable_directory", "write"]
 
 _logger = logging.getLogger("summaries")
 
@@ -59,6 +59,12 @@ def _usable(wanted: str) -> str:
     atexit.register(_remove, temporary, os.getpid())
     _logger.warning("compiled code cannot be kept in %s, so each process compiles for itself", wanted)
     return temporary
+
+
+def sizes() -> dict[str, int]:
+    """The files that hold compiled code, by path, in bytes."""
+    found = (os.path.join(folder, name) for folder, _, names in os.walk(code_directory()) for name in names)
+    return {path: os.path.getsize(path) for path in found}
 
 
 def _remove(directory: str, process: int) -> None:

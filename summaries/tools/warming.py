@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -63,6 +62,5 @@ def warmed(library: Library) -> Warmed:
     if not has_compiler():
         raise ImportError("compiling needs numba: pip install 'gradledger[fast]'")
     start = perf_counter()
-    path, is_new = library.keep()
-    seconds = perf_counter() - start if is_new else 0.0
-    return Warmed(library.title, path, os.path.getsize(path), seconds)
+    path, size, is_new = library.keep()
+    return Warmed(library.title, path, size, perf_counter() - start if is_new else 0.0)

@@ -1,7 +1,6 @@
 """Histograms say what NumPy says, whether NumPy's tables or the compiled counter counts; of any dtype and layout."""
 
 import math
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -92,8 +91,6 @@ def test_any_dtype_and_layout(dtype):
     cube = values[:60].reshape(3, 4, 5).swapaxes(0, 2)
     for array in (values, values[::-3], values.reshape(2, -1).T, cube, frozen, unaligned):
         check(array)
-    compiled = sys.modules.get("summaries.kinds.tally")
-    assert compiled is None or len(compiled._tally.signatures) <= 2  # float32, float64: nothing else is compiled
 
 
 @pytest.mark.parametrize("odd", [[math.nan], [math.inf], [-math.inf, math.nan], ODD])

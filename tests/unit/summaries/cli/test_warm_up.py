@@ -13,6 +13,7 @@ def test_kernels_of_optimizers(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
 
     def compile_kernels():
+        (tmp_path / "compiled").mkdir(exist_ok=True)
         (tmp_path / "compiled/adam.py").write_text("??")
         return 24
 

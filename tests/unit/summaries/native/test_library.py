@@ -48,7 +48,7 @@ def test_it_is_compiled_once(library, tmp_path, caplog):
     assert not again.is_loaded
     check(again)
     assert again.is_loaded
-    assert again.keep() == (str(kept(tmp_path)), False)
+    assert again.keep() == (str(kept(tmp_path)), kept(tmp_path).stat().st_size, False)
     assert caplog.messages == []
 
 
@@ -56,7 +56,7 @@ def test_it_is_compiled_once(library, tmp_path, caplog):
     "damage", [lambda data: data[:-9], lambda data: data[:20], lambda _: b"", lambda data: data[:-1] + b"?"]
 )
 def test_a_damaged_file_is_compiled_again(library, tmp_path, caplog, damage):
-    path, _ = library().keep()
+    path = library().keep().path
     data = kept(tmp_path).read_bytes()
     kept(tmp_path).write_bytes(damage(data))
     caplog.clear()
@@ -68,10 +68,10 @@ def test_a_damaged_file_is_compiled_again(library, tmp_path, caplog, damage):
 
 
 def test_a_changed_source_is_compiled_again(library, tmp_path):
-    before, _ = library().keep()
+    before = library().keep().path
     (tmp_path / "summed.py").write_text(SOURCE + "\n# changed")
     assert not library().is_kept()
-    after, is_new = library().keep()
+    after, _, is_new = library().keep()
     assert is_new
     assert os.path.dirname(after) == os.path.dirname(before)
     assert after != before
