@@ -29,7 +29,7 @@ __all__ = ["Tally", "count", "is_fast"]
 
 _PLAIN_PIECE = 1 << 13  # elements: they stay in cache, and BLAS starts no threads for so few
 _GATHERED_PIECE = 1 << 16  # elements: converted or gathered at once
-_COMPILED_PIECE = 1 << 18  # elements: of which one that is not finite has all counted again
+_COMPILED_PIECE = 1 << 19  # elements: of which one that is not finite has all counted again
 _SHARED = 1 << 21  # elements: counting half of them takes several times as long as waking a thread
 _LARGE = 1 << 17  # elements: only for such arrays is the compiled counter loaded,
 _MANY = 1 << 26  # and is loaded after this many in such arrays: NumPy took about as long to count them
