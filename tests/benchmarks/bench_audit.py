@@ -9,13 +9,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from benchmarks.figures import OURS, Figure
+from benchmarks.memory import peak
 from benchmarks.peers import Contender, Measured, compare
 from benchmarks.scale import sized
 from summaries import Event, read_logdir
@@ -29,6 +29,7 @@ TAGS = [
     "train/loss", "train/learning_rate", "gradients/global_norm", "gradients/clipped", "gradients/clip_norm",
     *(f"{kind}/layer{i}" for kind in ("gradients/norm", "weights/norm", "updates/ratio") for i in range(5)),
 ]  # fmt: skip
+WHOLE = (0, 1)  # exit statuses of an audit that did all; 1 if it found an error
 
 
 class Sweep(NamedTuple):
@@ -61,10 +62,10 @@ def figures() -> Iterator[Figure]:
                 os.link(os.path.join(logdir, "run0000", "x.tfevents"), os.path.join(run, "x.tfevents"))
             size = sweep.runs * os.path.getsize(os.path.join(logdir, "run0000", "x.tfevents"))
             what = f"audit of {sweep.runs:,} runs of {sweep.points:,} points, {size / 1e6:,.0f} MB"
-            contenders = {OURS: Contender(audited, (logdir,)), "read_logdir": Contender(reading, (logdir,))}
+            contenders = {OURS: Contender(auditing, (logdir,)), "read_logdir": Contender(reading, (logdir,))}
             yield compare(what, "s", contenders, seconds=6.0, was=sweep.was, wanted=sweep.wanted)
-            peak = {OURS: Contender(audited, (logdir, True))}
-            yield compare(f"{what}: the most that a process took", "MiB", peak, seconds=0.0)
+            memory = {OURS: Contender(peaking, (logdir,))}
+            yield compare(f"{what}: the most that a process took", "MiB", memory, seconds=0.0)
 
 
 def write(path: str, points: int, tags: int = len(TAGS)) -> None:
@@ -85,25 +86,21 @@ def write(path: str, points: int, tags: int = len(TAGS)) -> None:
             file.write(encoder.encode(numbers[tag], step, 1.7e9 + i * 0.05, value)[0])
 
 
-def audited(directory: str, memory: bool = False) -> Callable[[], object]:
-    """The command, with its report written to a file: its seconds, or the most MiB of memory that a process took."""
-    command = [sys.executable, "-m", "summaries", "audit", directory, "--format", "json", "--output", os.devnull]
-    peak = (
-        f"import resource, subprocess; subprocess.run({command}); "  # a child's peak includes its parent's at the fork
-    )
-    peak += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
+def command(directory: str) -> list[str]:
+    """The audit, with its report written to a file."""
+    return [sys.executable, "-m", "summaries", "audit", directory, "--format", "json", "--output", os.devnull]
 
-    def timed() -> Measured:
-        began = time.perf_counter()
-        status = subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode
-        took = time.perf_counter() - began
-        assert status in {0, 1}, f"the audit could not do all: exit status {status}"
-        return Measured(took)
 
-    def measured() -> Measured:
-        return Measured(subprocess.run([sys.executable, "-c", peak], capture_output=True, check=True).stdout)
+def auditing(directory: str) -> Callable[[], object]:
+    def run() -> None:
+        status = subprocess.run(command(directory), check=False, stderr=subprocess.DEVNULL).returncode
+        assert status in WHOLE, f"the audit could not do all: exit status {status}"
 
-    return measured if memory else timed
+    return run
+
+
+def peaking(directory: str) -> Callable[[], object]:
+    return lambda: Measured(peak(command(directory), WHOLE))
 
 
 def reading(directory: str) -> Callable[[], object]:

@@ -18,7 +18,10 @@ from summaries import read_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SIZES = rising(sized(4_000_000, 400_000))  # bytes
+SIZES = rising(sized(4_000_000, 256_000))  # bytes
+# Most of these files become very many objects. Without the collector, the exponents are between 0.97 and 1.04; of
+# `tags_of_images`, which is as many strings as it has values, 1.08.
+_NOTE = "Python's garbage collector looks at all objects again whenever there are a quarter more"
 
 
 def figures() -> Iterator[Figure | Growth]:
@@ -35,7 +38,7 @@ def figures() -> Iterator[Figure | Growth]:
             yield compare(file.__name__, "s a MB", contenders, per=bytes_of[SIZES[-1]] / 1e6, seconds=2.0)
             for name, fast in (("compiled", True), ("plain", False)):
                 sizes = {bytes_of[size]: Contender(reading, (path, fast)) for size, path in paths.items()}
-                yield grown(f"reading {file.__name__}, {name}", "bytes", sizes, seconds=1.0)
+                yield grown(f"reading {file.__name__}, {name}", "bytes", sizes, _NOTE, seconds=1.0)
 
 
 def reading(path: str, fast: bool) -> Callable[[], object]:

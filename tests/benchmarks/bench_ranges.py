@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 from typing import TYPE_CHECKING
 
 from benchmarks.bench_reader import write
 from benchmarks.figures import OURS, Figure
+from benchmarks.memory import peak
 from benchmarks.peers import Contender, Measured, compare
 from benchmarks.scale import QUICK, sized
 from summaries import read_logdir
@@ -21,12 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 POINTS, TAGS, THREADS = sized(20_500_000, 4_000_000), 20, 2
-PEAK = """
-import resource
-from benchmarks.bench_ranges import *
-{prepare}({directory!r})()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-"""
+READ = "from benchmarks.bench_ranges import *; {prepare}({directory!r})()"
 
 
 def figures() -> Iterator[Figure]:
@@ -44,7 +39,7 @@ def figures() -> Iterator[Figure]:
         what = f"one file of {size / 1e9:.2f} GB as columns, {THREADS} threads"
         contenders = {name: Contender(prepare, (where,)) for name, (prepare, where) in ways.items()}
         yield compare(what, "s", contenders, wanted="as ten files")
-        peaks = {name: Contender(peak, (prepare.__name__, where)) for name, (prepare, where) in ways.items()}
+        peaks = {name: Contender(peaking, (prepare.__name__, where)) for name, (prepare, where) in ways.items()}
         yield compare(f"{what}: peak resident memory", "MiB", peaks, seconds=0.0)
 
 
@@ -64,7 +59,7 @@ def ten_files(directory: str) -> Callable[[], object]:
     return lambda: read_logdir(directory, fast=True, jobs=THREADS)
 
 
-def peak(prepare: str, directory: str) -> Callable[[], object]:
+def peaking(prepare: str, directory: str) -> Callable[[], object]:
     """The peak resident memory of a process that reads in one of these ways."""
-    program = [sys.executable, "-c", PEAK.format(prepare=prepare, directory=directory)]
-    return lambda: Measured(subprocess.run(program, capture_output=True, check=True).stdout)
+    program = [sys.executable, "-c", READ.format(prepare=prepare, directory=directory)]
+    return lambda: Measured(peak(program))

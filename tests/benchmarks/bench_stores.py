@@ -71,6 +71,7 @@ def small_runs(link: Link) -> Figure:
 
 def again(link: Link, name: str, cache: str) -> Figure:
     arguments = (f"{link.address}/{name}", link.options)
+    take_turns({OURS: Contender(auditing, (*arguments, cache))}, 0.0)  # fills it
     contenders = {OURS: Contender(auditing, (*arguments, cache)), "without a cache": Contender(auditing, arguments)}
     return link.compare(f"an audit of unchanged runs: {name}", contenders, "at best 0 reads")
 
@@ -99,23 +100,20 @@ def reading_each(places: list[str], options: dict[str, Any]) -> Callable[[], obj
 
 
 def auditing(address: str, options: dict[str, Any], cache: str | bool = False) -> Callable[[], object]:
-    audited = partial(audit, address, storage_options=options, cache=cache)
-    if cache:
-        audited()
-    return audited
+    return partial(audit, address, storage_options=options, cache=cache)
 
 
 def accumulating(places: list[str], options: dict[str, Any]) -> Callable[[], object]:
+    os.environ.update(in_environment(options))  # before the import, which looks at it
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    os.environ.update(in_environment(options))
     return lambda: [EventAccumulator(place, size_guidance={"scalars": 0}).Reload() for place in places]
 
 
 def tbparse(places: list[str], options: dict[str, Any]) -> Callable[[], object]:
+    os.environ.update(in_environment(options))
     from tbparse import SummaryReader
 
-    os.environ.update(in_environment(options))
     return lambda: [SummaryReader(place).scalars for place in places]
 
 

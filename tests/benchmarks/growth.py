@@ -46,12 +46,12 @@ class Growth:
         return exponent(self.sizes, self.seconds)
 
     def lines(self) -> list[str]:
-        """The growth as text: what was measured, and the exponent."""
+        """The growth as text: the exponent, and what was measured."""
         measured = ", ".join(
             f"{size:,.0f}: {1e3 * taken:,.3g} ms" for size, taken in zip(self.sizes, self.seconds, strict=True)
         )
         above = f"   above {MOST}: {self.note or 'unexplained'}" if self.exponent > MOST else ""
-        return [f"{self.cost}, growth with {self.of}: {measured}", f"  {'exponent':28}{self.exponent:12.2f}{above}"]
+        return [f"{self.cost}, growth with {self.of}", f"  {'exponent':28}{self.exponent:12.2f}   {measured}{above}"]
 
 
 def exponent(sizes: tuple[float, ...], seconds: tuple[float, ...]) -> float:

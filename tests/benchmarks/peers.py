@@ -77,7 +77,7 @@ def take_turns(contenders: Mapping[str, Contender], seconds: float = 4.0, pause:
     Args:
         contenders: what to repeat, by name.
         seconds: how long each is repeated for, at least twice, since the first round may be what compiles or imports;
-            quick runs take an eighth. 0 is for what is measured once.
+            quick runs take a sixteenth. 0 is for what is measured once.
         pause: seconds to wait before each turn; the threads of some libraries keep spinning for a while.
 
     Raises:
@@ -165,6 +165,7 @@ class _Process:
             target=_serve, args=(theirs, library), name=library
         )  # may have children: no daemon
         self._process.start()
+        atexit.register(stop)  # now, to come before what multiprocessing does at exit, which is to wait for it
         theirs.close()
 
     def ask(self, *request: object) -> list[float]:
@@ -187,7 +188,6 @@ class _Process:
 
 
 _processes: dict[str, _Process] = {}
-atexit.register(stop)
 
 
 def _serve(connection: Connection, library: str) -> None:

@@ -15,4 +15,4 @@ def sized(full: int, quick: int) -> int:
 
 def timed(seconds: float) -> float:
     """How long a contender is measured for, in seconds."""
-    return seconds / 8 if QUICK else seconds
+    return seconds / 16 if QUICK else seconds

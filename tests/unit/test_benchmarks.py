@@ -44,11 +44,11 @@ def test_a_fixed_cost_is_never_negative():
 
 
 def test_a_growth_above_the_line_must_be_explained():
-    growth = Growth("reading", "bytes", (1, 4, 16, 64), (0.001, 0.016, 0.256, 4.096))
-    assert growth.lines() == [
-        "reading, growth with bytes: 1: 1 ms, 4: 16 ms, 16: 256 ms, 64: 4.1e+03 ms",
-        "  exponent                            2.00   above 1.05: unexplained",
-    ]
+    title, line = Growth("reading", "bytes", (1, 4, 16, 64), (0.001, 0.016, 0.256, 4.096)).lines()
+    assert title == "reading, growth with bytes"
+    assert (
+        " ".join(line.split()) == "exponent 2.00 1: 1 ms, 4: 16 ms, 16: 256 ms, 64: 4.1e+03 ms above 1.05: unexplained"
+    )
 
 
 def test_contenders_take_turns_in_processes_of_their_own():
