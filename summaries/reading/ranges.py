@@ -140,7 +140,7 @@ class InRanges:
         if alone or file.size - start < CUT_BYTES:
             return collector.read_part(file, start)
         end = collector.read_part(file, start, start + _HEAD_BYTES)
-        collector.rows.points.reserve(_MARGIN * (file.size - start) / (end - start))
+        collector.rows.points.reserve(_MARGIN * (file.size - start) / max(end - start, 1))
         given = Given(collector.names(), collector.metadata(), self._tags, collector.fast)
         ranges = [FileRange(file, end, *cut, given) for cut in _cuts(end, file.size)]
         jobs = None if self._executor else self._threads
