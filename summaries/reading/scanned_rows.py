@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ScannedRows", "Window"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
+_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
 _FIRST_BYTES = 1 << 8  # of a run: most tags are new there, and starting the scanner takes as long as a few records
 _MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
 
@@ -82,7 +83,8 @@ class ScannedRows(Rows):
             self.points.add(*sorted_rows(rows))
         else:
             out = room_for(len(rows)) if self.points.keeps_blocks else self._space.sorted
-            self.points.add(*compiled.sorted_rows(rows, self._tags, out), self._spread)
+            spread = self._spread if len(rows) >= _SPREAD_ROWS * self._tags else None
+            self.points.add(*compiled.sorted_rows(rows, self._tags, out), spread)
 
     def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor
