@@ -211,6 +211,8 @@ class BatchParser:
         self._stop = stop
         self._offset = offset  # of the first byte of `_rest`
         self._rest = b""
+        self._fed: list[bytes] = []  # not yet joined to the rest
+        self._missing = 0  # so many more bytes are needed to continue
         self._plain: RecordParser | None = None
         self._calm_since = 0  # the offset after the last fault
 
@@ -252,8 +254,10 @@ class BatchParser:
             self._plain.feed(data)
             yield from self._plainly()
         else:
-            self._rest += data
-        yield from self._quickly()
+            self._fed.append(data)
+            self._missing -= len(data)
+        if self._missing <= 0:
+            yield from self._quickly()
 
     def _close(self) -> Iterator[Batch | Fault]:
         if self._plain is None:
@@ -265,6 +269,7 @@ class BatchParser:
 
     def _quickly(self) -> Iterator[Batch | Fault]:
         while self._plain is None:
+            self._join()
             batch = whole_records(self._rest, self._offset, self.number)
             if len(batch):
                 self.number += len(batch)
@@ -276,24 +281,31 @@ class BatchParser:
             self._hand_over()
             yield from self._plainly()
 
+    def _join(self) -> None:
+        if self._fed:
+            self._rest = b"".join((self._rest, *self._fed))
+            self._fed.clear()
+
     def _waiting(self) -> bool:
-        """Whether the rest may be the start of a record of moderate size."""
+        """Whether the rest may be the start of a record of moderate size, whose end is then waited for."""
         rest = self._rest
         if len(rest) < HEADER_BYTES:
+            self._missing = HEADER_BYTES - len(rest)
             return True
         (length,) = _LENGTH.unpack_from(rest)
-        return (
-            length <= _MAX_BATCH_RECORD_BYTES
-            and len(rest) < length + _FRAME_BYTES
-            and length_crc(length).to_bytes(4, "little") == rest[8:HEADER_BYTES]
-        )
+        if length > _MAX_BATCH_RECORD_BYTES or length_crc(length).to_bytes(4, "little") != rest[8:HEADER_BYTES]:
+            return False
+        self._missing = length + _FRAME_BYTES - len(rest)
+        return self._missing > 0
 
     def _hand_over(self) -> None:
         """Switch to the plain parser."""
+        self._join()
         self._plain = RecordParser(self._offset, self.number)
         self._plain.feed(self._rest)
         self._calm_since = self._offset
         self._rest = b""
+        self._missing = 0
 
     def _plainly(self, calm_bytes: float = _CALM_BYTES) -> Iterator[Batch | Fault]:
         """Yield what the plain parser finds, until no fault has occurred for so many bytes."""

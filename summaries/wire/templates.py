@@ -83,7 +83,7 @@ class _Form(NamedTuple):
             steps |= (records[:, lead + self.step + i] & np.uint8(0x7F)).astype(np.int64) << 7 * i
         rows["step"], rows["wall_time"] = steps, wall_times
         rows["value"] = _column(records, lead + self.value, self.dtype)
-        rows["tag"] = np.where((wall_times > 0) & (wall_times < np.inf), tags, UNKNOWN)
+        rows["tag"] = np.where(np.isfinite(wall_times), tags, UNKNOWN)
 
 
 def _column(records: NDArray[np.uint8], offset: int, dtype: str) -> NDArray[Any]:

@@ -27,8 +27,8 @@ def padded(number, count=2):
     return bytes(data) + b"\x80" * (count - 1) + b"\x00"
 
 
-def event(step, wall_time, value, *, encoded=varint, clock=struct.Struct("<d").pack):
-    head = b"\x09" + clock(wall_time) + (b"\x10" + encoded(step) if step else b"")
+def event(step, wall_time, value, *, encoded=varint):
+    head = b"\x09" + struct.pack("<d", wall_time) + (b"\x10" + encoded(step) if step else b"")
     summary = field(1, value)
     return head + b"\x2a" + encoded(len(summary)) + summary
 
@@ -67,17 +67,22 @@ NUMBERS = [
     lambda x: simple(x) + field(7, b"node"),
     lambda x: simple(x) + field(14, b"unknown"),
 ]
+
+
+def usual(tag, number, plugin):
+    value = field(1, tag.encode())
+    return lambda step, wall_time, x: event(step, wall_time, value + number(x) + described(plugin))
+
+
 USUAL = st.builds(
-    lambda tag, number, plugin: (
-        lambda step, wall_time, x: event(step, wall_time, field(1, tag.encode()) + number(x) + described(plugin))
-    ),
+    usual,
     st.sampled_from(TAGS),
     st.one_of(st.sampled_from(NUMBERS[:2]), st.sampled_from(NUMBERS)),
     st.sampled_from(PLUGINS),
 )
 
 
-def session_start(step, wall_time, x):
+def session_start(step, wall_time, _):
     log = SessionLog(status=SessionLog.START)
     return Event(step=step, wall_time=wall_time, session_log=log).SerializeToString()
 
@@ -93,35 +98,43 @@ ODD = [
     several,
     lambda step, wall_time, x: event(step, wall_time, LOSS + simple(x), encoded=padded),
     lambda step, wall_time, x: event(-step, wall_time, LOSS + simple(x)),
-    lambda step, wall_time, x: event(step, float("nan"), LOSS + simple(x)),
+    lambda step, _, x: event(step, float("nan"), LOSS + simple(x)),
     lambda step, wall_time, x: event(step, -wall_time, LOSS + simple(x)),
-    lambda step, wall_time, x: event(step, 0.0, LOSS + simple(x)),
-    lambda step, wall_time, x: event(step, float("inf"), LOSS + simple(x)),
+    lambda step, _, x: event(step, 0.0, LOSS + simple(x)),
+    lambda step, _, x: event(step, float("inf"), LOSS + simple(x)),
     lambda step, wall_time, x: event(step, wall_time, LOSS + LOSS + simple(x)),
     lambda step, wall_time, x: event(step, wall_time, simple(x) + LOSS),
     lambda step, wall_time, x: event(step, wall_time, field(1, b"\xff\xfe") + simple(x)),
     lambda step, wall_time, x: event(step, wall_time, LOSS + simple(x) + field(9, field(2, b"\xff"))),
     lambda step, wall_time, x: event(step, wall_time, LOSS + simple(x)) + b"\x09" + struct.pack("<d", x),
     lambda step, wall_time, x: event(step, wall_time, LOSS + simple(x)) + field(20, b"unknown"),
-    lambda step, wall_time, x: field(5, field(1, LOSS + simple(x))) + b"\x10" + varint(step),
+    lambda step, _, x: field(5, field(1, LOSS + simple(x))) + b"\x10" + varint(step),
     lambda step, wall_time, x: event(0, wall_time, b"")[:9] + field(4, frame(event(step, wall_time, LOSS + simple(x)))),
-    lambda step, wall_time, x: b"",
+    lambda *_: b"",
 ]
 
 
-@st.composite
-def repeated(draw):
-    """Records that come again and again, with other numbers."""
-    makers = draw(st.lists(st.one_of(USUAL, USUAL, USUAL, st.sampled_from(ODD)), min_size=1, max_size=5))
-    step = draw(st.sampled_from([0, 1, 120, 16_370, 2**28 - 9, 2**56 - 9, 2**63 - 40]))
-    rng = np.random.default_rng(draw(st.integers(0, 9)))
-    count = draw(st.integers(1, 30))
+STEPS = [0, 1, 120, 16_370, 2**28 - 9, 2**56 - 9, 2**63 - 40]
+
+
+def again(makers, step, count, seed=0):
+    """The records that these make, one after the other, again and again with other numbers."""
+    rng = np.random.default_rng(seed)
     return [maker(step + i, 1.7e9 + i, rng.normal()) for i in range(count) for maker in makers]
+
+
+REPEATED = st.builds(
+    again,
+    st.lists(st.one_of(USUAL, USUAL, USUAL, st.sampled_from(ODD)), min_size=1, max_size=4),
+    st.sampled_from(STEPS),
+    st.integers(5, 30),
+    st.integers(0, 9),
+)
 
 
 @st.composite
 def files(draw):
-    data = bytearray(b"".join(frame(one) for part in draw(st.lists(repeated(), max_size=3)) for one in part))
+    data = bytearray(b"".join(frame(one) for part in draw(st.lists(REPEATED, max_size=3)) for one in part))
     for _ in range(draw(st.integers(0, 2))):
         if data:
             data[draw(st.integers(0, len(data) - 1))] ^= 1 << draw(st.integers(0, 7))
@@ -153,3 +166,26 @@ def test_in_bulk_equals_one_by_one_equals_compiled(eager, tmp_path_factory, data
     same(plain, one_by_one(path, patterns))
     if FAST:
         same(read_run(path, fast=True, tags=patterns), plain)
+
+
+BEFORE = [usual("loss/1", NUMBERS[1], plugin) for plugin in PLUGINS]
+FORMS = [usual("loss/1", number, plugin) for number in NUMBERS for plugin in PLUGINS] + ODD
+
+
+@pytest.mark.parametrize("before", BEFORE, ids=map(str, PLUGINS))
+def test_every_form_of_record_after_any_first_metadata(eager, tmp_path, before):
+    for number, form in enumerate(FORMS):
+        path = tmp_path / f"{number}.tfevents"
+        path.write_bytes(
+            b"".join(map(frame, again([before], 1, 1) + again([form, BEFORE[0]], 126, 5) + again([form], 7, 9)))
+        )
+        plain = read_run(path, fast=False)
+        same(plain, one_by_one(path))
+
+
+def test_templates_with_equal_sums_are_told_apart(eager, tmp_path, monkeypatch):
+    monkeypatch.setattr(templates, "_sums", lambda words: np.zeros(words.shape[1], np.uint64))
+    makers = [usual(tag, NUMBERS[0], None) for tag in ("a", "b", "loss/1", "loss/2")]
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(map(frame, again(makers, 1, 40))))
+    same(read_run(path, fast=False), one_by_one(path))
