@@ -29,7 +29,7 @@ __all__ = ["AlikeScalars"]
 _FEWEST = 512  # in fewer records than this, no template is used so often that it pays
 _BLOCK = 4096  # so many records are looked at together: their arrays fit into the cache
 _FEW = 128  # of unknown records in a row, so many are read before the others are looked at again
-_SHORTEST_RUN = 3  # if known and unknown records take turns more often, the caller gets them all
+_SHORTEST_RUN = 2  # if known and unknown records take turns more often, the caller gets them all
 _FIRST_CREDIT = 32.0  # templates
 _FOR_READING, _FOR_MATCHING = 1 / 32, 1 / 4
 
