@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from summaries.execution.sharing import share
 from summaries.kinds.tensorflow_bins import BINS, OUTERMOST, bin_of, in_order, places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -28,7 +29,8 @@ __all__ = ["Tally", "count", "is_fast"]
 
 _PLAIN_PIECE = 1 << 13  # elements: they stay in cache, and BLAS starts no threads for so few
 _GATHERED_PIECE = 1 << 16  # elements: converted or gathered at once
-_COMPILED_PIECE = 1 << 30  # elements: counters are 32 bits wide
+_COMPILED_PIECE = 1 << 18  # elements: of which one that is not finite has all counted again
+_SHARED = 1 << 21  # elements: counting half of them takes several times as long as waking a thread
 _LARGE = 1 << 17  # elements: only for such arrays is the compiled counter loaded,
 _MANY = 1 << 26  # and is loaded after this many in such arrays: NumPy took about as long to count them
 _large_elements = 0
@@ -72,17 +74,23 @@ class _Part(NamedTuple):
 
 
 def is_fast(array: NDArray[Any]) -> bool:
-    """Whether counting these numbers takes about as long as copying them and looking for NaN, which only floats have."""
+    """Whether counting these numbers takes about as long as copying them and looking for NaN."""
     return array.dtype.kind == "f" and _dtype_of(array) in _ready
 
 
 def count(array: NDArray[Any]) -> Tally:
     """Count an array of real numbers, of any shape and layout, that is not empty."""
     dtype = _dtype_of(array)
-    counter, size = _counter(array.size, dtype)
-    with np.errstate(over="ignore", invalid="ignore"):
-        part = reduce(_joined, map(partial(_counted, counter), _pieces(array, dtype, size)))
-    return _finished(part, array.size)
+    counter = _counter(array.size, dtype)
+    work = partial(_counted, counter)
+    parts: Iterable[_Part]
+    if array.dtype != dtype or not (array.flags.forc and array.flags.aligned):
+        parts = map(work, _gathered(array, dtype))
+    elif counter is _plain:
+        parts = map(work, _cut(array, _PLAIN_PIECE))
+    else:
+        parts = (map if array.size < _SHARED else share)(work, _cut(array, _COMPILED_PIECE))
+    return _finished(reduce(_joined, parts), array.size)
 
 
 def _dtype_of(array: NDArray[Any]) -> np.dtype[Any]:
@@ -90,16 +98,16 @@ def _dtype_of(array: NDArray[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if np.can_cast(array.dtype, np.float32) else np.float64)
 
 
-def _counter(elements: int, dtype: np.dtype[Any]) -> tuple[_Counter, int]:
-    """The counter for an array of so many elements, and the most that it takes at once."""
+def _counter(elements: int, dtype: np.dtype[Any]) -> _Counter:
+    """The counter for an array of so many elements."""
     if dtype not in _ready and not _is_worth_loading(elements):
-        return _plain, _PLAIN_PIECE
+        return _plain
     from summaries.kinds.tally import tally  # noqa: PLC0415 - needs numba
 
     if dtype not in _ready:
         tally(np.ones(1, dtype))
         _ready.add(dtype)
-    return tally, _COMPILED_PIECE
+    return tally
 
 
 def _is_worth_loading(elements: int) -> bool:
@@ -111,21 +119,23 @@ def _is_worth_loading(elements: int) -> bool:
     return "numba" in sys.modules or (_large_elements > _MANY and find_spec("numba") is not None)
 
 
-def _pieces(array: NDArray[Any], dtype: np.dtype[Any], most: int) -> Iterator[NDArray[Any]]:
-    """The array's elements, in any order; a piece may share the next one's memory."""
-    if array.dtype == dtype and array.flags.forc:
-        flat = array.reshape(-1, order="A")
-        return (flat[start : start + most] for start in range(0, len(flat), most))
-    return iter(
-        np.nditer(
-            array,
-            ["external_loop", "buffered"],
-            [["readonly", "contig", "aligned"]],
-            op_dtypes=[dtype],
-            casting="same_kind",
-            buffersize=min(most, _GATHERED_PIECE),
-        )
+def _cut(array: NDArray[Any], most: int) -> list[NDArray[Any]]:
+    """The elements of an array without gaps, so many at once."""
+    flat = array.reshape(-1, order="A")
+    return [flat[start : start + most] for start in range(0, len(flat), most)]
+
+
+def _gathered(array: NDArray[Any], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+    """The elements of any array, converted; a piece shares the next one's memory."""
+    pieces = np.nditer(
+        array,
+        ["external_loop", "buffered"],
+        ["readonly", "aligned"],
+        op_dtypes=dtype,
+        casting="same_kind",
+        buffersize=_GATHERED_PIECE,
     )
+    return map(np.ascontiguousarray, pieces)
 
 
 def _counted(counter: _Counter, piece: NDArray[Any]) -> _Part:
@@ -148,7 +158,8 @@ def _plain(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float
     at += bits.astype(np.int64)
     at >>= shift
     wide = values.astype(np.float64)
-    total, squares = float(wide.sum()), float(np.dot(wide, wide))
+    with np.errstate(over="ignore", invalid="ignore"):
+        total, squares = float(wide.sum()), float(np.dot(wide, wide))
     return np.bincount(at, minlength=BINS), total, squares, float(values.min()), float(values.max())
 
 

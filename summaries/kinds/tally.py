@@ -32,10 +32,12 @@ def tally(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float,
     rows, counts = np.zeros((_ROWS, BINS), np.uint32), np.empty(BINS, np.int64)
     extremes = np.empty(3, values.dtype)
     unsigned, signed = f"u{values.itemsize}", f"i{values.itemsize}"
+    frozen = values.view()
+    frozen.flags.writeable = False  # always: for arrays that may be written to, numba would compile once more
     total, squares = _tally(
-        values,
-        values.view(unsigned),
-        values.view(signed),
+        frozen,
+        frozen.view(unsigned),
+        frozen.view(signed),
         steps,
         shift,
         rows,

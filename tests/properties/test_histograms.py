@@ -1,6 +1,7 @@
 """Histograms say what NumPy says, whether NumPy's tables or the compiled counter counts; of any dtype and layout."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -82,13 +83,19 @@ def test_every_number_beside_an_edge(dtype):
 def test_any_dtype_and_layout(dtype):
     values = (np.random.default_rng(0).normal(size=70_000) * 100).astype(np.int64 if dtype[-2:-1] in "iu" else float)
     values = np.abs(values).astype(dtype) if dtype[0] == "u" else values.astype(dtype)
-    for array in (values, values[::-3], values.reshape(2, -1).T, values[:60].reshape(3, 4, 5).swapaxes(0, 2)):
+    frozen = values.copy()
+    frozen.flags.writeable = False
+    unaligned = np.frombuffer(b"x" + values.tobytes(), values.dtype, offset=1)
+    cube = values[:60].reshape(3, 4, 5).swapaxes(0, 2)
+    for array in (values, values[::-3], values.reshape(2, -1).T, cube, frozen, unaligned):
         check(array)
+    compiled = sys.modules.get("summaries.kinds.tally")
+    assert compiled is None or len(compiled._tally.signatures) <= 2  # float32, float64: nothing else is compiled
 
 
 @pytest.mark.parametrize("odd", [[math.nan], [math.inf], [-math.inf, math.nan], ODD])
 def test_large_arrays_with_a_few_that_are_not_finite(odd):
-    values = np.random.default_rng(0).normal(size=(1 << 17) + 4097).astype(np.float32)
+    values = np.random.default_rng(0).normal(size=counting._SHARED + 4097).astype(np.float32)
     check(values)
     values[1000 : 1000 + len(odd)] = odd
     values[-1] = odd[-1]
