@@ -33,6 +33,8 @@ _CACHES = "small sizes fit in a cache, and memory is slower"
 def figures() -> Iterator[Growth]:
     """Yield each as it is measured."""
     with in_memory() as directory:
+        copies = {n: Contender(copying, (n,)) for n in PARAMETERS}
+        yield grown("a copy of as many float32 as Adam has", "parameters", copies, _CACHES)  # shows what memory does
         costs: dict[str, tuple[Callable[..., Callable[[], object]], Any]] = {
             "a step of clip + Adam": (stepping, ()),
             "a step of clip + Adam, full report": (stepping, (True,)),
@@ -48,6 +50,12 @@ def figures() -> Iterator[Growth]:
             yield grown(cost, f"tensors of {TENSOR_ELEMENTS} parameters", counts)
     for cost, prepare in {"minimize": minimizing, "trace_graph": tracing}.items():
         yield grown(cost, "operations", {n: Contender(prepare, (n,)) for n in OPERATIONS})
+
+
+def copying(parameters: int) -> Callable[[], object]:
+    """Weights, gradients and two slots."""
+    source = np.ones(4 * parameters, np.float32)
+    return partial(np.copyto, np.empty_like(source), source)
 
 
 def pairs_of(shape: tuple[int, int]) -> list[tuple[Any, optim.Variable]]:

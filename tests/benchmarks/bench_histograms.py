@@ -1,101 +1,72 @@
-"""Histograms: of a million float32, of a layer's bias or a small kernel, and of sizes between; torch beside them."""
+"""Histograms: of a million float32, of a small layer, and of a size between; other writers beside ours."""
 
 from __future__ import annotations
 
-import gc
-import importlib
-import importlib.util
-import os
-import shutil
-import tempfile
 import time
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.figures import Figure
-from summaries import SummaryWriter
+from benchmarks import wandb_offline
+from benchmarks.bench_writer import WRITERS, of_each, writer_of
+from benchmarks.peers import Measured, compare
+from benchmarks.places import in_memory
+from benchmarks.scale import sized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
+    from benchmarks.figures import Figure
 
-_PEERS = {"torch": "torch.utils.tensorboard", "tensorboardX": "tensorboardX"}
-_MILLION, _MIDDLE, _SMALL = 1_000_000, 1 << 16, 4_000
-_SMALL_COUNT = 1_000
-_WARM = 80  # histograms of a million, by which the compiled counter is loaded
-_ROUNDS = 41
+MILLION, MIDDLE, SMALL = 1_000_000, 1 << 16, 4_000
+COUNT = sized(1_000, 200)
 
 
 def figures() -> Iterator[Figure]:
     """A million with flush and the call alone, 65,536 with flush, and 1,000 times 4,000."""
-    warnings.simplefilter("ignore")
-    # A file system in memory if there is one, so that the disk's variance does not count.
-    directory = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)  # noqa: S108
-    values = np.random.default_rng(0).normal(size=_MILLION).astype(np.float32)
-    try:
-        makers = _makers(directory)
-        _timed(makers["gradledger"], values, _WARM)
-        one = {name: _timed(make, values, _ROUNDS) for name, make in makers.items()}
-        middle = {name: _timed(make, values[:_MIDDLE], _ROUNDS) for name, make in makers.items()}
-        several = {name: _many(make, values[:_SMALL]) for name, make in makers.items()}
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    calls, totals = ({name: pair[i] * 1e3 for name, pair in one.items()} for i in range(2))
-    yield _figure(f"a histogram of {_MILLION:,} float32, with flush", "ms", totals, 2.0, "10 x torch")
-    yield _figure(f"a histogram of {_MILLION:,} float32, the call alone", "ms", calls, 0.6, "no slower")
-    flushed = {name: pair[1] * 1e3 for name, pair in middle.items()}
-    yield _figure(f"a histogram of {_MIDDLE:,} float32, with flush", "ms", flushed, 0.45, "no slower")
-    each = {name: seconds / _SMALL_COUNT * 1e6 for name, seconds in several.items()}
-    yield _figure(f"{_SMALL_COUNT:,} histograms of {_SMALL:,} float32, with flush, each", "us", each, 70.0, "no slower")
+    with in_memory() as directory:
+        everyone = {library: (directory, module) for library, module in WRITERS.items()}
+        yield compare(
+            f"a histogram of {MILLION:,} float32, with flush",
+            "ms",
+            of_each(histogram, everyone, MILLION)
+            | {"wandb": wandb_offline.contender(wandb_offline.histogram, directory, MILLION)},
+            was=2.0,
+            wanted="10 x torch",
+            job="log a histogram of a million values, until it is in the file",
+        )
+        contenders = of_each(histogram, everyone, MILLION, False)
+        yield compare(f"a histogram of {MILLION:,} float32, the call", "ms", contenders, was=0.6, wanted="no slower")
+        contenders = of_each(histogram, everyone, MIDDLE)
+        yield compare(f"a histogram of {MIDDLE:,} float32, with flush", "ms", contenders, was=0.45, wanted="no slower")
+        what = f"{COUNT:,} histograms of {SMALL:,} float32, with flush, each"
+        contenders = of_each(histograms, everyone)
+        yield compare(what, "µs", contenders, per=COUNT, was=70.0, wanted="no slower")
 
 
-def _figure(what: str, unit: str, values: dict[str, float], was: float, wanted: str) -> Figure:
-    return Figure(what, unit, values.pop("gradledger"), values, was, wanted)
+def histogram(directory: str, module: str, elements: int, flushes: bool = True) -> Callable[[], object]:
+    """A histogram: with flush, or the call alone."""
+    values = np.random.default_rng(0).normal(size=elements).astype(np.float32)
+    writer = writer_of(directory, module)
 
-
-def _makers(directory: str) -> dict[str, Callable[[], Any]]:
-    """Name → a function that makes a writer; of those that are installed."""
-    makers: dict[str, Callable[[], Any]] = {"gradledger": lambda: SummaryWriter(tempfile.mkdtemp(dir=directory))}
-    for name, module in _PEERS.items():
-        if importlib.util.find_spec(name) is None:
-            print(f"  {name} is not installed, skipped")
-            continue
-        writer = importlib.import_module(module).SummaryWriter
-        makers[name] = lambda writer=writer: writer(tempfile.mkdtemp(dir=directory))
-    return makers
-
-
-def _timed(make: Callable[[], Any], values: NDArray[np.float32], rounds: int) -> tuple[float, float]:
-    """The median seconds of the call alone, and with flush."""
-    writer, seconds = make(), []
-    for step in range(rounds):
-        started = time.perf_counter()
-        writer.add_histogram("h", values, step)
-        called = time.perf_counter()
+    def run() -> Measured:
+        began = time.perf_counter()
+        writer.add_histogram("h", values, 1)
+        called = time.perf_counter() - began
         writer.flush()
-        seconds.append((called - started, time.perf_counter() - started))
-    writer.close()
-    call, flushed = np.median(seconds, axis=0).tolist()
-    return call, flushed
+        return Measured(time.perf_counter() - began if flushes else called)
+
+    return run
 
 
-def _many(make: Callable[[], Any], values: NDArray[np.float32]) -> float:
-    """The least seconds of three for many histograms and one flush."""
-    writer, seconds = make(), []
-    for _ in range(3):
-        gc.collect()
-        started = time.perf_counter()
-        for step in range(_SMALL_COUNT):
+def histograms(directory: str, module: str) -> Callable[[], object]:
+    """Many small histograms, and one flush."""
+    values = np.random.default_rng(0).normal(size=SMALL).astype(np.float32)
+    writer = writer_of(directory, module)
+
+    def run() -> None:
+        for step in range(COUNT):
             writer.add_histogram("h", values, step)
         writer.flush()
-        seconds.append(time.perf_counter() - started)
-    writer.close()
-    return min(seconds)
 
-
-if __name__ == "__main__":
-    for figure in figures():
-        print("\n".join(figure.lines()))
+    return run
