@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 LATENCY_SECS, BYTES_PER_SEC = 0.05, 200e6
-POINTS, RUNS = sized(2_080_000, 400_000), sized(1_000, 200)  # 114 MB
-FEW = sized(20, 5)  # runs
+POINTS, RUNS = sized(2_080_000, 400_000), sized(1_000, 100)  # 114 MB
+FEW = sized(20, 3)  # runs
 RANGE_BYTES, CONNECTIONS = 4 << 20, 16
 
 
