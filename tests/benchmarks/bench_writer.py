@@ -57,6 +57,7 @@ def figures() -> Iterator[Figure]:
         "the import, after NumPy",
         "ms",
         {library: Contender(imported, (module,), library) for library, module in modules.items()},
+        seconds=sized(4, 0),
         notes=("tensorboardX imports torch, which is there",),
         job="the import",
     )
