@@ -71,9 +71,15 @@ class Series:
     def at(self, step: int) -> float:
         """The value at a step; of several, the one that was written last.
 
+        Args:
+            step: the step, an integer.
+
         Raises:
             LookupError: there is none; the message names the nearest steps.
             TypeError: the step is no number.
+
+        >>> Series("loss", np.array([10, 20]), np.zeros(2), np.array([0.5, 0.25])).at(20)
+        0.25
         """
         return float(self.value[_last_at(self.step, step, self.tag)])
 
