@@ -9,10 +9,15 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	run.py run_executors.py run_restarts.py run_selection.py tables.py) \
 	$(addprefix tests/unit/summaries/tools/test_,annotating.py clip_advice.py copying.py exporting.py merging.py \
 	repairing.py verifying.py) tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
+TOOLS := bench cluster conformance docs frameworks notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 
-.PHONY: demo test docs conformance stores cluster frameworks notebook plugin bench pictures lint types layers proto format clean
+# Every environment gets the releases that are named there, whatever has come out since.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
+
+.PHONY: demo test docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -59,18 +64,18 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 	$(BIN)/python -m pytest $(PLUGIN)
 	.venv-tensorboard/bin/python -m pytest $(PLUGIN)
 
-.venv-tensorboard/.ready: pyproject.toml
+.venv-tensorboard/.ready: pyproject.toml constraints.txt
 	test -x .venv-tensorboard/bin/python || $(PYTHON) -m venv .venv-tensorboard
 	.venv-tensorboard/bin/python -m pip install --quiet --upgrade pip
 	.venv-tensorboard/bin/python -m pip install --quiet --editable '.[dev]'
-	.venv-tensorboard/bin/python -m pip install --quiet tensorboard==2.20.0
+	PIP_CONSTRAINT= .venv-tensorboard/bin/python -m pip install --quiet tensorboard==2.20.0
 	touch $@
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
 frameworks: .venv-frameworks/.ready
-	.venv-frameworks/bin/python -m pytest tests/frameworks
+	.venv-frameworks/bin/python -m pytest tests/frameworks tests/unit/test_readme.py
 
-.venv-frameworks/.ready: pyproject.toml
+.venv-frameworks/.ready: pyproject.toml constraints.txt
 	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks
 	.venv-frameworks/bin/python -m pip install --quiet --upgrade pip
 	.venv-frameworks/bin/python -m pip install --quiet torch==2.13.0
@@ -81,16 +86,45 @@ frameworks: .venv-frameworks/.ready
 notebook: .venv-notebook/.ready
 	.venv-notebook/bin/python -m pytest tests/browser/test_notebook.py tests/documentation/test_notebook.py
 
-.venv-notebook/.ready: pyproject.toml
+.venv-notebook/.ready: pyproject.toml constraints.txt
 	test -x .venv-notebook/bin/python || $(PYTHON) -m venv .venv-notebook
 	.venv-notebook/bin/python -m pip install --quiet --upgrade pip
 	.venv-notebook/bin/python -m pip install --quiet --group notebook --editable '.[export,images]'
 	touch $@
 
-# Each peer runs beside us in the same process, where it is installed; clusters and stores in their own environment.
-bench: $(VENV)/.ready $(STORES)/.ready
-	PYTHONPATH=tests $(BIN)/python -m benchmarks
-	PYTHONPATH=tests $(STORES)/bin/python -m benchmarks bench_cluster bench_stores
+# Wheel and source distribution are built into dist/ and checked; every command is run in environments of the oldest
+# dependencies and the newest, on each Python that is there.
+package: $(VENV)/.ready .venv-package/.ready
+	PYTHONPATH=tests .venv-package/bin/python -m package $(BIN)/python
+
+# Name the newest releases of all that the environments are made of. Then run everything.
+constraints: .venv-package/.ready
+	printf 'pip\nhatchling\nhatch-fancy-pypi-readme\n' | .venv-package/bin/uv pip compile --quiet --upgrade --universal \
+		--all-extras $(addprefix --group ,$(TOOLS)) --no-annotate --custom-compile-command 'make constraints' \
+		--output-file constraints.txt pyproject.toml -
+
+.venv-package/.ready: pyproject.toml constraints.txt
+	test -x .venv-package/bin/python || $(PYTHON) -m venv .venv-package
+	.venv-package/bin/python -m pip install --quiet --upgrade pip
+	.venv-package/bin/python -m pip install --quiet --group package
+	touch $@
+
+# Every comparison, each library in a process of its own; in an environment with all peers, torch first. The figures go
+# to build/bench.json, of which `python -m benchmarks.readme_table` writes README's table.
+bench: .venv-bench/.ready
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --json build/bench.json
+
+# The same at smaller sizes, in two minutes.
+bench-quick: .venv-bench/.ready
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --quick --json build/bench-quick.json
+
+.venv-bench/.ready: pyproject.toml constraints.txt
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --upgrade pip
+	.venv-bench/bin/python -m pip install --quiet torch==2.13.0
+	.venv-bench/bin/python -m pip install --quiet --group bench --editable '.[dev]'
+	touch $@
+
 
 # Take README's pictures and figures anew, from a fresh run of the demo. It needs Chromium.
 pictures: $(VENV)/.ready
@@ -105,19 +139,19 @@ format: $(VENV)/.ready
 	$(BIN)/ruff check --fix
 
 # The environment is made again when what it is made from has changed.
-$(VENV)/.ready: pyproject.toml
+$(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' --group docs
 	touch $@
 
-$(CONFORMANCE)/.ready: pyproject.toml
+$(CONFORMANCE)/.ready: pyproject.toml constraints.txt
 	test -x $(CONFORMANCE)/bin/python || $(PYTHON) -m venv $(CONFORMANCE)
 	$(CONFORMANCE)/bin/python -m pip install --quiet --upgrade pip
 	$(CONFORMANCE)/bin/python -m pip install --quiet --editable '.[dev]' --group conformance
 	touch $@
 
-$(STORES)/.ready: pyproject.toml
+$(STORES)/.ready: pyproject.toml constraints.txt
 	test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
 	$(STORES)/bin/python -m pip install --quiet --upgrade pip
 	$(STORES)/bin/python -m pip install --quiet --group stores --group cluster --editable '.[dev]'
@@ -125,4 +159,4 @@ $(STORES)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-notebook .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc build dist runs

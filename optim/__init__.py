@@ -28,6 +28,8 @@ TensorFlow rounds after every operation. Hyperparameters of float64 variables st
 all called "Variable", because a name that depends on what else the process has created would not match its checkpoint.
 """
 
+from typing import TYPE_CHECKING
+
 from optim.autodiff.backward import AggregationMethod
 from optim.autodiff.gradients import GradientTape, gradients, stop_gradient
 from optim.checkpoints.files import latest_checkpoint
@@ -70,6 +72,9 @@ from optim.schedules.schedule import Schedule, join_schedules, linear_warmup, pi
 from optim.telemetry.monitor import GradientMonitor
 from optim.telemetry.report import SlotReport, StepReport, VariableReport, VariableReports
 from optim.variable import IndexedSlices, Variable, global_step
+
+if TYPE_CHECKING:
+    __version__: str
 
 __all__ = [
     "AdadeltaOptimizer",
@@ -134,3 +139,13 @@ __all__ = [
     "trace_run",
     "with_summaries",
 ]
+
+
+def __getattr__(name: str) -> str:
+    """Look up the version when it is asked for."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version  # noqa: PLC0415 - takes a while to import, and few ask
+
+    value = globals()[name] = version("gradledger")
+    return value

@@ -67,6 +67,7 @@ from summaries.writing.graphs import write_graph
 from summaries.writing.summary_writer import SummaryWriter
 
 if TYPE_CHECKING:
+    __version__: str
     from summaries.auditing import Curve, Failure, Finding, Report, RunReport, Severity, audit, compare
     from summaries.auditing.config import Config, ConfigError
 
@@ -149,9 +150,14 @@ _OF_THE_AUDIT = dict.fromkeys(("Config", "ConfigError"), "summaries.auditing.con
 
 def __getattr__(name: str) -> object:
     """Import the audit on first use, and its configuration, which loads all rules: writers and readers need neither."""
-    module = _OF_THE_AUDIT.get(name)
-    if module is None:
+    value: object
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 - takes a while to import, and few ask
+
+        value = version("gradledger")
+    elif module := _OF_THE_AUDIT.get(name):
+        value = getattr(import_module(module), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(module), name)
     globals()[name] = value
     return value

@@ -71,6 +71,7 @@ def progress_bar(total: int | None) -> Iterator[Callable[[str, object], object]]
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
 
     console = Console(stderr=True)
+    console.quiet = not console.is_terminal  # rich 13 prints an empty line at the end of a bar that is disabled
     columns = BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=total)

@@ -12,6 +12,7 @@ PICTURES = np.random.default_rng(3).standard_normal((6, 5, 3, 4))
 ROWS = np.array([2, 0, 2])
 EYE = np.eye(4)
 WEIGHTS = np.random.default_rng(4).standard_normal(600)
+LOW, HIGH = ("min", "max") if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else ("a_min", "a_max")
 
 
 def inputs(dtype=np.float64):
@@ -192,7 +193,7 @@ FUNCTIONS = {
     "formulas": lambda A, S, v, c, P: mixed(
         np.median(v), np.median(A, axis=1), np.median(A, 0, keepdims=True), np.convolve(v, A[0]),
         np.convolve(v, [1.0, 2.0], "valid"), np.convolve(A[0], v[:3], mode="same"), np.polyval(v, c), np.polyval(v, A),
-        *divmod(A, 0.7), np.block([[A, P], [P, A]]), np.block([[A], [v]]), np.clip(A, min=-c * c, max=c * c + 0.5),
+        *divmod(A, 0.7), np.block([[A, P], [P, A]]), np.block([[A], [v]]), np.clip(A, **{LOW: -c * c, HIGH: c * c + 0.5}),
     ),
     "nan": lambda A, S, v, c, P: mixed(
         np.nansum(np.where(MASK, A, np.nan), axis=0), np.nanmean(np.where(MASK, A, np.nan), axis=1)

@@ -91,13 +91,17 @@ def _of_autograd(maker: Callable[..., Any]) -> Entry:
 
 def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., Any] | None]) -> Entry:
     """An entry made of one maker per argument: maker(ans, *args, **kwargs) → (g → the argument's gradient)."""
-    names = [] if isinstance(function, np.ufunc) else list(inspect.signature(function).parameters)
+    is_ufunc = isinstance(function, np.ufunc)
+    try:
+        names = [] if is_ufunc else list(inspect.signature(function).parameters)
+    except ValueError:  # functions in C have signatures since NumPy 2.4; ours take by position what has a gradient
+        names = []
 
     def entry(positions: Sequence[Any], ans: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        if names:
-            kwargs = {key: value for key, value in kwargs.items() if value is not NO_VALUE}
-        elif kwargs:
+        if is_ufunc:
             kwargs = {key: value for key, value in kwargs.items() if key not in _HARMLESS}
+        elif kwargs:
+            kwargs = {key: value for key, value in kwargs.items() if value is not NO_VALUE}
         found = []
         for position in positions:
             place = _SYNONYMS.get(position) or names.index(position) if isinstance(position, str) else position

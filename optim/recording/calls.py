@@ -233,8 +233,8 @@ def _position(function: Callable[..., Any], name: str) -> int:
     """The position of a function's argument; beyond all positions if it cannot be given by position."""
     try:
         parameters = [] if isinstance(function, np.ufunc) else list(inspect.signature(function).parameters.values())
-    except ValueError:  # a function in C without a signature
-        parameters = []
+    except ValueError:  # functions in C have signatures since NumPy 2.4
+        return 2 if name == "out" and function in {np.dot, np.concatenate} else sys.maxsize
     for position, parameter in enumerate(parameters):
         if parameter.name == name and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
             return position

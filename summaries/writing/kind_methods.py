@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from summaries import kinds
-from summaries.values import as_array, as_float, check_tag
+from summaries.values import as_array, as_float, as_tag, check_tag
 from summaries.writing import projector
 from summaries.writing.large_histograms import LARGE, LargeHistograms
 from summaries.writing.media_methods import MediaMethods
@@ -69,7 +69,7 @@ class KindMethods(MediaMethods):
         """Log how the elements of an array are distributed.
 
         NaN is not counted, and infinities are counted in the outermost bins, with a warning once per tag. A large array
-        is copied, and counted in the background.
+        is copied, and counted in the background, unless counting it takes no longer than copying it.
 
         Args:
             tag: the tag.
@@ -94,18 +94,21 @@ class KindMethods(MediaMethods):
         >>> read_run(writer.path).histograms["weights"][0].shape  # left, right and count of each bin
         (4, 3)
         """
-        check_tag(tag)
+        tag = as_tag(tag)
         if self._default_bins is not None and isinstance(bins, str) and bins == "tensorflow":
             bins = self._default_bins
         array = as_array(values)
-        if array.size <= LARGE:
-            self.add_summary(kinds.histogram(tag, array, bins, max_bins), global_step, walltime)
+        if array.size <= LARGE or (isinstance(bins, str) and bins == "tensorflow" and kinds.is_fast(array)):
+            found = kinds.distribution(array, bins, max_bins)
+            self.add_summary(kinds.histogram_bytes(tag, found), global_step, walltime)
+            finite = found.all_finite
         else:
             now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
             self._add_deferred(
                 *self._large_histograms.deferred(tag, array, bins, max_bins, self._event_step(global_step), now)
             )
-        if array.dtype.kind == "f" and not kinds.all_finite(array):
+            finite = array.dtype.kind != "f" or kinds.all_finite(array)
+        if not finite:
             written = "counts in the outermost bins, NaN in none"
             self._nonfinite_warnings.warn(tag, "values that are not finite", global_step, written)
 

@@ -6,6 +6,7 @@ A name that is not in this list is not public. One that is removed from it break
 
 import importlib
 import inspect
+from importlib.metadata import version
 
 import pytest
 from helpers import run
@@ -123,6 +124,12 @@ def test_an_unknown_name(package):
     with pytest.raises(AttributeError) as raised:
         importlib.import_module(package).nothing_of_this_name  # noqa: B018 - it is what raises
     assert str(raised.value) == f"module {package!r} has no attribute 'nothing_of_this_name'"
+
+
+def test_the_version_is_looked_up_when_it_is_asked_for():
+    program = "import summaries, optim, sys; print('importlib.metadata' in sys.modules)"
+    assert run("-c", program) == "False\n"
+    assert [importlib.import_module(package).__version__ for package in PACKAGES] == [version("gradledger")] * 2
 
 
 def test_who_only_logs_does_not_load_the_rules_of_the_audit():

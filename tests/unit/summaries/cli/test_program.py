@@ -78,6 +78,7 @@ def test_wrong_usage(capsys, arguments, usage, error):
     assert err.splitlines()[-1].startswith(f"Error: {error}")
 
 
+@pytest.mark.skipif(version("click") < "8.2", reason="click prints the help to standard output, with status 0")
 def test_help_names_every_command(capsys):
     assert main([]) == main(["--help"]) + 2
     captured = capsys.readouterr()

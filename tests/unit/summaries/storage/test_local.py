@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import sys
 from io import FileIO
 
 import pytest
@@ -102,6 +103,7 @@ def test_an_error_of_write_names_the_file(file, monkeypatch):
     assert (raised.value.errno, raised.value.filename) == (28, file.path)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a descriptor is of")
 def test_sync(file, monkeypatch):
     """The file's bytes, and then the directory that has its name."""
     synced = []

@@ -18,6 +18,7 @@ from summaries import EventFileWriter
 
 writer = EventFileWriter(sys.argv[1], flush_secs=float("inf"))
 """
+needs_kill = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no signal 9")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
@@ -40,6 +41,7 @@ def test_exit_of_a_writer_in_a_reference_cycle(tmp_path, logdir):
     assert scalars(path) == [(1, "loss", 0.5)]
 
 
+@needs_kill
 @pytest.mark.filterwarnings("ignore", category=UnfinishedTailWarning)
 def test_killed(tmp_path, logdir):
     """What was flushed is there; what came later is whole or not there."""
@@ -58,6 +60,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert points == [(i, "loss", float(i)) for i in range(len(points))]
 
 
+@needs_kill
 @pytest.mark.filterwarnings("ignore", category=UnfinishedTailWarning)
 def test_killed_in_the_middle_of_a_write(tmp_path, logdir):
     program = """

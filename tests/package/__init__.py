@@ -1,0 +1,1 @@
+"""`make package`: the wheel and the source distribution, as the people who install them get them."""

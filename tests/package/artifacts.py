@@ -1,0 +1,75 @@
+"""What `uv build` makes of the tree, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from readme_renderer import markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+MOST_BYTES = {".whl": 1_500_000, ".gz": 6_000_000}
+"""A little more than there is today: who doubles the download does it on purpose."""
+
+
+def tool(*arguments: object, **options: object) -> str:
+    """Run a program of this environment to its end; return its output."""
+    program, *rest = map(str, arguments)
+    path = Path(sysconfig.get_path("scripts"), program)
+    done = subprocess.run([path, *rest], stdout=subprocess.PIPE, text=True, check=False, **options)
+    if done.returncode:
+        sys.exit(f"{program} {' '.join(rest)}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def build(directory: Path, scratch: Path) -> tuple[Path, Path]:
+    """Make the source distribution, and the wheel from it; return the wheel, and where the former is unpacked."""
+    tool("uv", "build", "--quiet", "--build-constraint", ROOT / "constraints.txt", "--out-dir", directory, ROOT)
+    (wheel,), (archive,) = directory.glob("*.whl"), directory.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(scratch, filter="data")
+    (unpacked,) = scratch.iterdir()
+    print(tool("twine", "check", "--strict", wheel, archive).strip())
+    print(tool("check-wheel-contents", "--config", unpacked / "pyproject.toml", wheel).strip())
+    if complaints := [*too_large(wheel, archive), *relative_addresses(wheel), *other_files(unpacked)]:
+        sys.exit("\n".join(complaints))
+    return wheel, unpacked
+
+
+def too_large(*paths: Path) -> Iterator[str]:
+    """Print the sizes; complain of those that are beyond what they may be."""
+    for path in paths:
+        size = path.stat().st_size
+        print(f"{path.name}: {size / 1e6:.2f} MB")
+        if size > (most := MOST_BYTES[path.suffix]):
+            yield f"{path.name} has {size} bytes, at most {most} are expected"
+
+
+def relative_addresses(wheel: Path) -> Iterator[str]:
+    """Complain of what the package index would look for beside the README, where nothing is."""
+    with zipfile.ZipFile(wheel) as file:
+        (name,) = [name for name in file.namelist() if name.endswith(".dist-info/METADATA")]
+        page = markdown.render(message_from_bytes(file.read(name)).get_payload(decode=True).decode())
+    for address in re.findall(r'(?:src|srcset|href)="([^"]*)"', page):
+        if not address.startswith(("https://", "#")):
+            yield f"the README on the package index has a relative address: {address}"
+
+
+def other_files(unpacked: Path) -> Iterator[str]:
+    """Complain if the source distribution is not what is under version control (without git: nothing to compare)."""
+    if not (ROOT / ".git").exists():
+        return
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    there = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()} - {"PKG-INFO"}
+    for name in sorted(there ^ set(listed.splitlines())):
+        yield f"{name} is {'not under version control' if name in there else 'not in the source distribution'}"
