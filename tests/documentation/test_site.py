@@ -16,7 +16,14 @@ from helpers import ROOT
 from summaries.auditing.rules import RULES
 
 pytest.importorskip("sphinx", reason="the group `docs` is not installed")
-OPTIONS = ("--fail-on-warning", "--keep-going", "--fresh-env", "--quiet")
+OPTIONS = (
+    "--fail-on-warning",
+    "--keep-going",
+    "--fresh-env",
+    "--quiet",
+    "--define",
+    "html_theme=basic",
+)  # a fast theme
 
 
 @pytest.fixture(scope="session")
