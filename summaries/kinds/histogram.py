@@ -68,12 +68,16 @@ def histogram_raw(
         num: the number of values.
         sum: their sum.
         sum_squares: the sum of their squares.
-        bucket_limits: the upper limit of each bin, ascending.
-        bucket_counts: the number of values in each bin.
+        bucket_limits: [k], the upper limit of each bin, ascending.
+        bucket_counts: [k], the number of values in each bin.
 
     Raises:
         TypeError: the tag is not a string.
         ValueError: the tag is not Unicode text, or the numbers of counts and limits differ.
+
+    >>> proto = histogram_raw("dice", 1, 6, 4, 14, 66, [2, 4, 6], [1, 1, 2]).value[0].histo
+    >>> proto.num, list(proto.bucket)
+    (4.0, [1.0, 1.0, 2.0])
     """
     check_tag(tag)
     limits, counts = as_array(bucket_limits, "bucket_limits"), as_array(bucket_counts, "bucket_counts")
