@@ -9,7 +9,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	run.py run_executors.py run_restarts.py run_selection.py tables.py) \
 	$(addprefix tests/unit/summaries/tools/test_,annotating.py clip_advice.py copying.py exporting.py merging.py \
 	repairing.py verifying.py) tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
-TOOLS := conformance stores cluster frameworks notebook package
+TOOLS := bench cluster conformance docs frameworks notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
@@ -18,7 +18,7 @@ PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 
-.PHONY: demo test alone conformance stores cluster frameworks notebook plugin package constraints bench pictures lint types layers proto format clean
+.PHONY: demo test alone docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
@@ -32,7 +32,7 @@ test: lint layers $(VENV)/.ready
 		$(filter-out %/test_growing.py %/test_copying.py,$(READERS)) tests/properties/test_hostile.py \
 		--deselect tests/properties/test_hostile.py::test_fast_equals_plain \
 		--deselect tests/properties/test_hostile.py::test_what_is_kept_of_restarts_is_no_longer_than_the_points
-	$(MAKE) --jobs 2 --output-sync=target alone types
+	$(MAKE) --jobs 2 --output-sync=target alone types docs
 
 alone: $(VENV)/.ready
 	$(BIN)/python -m pytest $(ALONE) $(addprefix --ignore=,$(PLUGIN))
@@ -50,6 +50,10 @@ stores: $(STORES)/.ready
 # The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
 cluster: $(STORES)/.ready
 	$(STORES)/bin/python -m pytest tests/cluster -W ignore
+
+# The documentation site, as files that need no server: build/docs/index.html. Every warning is an error.
+docs: $(VENV)/.ready
+	$(BIN)/python -m sphinx --fail-on-warning --fresh-env --quiet docs build/docs
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -76,7 +80,7 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
 frameworks: .venv-frameworks/.ready
-	.venv-frameworks/bin/python -m pytest tests/frameworks
+	.venv-frameworks/bin/python -m pytest tests/frameworks tests/unit/test_readme.py
 
 .venv-frameworks/.ready: pyproject.toml constraints.txt
 	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks
@@ -112,10 +116,22 @@ constraints: .venv-package/.ready
 	.venv-package/bin/python -m pip install --quiet --group package
 	touch $@
 
-# Each peer runs beside us in the same process, where it is installed; clusters and stores in their own environment.
-bench: $(VENV)/.ready $(STORES)/.ready
-	PYTHONPATH=tests $(BIN)/python -m benchmarks
-	PYTHONPATH=tests $(STORES)/bin/python -m benchmarks bench_cluster bench_stores
+# Every comparison, each library in a process of its own; in an environment with all peers, torch first. The figures go
+# to build/bench.json, of which `python -m benchmarks.readme_table` writes README's table.
+bench: .venv-bench/.ready
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --json build/bench.json
+
+# The same at smaller sizes, in two minutes.
+bench-quick: .venv-bench/.ready
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --quick --json build/bench-quick.json
+
+.venv-bench/.ready: pyproject.toml constraints.txt
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --upgrade pip
+	.venv-bench/bin/python -m pip install --quiet torch==2.13.0
+	.venv-bench/bin/python -m pip install --quiet --group bench --editable '.[dev]'
+	touch $@
+
 
 # Take README's pictures and figures anew, from a fresh run of the demo. It needs Chromium.
 pictures: $(VENV)/.ready
@@ -133,7 +149,7 @@ format: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --group docs
 	touch $@
 
 $(CONFORMANCE)/.ready: pyproject.toml constraints.txt
@@ -150,4 +166,4 @@ $(STORES)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .protoc build dist runs
+	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc build dist runs

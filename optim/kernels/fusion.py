@@ -1,7 +1,7 @@
 """A rule's formula → Python source that runs it on blocks: NumPy operations that write into a few scratch blocks.
 
-Run directly, a formula allocates an array for each of its operations, which takes longer than the arithmetic. So it is
-run once on objects that record the operations, and the recording becomes a function:
+Run directly, a formula allocates an array for each of its operations, which takes longer than the arithmetic. So its
+trace becomes a function:
 
     def prepare(learning_rate):
         # operations that depend on hyperparameters alone come here: they run once per call
@@ -20,10 +20,11 @@ slot writes it in place if the old value is no longer needed.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from optim.kernels.tracing import Operation, Traced, trace, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,38 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["Program", "program"]
 
 
-class _Operation(NamedTuple):
-    function: Callable[..., Any]
-    inputs: tuple[Any, ...]  # _Traced, or numbers
-    result: _Traced
-
-
-class _Traced(NDArrayOperatorsMixin):
-    """Stands for an array or a number, and records the operations on it."""
-
-    def __init__(self, tape: list[_Operation], *, varies: bool) -> None:
-        self.tape = tape
-        self.varies = varies  # from element to element
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> _Traced:
-        return self._note(ufunc, inputs)
-
-    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> _Traced:
-        if function is not np.where:
-            raise TypeError(f"a formula may use np.where and elementwise operations, got {function.__name__}")
-        return self._note(_choose, inputs)
-
-    def _note(self, function: Callable[..., Any], inputs: tuple[Any, ...]) -> _Traced:
-        result = _Traced(self.tape, varies=any(isinstance(x, _Traced) and x.varies for x in inputs))
-        self.tape.append(_Operation(function, inputs, result))
-        return result
-
-
-def _choose(condition: NDArray[Any], chosen: Any, other: Any, out: NDArray[Any]) -> None:
-    np.copyto(out, other)
-    np.copyto(out, chosen, where=condition)
-
-
 class Program:
     """A rule as a function on one block.
 
@@ -76,10 +45,8 @@ class Program:
     """
 
     def __init__(self, rule: Rule) -> None:
-        tape: list[_Operation] = []
         arrays = 2 + len(rule.slots)
-        inputs = [_Traced(tape, varies=i < arrays) for i in range(len(rule.parameters))]
-        results = rule.formula(*inputs)
+        inputs, tape, results = trace(rule)
         self._names = {id(x): name for x, name in zip(inputs, rule.parameters, strict=True)}
         self._blocks = list(rule.parameters[:arrays])
         self._targets = {id(result): 1 + k for k, result in enumerate(results)}
@@ -109,7 +76,7 @@ class Program:
         made: Callable[..., None] = self._known["prepare"](*hyperparameters)
         return made
 
-    def _line(self, i: int, operation: _Operation) -> str:
+    def _line(self, i: int, operation: Operation) -> str:
         function, inputs, result = operation
         called = f"np_{function.__name__}"  # prefixed, because "power" is also a hyperparameter
         self._known[called] = function
@@ -121,18 +88,18 @@ class Program:
             self._free += sorted(ended)
             made = f"{called}({', '.join(arguments)})"
             return f"{name} = {made}" if result.varies else f"{name} = np_asarray({made})"
-        if function is not _choose:  # a ufunc may overwrite its inputs element by element
+        if function is not where:  # a ufunc may overwrite its inputs element by element
             self._free += sorted(ended)
         output = self._names[id(result)] = self._output(i, operation)
-        if function is _choose:
+        if function is where:
             self._free += sorted(ended)
         given = f"out={output}" if function in _BY_KEYWORD else output
         return f"{called}({', '.join([*arguments, given])})"
 
-    def _output(self, i: int, operation: _Operation) -> str:
+    def _output(self, i: int, operation: Operation) -> str:
         """Where to write: over the old value if it is no longer needed, or to a scratch block."""
         target = self._targets.get(id(operation.result))
-        if target is not None and self._old[target] < i + (operation.function is not _choose):
+        if target is not None and self._old[target] < i + (operation.function is not where):
             return self._blocks[target]
         if self._free:
             return self._free.pop()
@@ -140,7 +107,7 @@ class Program:
         return self.scratch[-1]
 
     def _name(self, value: Any) -> str:
-        return self._names[id(value)] if isinstance(value, _Traced) else repr(value)
+        return self._names[id(value)] if isinstance(value, Traced) else repr(value)
 
 
 _BY_KEYWORD = {np.maximum, np.minimum}  # these need `out=`; for the others it would cost a seventh of a call

@@ -34,8 +34,9 @@ def with_summaries(
 
     It may be outside or inside the other wrappers; the norm logged as `gradients/global_norm` is always the one before
     any clipping. Statistics of each variable are measured in the pass that updates it; steps that are not due are not
-    measured. `gradients/clipped_fraction` and `gradients/nonfinite` cover all steps since the last write whose norm is
-    known: every step, if norms are clipped or non-finite steps skipped. A skipped step is not written.
+    measured. `gradients/nonfinite` covers all steps since the last write whose norm is known: every step, if norms are
+    clipped or non-finite steps skipped. `gradients/clipped_fraction` covers these, or the last 100 steps if that is
+    more. A skipped step is not written.
 
     | tag | value |
     |---|---|

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ __all__ = ["Telemetry", "log_checkpoint", "positive"]
 _OF_A_VARIABLE = ("gradients/norm", "weights/norm", "updates/norm", "gradients/zero_fraction", "updates/ratio")
 _OF_A_SLOT = ("mean", "norm", "max")
 _NO_VARIABLES = VariableReports((), (), (), np.empty((0, len(_OF_A_VARIABLE))))
+_STEPS_OF_A_SHARE = 100  # the share of one step would repeat `gradients/clipped`
 _MOST_TEMPLATES = 64  # for a run that keeps training different variables
 
 
@@ -76,7 +78,8 @@ class Telemetry:
         self._names: dict[Variable, str] = {}
         self._has_layout = not layout
         self._templates: dict[tuple[Any, ...], _Template] = {}
-        self._steps = self._clipped = self._nonfinite = 0  # since the last write
+        self._nonfinite = 0  # since the last write
+        self._clipped = _ClippedShare()
         self._written: tuple[int, float] | None = None  # the step and the time, in seconds, of the last write
 
     @property
@@ -111,13 +114,13 @@ class Telemetry:
         self._nonfinite += report.nonfinite or 0
         if report.skipped:
             return
-        self._steps += 1
-        self._clipped += report.clipped
+        self._clipped.add(clipped=report.clipped)
         if self.is_due(report.step):
             now = self._clock()
             if self.writer is not None:
                 self._write(self.writer, report, names, now, wall_time)
-            self._steps = self._clipped = self._nonfinite = 0
+            self._nonfinite = 0
+            self._clipped.written()
             self._written = report.step, now
 
     def add_histograms(self, step: int, kind: str, arrays: Mapping[str, Any]) -> None:
@@ -161,7 +164,7 @@ class Telemetry:
             tags["gradients/clipped_global_norm"] = report.clipped_global_norm
             tags["gradients/clip_norm"] = report.clip_norm
             tags["gradients/clipped"] = report.clipped
-            tags["gradients/clipped_fraction"] = self._clipped / self._steps
+            tags["gradients/clipped_fraction"] = self._clipped.share
         return tags
 
     def _template(self, tags: tuple[str, ...], names: tuple[str, ...], known: VariableReports) -> _Template:
@@ -190,6 +193,28 @@ class Telemetry:
             self._chosen.add(name)
         self._names[variable] = name
         return name
+
+
+class _ClippedShare:
+    """The share of steps that were clipped: of the last hundred, or of all since the last write if those are more."""
+
+    def __init__(self) -> None:
+        self._last: deque[bool] = deque(maxlen=_STEPS_OF_A_SHARE)
+        self._steps = self._clipped = 0  # since the last write
+
+    def add(self, *, clipped: bool) -> None:
+        self._last.append(clipped)
+        self._steps += 1
+        self._clipped += clipped
+
+    def written(self) -> None:
+        self._steps = self._clipped = 0
+
+    @property
+    def share(self) -> float:
+        if self._steps > len(self._last):
+            return self._clipped / self._steps
+        return sum(self._last) / len(self._last)
 
 
 class _Template(NamedTuple):

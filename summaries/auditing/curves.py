@@ -46,6 +46,17 @@ class Curve:
         role = f", role={self.role!r}" if self.role else ""
         return f"Curve({quoted(self.tag)}{role}, {len(self.step)} of {counted(self.points, 'point')})"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle all columns as one: a process sends those of each run, and NumPy pickles an array in microseconds."""
+        columns = b"".join(column.tobytes() for column in (self.step, self.wall_time, self.value, self.averages))
+        return _unpickled, (self.tag, self.role, self.variable, self.points, len(self.step), columns)
+
+
+def _unpickled(tag: str, role: str, variable: str, points: int, kept: int, columns: bytes) -> Curve:
+    numbers = np.frombuffer(bytearray(columns)) if columns else np.empty(0)
+    step, wall_time, value = (numbers[i * kept : (i + 1) * kept] for i in range(3))
+    return Curve(tag, role, variable, step.view(np.int64), wall_time, value, points, numbers[3 * kept :])
+
 
 def averages(value: NDArray[np.float64], stretches: int = 16) -> NDArray[np.float64]:
     """The mean of the finite values in each of up to `stretches` equal stretches.

@@ -29,7 +29,7 @@ from summaries.auditing.incidents import judging
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
-from summaries.auditing.signals.tags import TagTable
+from summaries.auditing.signals.tags import table_of
 from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks, workers_of
 from summaries.reading.annotations import label_of, notes_of
@@ -132,7 +132,7 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
 
 def signals_of(name: str, run: Run, config: Config, baseline: Sequence[Signals] = ()) -> Signals:
     """A run as rules see it, its tags read as the configuration says."""
-    return Signals(name, run, TagTable(config.tags, run.tags, config.logger(name)), baseline)
+    return Signals(name, run, table_of(config.tags, run.tags, config.logger(name)), baseline)
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -158,9 +158,12 @@ def _curve(signal: Signal, stretches: int) -> Curve:
 
 
 def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Iterator[Finding]:
+    present = signals.present
     with np.errstate(all="ignore"):  # a run's values may be anything
         for code in codes:
             rule = RULES[code]
+            if rule.needs and rule.needs.isdisjoint(present):
+                continue
             for hit in rule.check(signals, config.limits(code)):
                 severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
                 about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others

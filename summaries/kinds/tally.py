@@ -1,112 +1,97 @@
-"""Counting a float32 array into TensorFlow's bins, compiled. Needs numba. Pure (no I/O).
-
-Each bin is a tenth wider than the one before, and the upper 16 bits of a float32 give its value to within a 128th. So a
-table over those bits gives each value's bin, or the one below if an edge falls between; one comparison decides.
-"""
+"""Counting an array of floats into TensorFlow's bins, compiled: one look at each block. Needs numba. Pure (no I/O)."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summaries.kinds.tensorflow_bins import BINS, places
 from summaries.wire.compiled.primitives import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Tally", "tally"]
+__all__ = ["tally"]
 
 _BLOCK = 1 << 12  # values: stays in the L1 cache between the loops
 _ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
 
 
-class Tally(NamedTuple):
-    """What was counted.
-
-    Attributes:
-        counts: int64[m + 1], how many values have so many edges at or below them; of no meaning if a sum is not finite.
-        total: the sum of the values, finite if all values are.
-        squares: the sum of their squares.
-        lowest: the smallest value.
-        highest: the largest value.
-    """
-
-    counts: NDArray[np.int64]
-    total: float
-    squares: float
-    lowest: float
-    highest: float
-
-
-def tally(values: NDArray[np.float32], edges: NDArray[np.float64]) -> Tally:
-    """Count the values by the number of edges at or below them.
+def tally(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float, float]:
+    """Count values, and sum them up.
 
     Args:
-        values: float32[n], contiguous; n is at least 1 and less than 2**32.
-        edges: float64[m], ascending; no two of them fall between float32 numbers of equal upper halves.
+        values: float32[n] or float64[n], contiguous, all finite; n is at least 1 and at most 2**32.
+
+    Returns:
+        int64[BINS], how many values are in each bin; their sum; the sum of their squares, which is not finite if a
+        value is not, and then nothing else is of use; the smallest value; the largest.
     """
-    thresholds, below = _tables(edges.tobytes())
-    counts = np.zeros((_ROWS, len(thresholds)), np.uint32)
-    total, squares = _tally(values, values.view(np.uint32), thresholds, below, *counts)
-    return Tally(counts.sum(axis=0, dtype=np.int64), total, squares, float(values.min()), float(values.max()))
-
-
-@cache
-def _tables(edges: bytes) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """float32[m + 1]: the least number at or above each edge, then infinity.
-
-    And uint32[65536]: for each upper half, the number of edges at or below the least number that has it.
-    """
-    wide = np.append(np.frombuffer(edges), np.inf)
-    thresholds = wide.astype(np.float32)
-    thresholds = np.where(thresholds < wide, np.nextafter(thresholds, np.float32(np.inf)), thresholds)
-    least = np.arange(1 << 16, dtype=np.uint32) << np.uint32(16)
-    least[1 << 15 :] |= np.uint32(0xFFFF)  # of negative numbers, the largest in magnitude
-    numbers = least.view(np.float32)
-    numbers[np.isnan(numbers)] = 0
-    return thresholds, np.searchsorted(thresholds[:-1], numbers, side="right").astype(np.uint32)
-
-
-@compiled()
-def _count(
-    row: NDArray[np.uint32],
-    values: NDArray[np.float32],
-    bits: NDArray[np.uint32],
-    at: np.uint64,
-    thresholds: NDArray[np.float32],
-    below: NDArray[np.uint32],
-) -> None:
-    """Count one value in a row of counters. Indices without a sign need no test for counting from the end."""
-    edge = below[bits[at] >> np.uint32(16)]
-    row[np.uint64(edge) + np.uint64(values[at] >= thresholds[edge])] += np.uint32(1)
+    steps, shift = places(values.dtype)
+    rows, counts = np.zeros((_ROWS, BINS), np.uint32), np.empty(BINS, np.int64)
+    extremes = np.empty(3, values.dtype)
+    unsigned, signed = f"u{values.itemsize}", f"i{values.itemsize}"
+    frozen = values.view()
+    frozen.flags.writeable = False  # always: for arrays that may be written to, numba would compile once more
+    total, squares = _tally(
+        frozen,
+        frozen.view(unsigned),
+        frozen.view(signed),
+        steps,
+        shift,
+        rows,
+        counts,
+        extremes.view(unsigned),
+    )
+    several = extremes.tolist()
+    return counts, total, squares, min(several), max(several)
 
 
 @compiled(fastmath={"reassoc", "contract"})  # the sums may be taken in any order
 def _tally(
-    values: NDArray[np.float32],
-    bits: NDArray[np.uint32],
-    thresholds: NDArray[np.float32],
-    below: NDArray[np.uint32],
-    row_0: NDArray[np.uint32],
-    row_1: NDArray[np.uint32],
-    row_2: NDArray[np.uint32],
-    row_3: NDArray[np.uint32],
+    values: NDArray[Any],
+    unsigned: NDArray[Any],
+    signed: NDArray[Any],
+    steps: NDArray[np.int64],
+    shift: int,
+    rows: NDArray[np.uint32],
+    counts: NDArray[np.int64],
+    extremes: NDArray[Any],
 ) -> tuple[float, float]:
+    """Count and sum, and find the extremes of the bits, among which those of the values are.
+
+    For the bits of positive floats ascend with them, and those of negative ones, which are larger, descend.
+    """
     total = squares = 0.0
+    least = most = unsigned[0]
+    top = signed[0]
+    right = np.uint64(shift)
+    row_0, row_1, row_2, row_3 = rows[0], rows[1], rows[2], rows[3]
     for start in range(0, len(values), _BLOCK):
-        block, halves = values[start : start + _BLOCK], bits[start : start + _BLOCK]
+        block, bits, ordered = (
+            values[start : start + _BLOCK],
+            unsigned[start : start + _BLOCK],
+            signed[start : start + _BLOCK],
+        )
         for i in range(len(block)):
             wide = np.float64(block[i])
             total += wide
             squares += wide * wide
-        whole = len(block) - len(block) % _ROWS
+        for i in range(len(bits)):
+            least, most, top = min(least, bits[i]), max(most, bits[i]), max(top, ordered[i])
+        whole = len(bits) - len(bits) % _ROWS
         for i in range(0, whole, _ROWS):
-            _count(row_0, block, halves, np.uint64(i), thresholds, below)
-            _count(row_1, block, halves, np.uint64(i + 1), thresholds, below)
-            _count(row_2, block, halves, np.uint64(i + 2), thresholds, below)
-            _count(row_3, block, halves, np.uint64(i + 3), thresholds, below)
-        for i in range(whole, len(block)):
-            _count(row_0, block, halves, np.uint64(i), thresholds, below)
+            a, b = np.uint64(bits[i]), np.uint64(bits[i + 1])
+            c, d = np.uint64(bits[i + 2]), np.uint64(bits[i + 3])
+            row_0[(a + np.uint64(steps[a >> right])) >> right] += np.uint32(1)
+            row_1[(b + np.uint64(steps[b >> right])) >> right] += np.uint32(1)
+            row_2[(c + np.uint64(steps[c >> right])) >> right] += np.uint32(1)
+            row_3[(d + np.uint64(steps[d >> right])) >> right] += np.uint32(1)
+        for i in range(whole, len(bits)):
+            a = np.uint64(bits[i])
+            row_0[(a + np.uint64(steps[a >> right])) >> right] += np.uint32(1)
+    for i in range(BINS):
+        counts[i] = np.int64(row_0[i]) + np.int64(row_1[i]) + np.int64(row_2[i]) + np.int64(row_3[i])
+    extremes[0], extremes[1], extremes[2] = least, most, top
     return total, squares

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Epochs", "LaterPoints", "Points", "sorted_rows"]
 
 _MIN_ROWS = 32
+_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
 _MAX_MAPS = 30_000  # Linux allows a process 65,530
 
@@ -108,8 +109,20 @@ class Points:
         self.marks += 1
         return self.marks - 1
 
-    def add(self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        """Add points that are sorted by tag: for each of `tags` (int64[t]), the number in `counts` (int64[t])."""
+    def add(
+        self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64], spread: Spread | None = None
+    ) -> None:
+        """Add points that are sorted by tag.
+
+        Args:
+            block: the points.
+            tags: int64[t]: the tags.
+            counts: int64[t]: the number of points of each.
+            spread: copies the points of a block to the addresses of each tag; None copies them here.
+        """
+        if spread is not None and len(block.step) >= _SPREAD_ROWS * len(tags):
+            spread(block, counts, self._room_for(tags, counts))
+            return
         first = 0
         for tag, n in zip(tags.tolist(), counts.tolist(), strict=True):
             self._columns(tag).extend(block, first, first + n, self.marks)
@@ -130,16 +143,13 @@ class Points:
         Args:
             later: the part.
             numbers: for each of its tags, the number of the tag here.
-            spread: copies the points of a block to the addresses of each tag; None adds them as `add` does.
+            spread: as in `add`.
         """
         before, number_of = self.marks, np.array(numbers, np.int64)
         while later.blocks:
             mark, block, tags, counts = later.blocks.popleft()
             self.marks = before + mark
-            if spread is None:
-                self.add(block, number_of[tags], counts)
-            else:
-                spread(block, counts, self._room_for(number_of[tags], counts))
+            self.add(block, number_of[tags], counts, spread)
         self.marks = before + later.marks
 
     def columns(self, *, copy: bool = False) -> list[Block]:
@@ -173,7 +183,9 @@ class LaterPoints(Points):
         super().__init__()
         self.blocks: deque[tuple[int, Block, NDArray[np.int64], NDArray[np.int64]]] = deque()
 
-    def add(self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    def add(
+        self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64], spread: Spread | None = None
+    ) -> None:
         """Add points as `Points.add` does; they are kept, not copied."""
         self.blocks.append((self.marks, block, tags, counts))
 
@@ -185,11 +197,12 @@ class LaterPoints(Points):
 class _Columns:
     """Three growing columns. Large ones are mapped: growing moves their pages in the page table, not their bytes."""
 
-    __slots__ = ("_arrays", "_maps", "_room", "epochs")
+    __slots__ = ("_addresses", "_arrays", "_maps", "_room", "epochs")
     _open_maps = 0
 
     def __init__(self) -> None:
         self._arrays: list[NDArray[Any]] = _NO_ARRAYS
+        self._addresses: list[int] = []  # of the arrays; they take longer to ask for than a few points to copy
         self._maps: Sequence[mmap.mmap] = ()
         self._room = 0
         self.epochs = Epochs()
@@ -212,7 +225,8 @@ class _Columns:
         if stop > self._room:
             self._grow(max(stop, 2 * self._room, _MIN_ROWS))
         self.epochs.add(epoch, count)
-        return [column.__array_interface__["data"][0] + 8 * start for column in self._arrays]
+        self._addresses = self._addresses or [column.ctypes.data for column in self._arrays]
+        return [address + 8 * start for address in self._addresses]
 
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
         at = self.epochs.length
@@ -239,6 +253,7 @@ class _Columns:
             self._arrays = self._views()
         else:
             self._arrays = [np.empty(rows, dtype) for dtype in _DTYPES]
+        self._addresses = []
         length = self.epochs.length
         for new, column in zip(self._arrays, old, strict=False):
             new[:length] = column[:length]

@@ -50,7 +50,9 @@ _LACKING = {
 
 def in_order(places: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
     """The places of all values in one array, those of a tag and a kind beside each other."""
-    every = np.concatenate([np.empty(0, PLACE), *places])
+    if not places:
+        return np.empty(0, PLACE)
+    every = np.concatenate(places)
     return every[np.argsort(_keys(every), kind="stable")]
 
 
@@ -71,6 +73,8 @@ def items_by_kind(
         starts: the starts of its sessions.
     """
     found = {kind: ByName[Items]({}, lacking) for kind, lacking in _LACKING.items()}
+    if not len(places):
+        return found
     steps, wall_times = places["step"].copy(), places["wall_time"].copy()
     firsts = np.flatnonzero(np.diff(_keys(places), prepend=-1))
     numbers, kinds = places["tag"][firsts].tolist(), places["kind"][firsts].tolist()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ScannedRows", "Window"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
+_FIRST_BYTES = 1 << 8  # of a run: most tags are new there, and starting the scanner takes as long as a few records
 _MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
 
 
@@ -81,7 +82,7 @@ class ScannedRows(Rows):
             self.points.add(*sorted_rows(rows))
         else:
             out = room_for(len(rows)) if self.points.keeps_blocks else self._space.sorted
-            self.points.add(*compiled.sorted_rows(rows, self._tags, out))
+            self.points.add(*compiled.sorted_rows(rows, self._tags, out), self._spread)
 
     def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor
@@ -128,12 +129,13 @@ class ScannedRows(Rows):
         self._cursor[1:3] = more_rows, more_places
 
     def _hand_over(self, window: Window, take: Take) -> None:
-        """Pass the whole record at the cursor to the caller; after a long row of them, as many bytes again at once."""
+        """Pass the whole record at the cursor to the caller; at first and after a long row of them, several at once."""
         pos, _, _, _, number = self._cursor.tolist()
         start = window.base + pos
         if start != self._unusual.stop:
             self._unusual = range(start, start)
-        offsets, data = window.records(pos, len(self._unusual) if len(self._unusual) >= _MANY_BYTES else 0)
+        more = len(self._unusual) if len(self._unusual) >= _MANY_BYTES else 0 if self._tags else _FIRST_BYTES
+        offsets, data = window.records(pos, more)
         take(Batch(number, [start + offset for offset in offsets], data))
         stop = pos + offsets[-1] + HEADER_BYTES + len(data[-1]) + FOOTER_BYTES
         self._unusual = range(self._unusual.start, window.base + stop)

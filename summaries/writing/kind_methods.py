@@ -1,4 +1,4 @@
-"""KindMethods: a method for each kind of summary, with torch's arguments; each calls its function in `kinds`."""
+"""KindMethods: a method for each kind of summary but media, with torch's arguments; each calls one in `kinds`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from summaries import kinds
-from summaries.values import as_array, as_float, check_tag
+from summaries.values import as_array, as_float, as_tag, check_tag
 from summaries.writing import projector
-from summaries.writing.event_file_writer import EventFileWriter
 from summaries.writing.large_histograms import LARGE, LargeHistograms
+from summaries.writing.media_methods import MediaMethods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["KindMethods"]
 
 
-class KindMethods(EventFileWriter):
+class KindMethods(MediaMethods):
     """A part of SummaryWriter, which sets the attributes."""
 
     _large_histograms: LargeHistograms
@@ -66,22 +66,49 @@ class KindMethods(EventFileWriter):
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Log the distribution of an array's elements: see `summaries.histogram`.
+        """Log how the elements of an array are distributed.
 
-        A large array is copied, and counted in the background.
+        NaN is not counted, and infinities are counted in the outermost bins, with a warning once per tag. A large array
+        is copied, and counted in the background, unless counting it takes no longer than copying it.
+
+        Args:
+            tag: the tag.
+            values: array of any shape, of any number dtype; not empty.
+            global_step: as in `add_scalar`.
+            bins: "tensorflow" for TensorFlow's exponential bins, a name or a number that `numpy.histogram` takes, or
+                the bins' edges, ascending.
+            walltime: as in `add_scalar`.
+            max_bins: join bins until there are at most this many; None leaves them.
+
+        Raises:
+            TypeError: the tag is not a string, or the array is not numeric.
+            ValueError: the tag is not Unicode text, the array is empty, or the bins are invalid.
+
+        Warns:
+            NonFiniteWarning: the array has elements that are not finite.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter, read_run
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_histogram("weights", np.arange(100.0), 0, bins=4)
+        >>> read_run(writer.path).histograms["weights"][0].shape  # left, right and count of each bin
+        (4, 3)
         """
-        check_tag(tag)
+        tag = as_tag(tag)
         if self._default_bins is not None and isinstance(bins, str) and bins == "tensorflow":
             bins = self._default_bins
         array = as_array(values)
-        if array.size <= LARGE:
-            self.add_summary(kinds.histogram(tag, array, bins, max_bins), global_step, walltime)
+        if array.size <= LARGE or (isinstance(bins, str) and bins == "tensorflow" and kinds.is_fast(array)):
+            found = kinds.distribution(array, bins, max_bins)
+            self.add_summary(kinds.histogram_bytes(tag, found), global_step, walltime)
+            finite = found.all_finite
         else:
             now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
             self._add_deferred(
                 *self._large_histograms.deferred(tag, array, bins, max_bins, self._event_step(global_step), now)
             )
-        if array.dtype.kind == "f" and not kinds.all_finite(array):
+            finite = array.dtype.kind != "f" or kinds.all_finite(array)
+        if not finite:
             written = "counts in the outermost bins, NaN in none"
             self._nonfinite_warnings.warn(tag, "values that are not finite", global_step, written)
 
@@ -98,82 +125,73 @@ class KindMethods(EventFileWriter):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Log a histogram that was computed elsewhere: see `summaries.histogram_raw`."""
+        """Log a histogram that was computed elsewhere.
+
+        Args:
+            tag: the tag.
+            min: the smallest value.
+            max: the largest value.
+            num: the number of values.
+            sum: their sum.
+            sum_squares: the sum of their squares.
+            bucket_limits: [k], the upper limit of each bin, ascending.
+            bucket_counts: [k], the number of values in each bin.
+            global_step: as in `add_scalar`.
+            walltime: as in `add_scalar`.
+
+        Raises:
+            TypeError: the tag is not a string.
+            ValueError: the tag is not Unicode text, or the numbers of counts and limits differ.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_histogram_raw("dice", 1, 6, 4, 14, 66, [2, 4, 6], [1, 1, 2], 0)
+        """
         summary = kinds.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
         self.add_summary(summary, global_step, walltime)
 
-    def add_image(
-        self,
-        tag: str,
-        img_tensor: Any,
-        global_step: Any = None,
-        walltime: float | None = None,
-        dataformats: str = "CHW",
-    ) -> None:
-        """Log a picture, with one to four channels, as a PNG: `summaries.image` has the arguments in full."""
-        self.add_summary(kinds.image(tag, img_tensor, dataformats), global_step, walltime)
-
-    def add_images(
-        self,
-        tag: str,
-        img_tensor: Any,
-        global_step: Any = None,
-        walltime: float | None = None,
-        dataformats: str = "NCHW",
-    ) -> None:
-        """Log a batch of pictures, side by side: see `summaries.images`."""
-        self.add_summary(kinds.images(tag, img_tensor, dataformats), global_step, walltime)
-
-    def add_image_with_boxes(
-        self,
-        tag: str,
-        img_tensor: Any,
-        box_tensor: Any,
-        global_step: Any = None,
-        walltime: float | None = None,
-        rescale: float | str = 1,
-        dataformats: Any = "CHW",
-        labels: Sequence[str] | str | None = None,
-    ) -> None:
-        """Log a picture with boxes drawn on it: see `summaries.image_with_boxes`."""
-        summary = kinds.image_with_boxes(tag, img_tensor, box_tensor, rescale, dataformats, labels)
-        self.add_summary(summary, global_step, walltime)
-
-    def add_figure(
-        self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: float | None = None
-    ) -> None:
-        """Log a matplotlib figure, or a list side by side, as a picture, and close them: see `summaries.figure`."""
-        self.add_summary(kinds.figure(tag, figure, close), global_step, walltime)
-
-    def add_video(
-        self,
-        tag: str,
-        vid_tensor: Any,
-        global_step: Any = None,
-        fps: float = 4,
-        walltime: float | None = None,
-        dataformats: str = "NTCHW",
-    ) -> None:
-        """Log videos as an animated GIF: see `summaries.video`."""
-        self.add_summary(kinds.video(tag, vid_tensor, fps, dataformats), global_step, walltime)
-
-    def add_audio(
-        self,
-        tag: str,
-        snd_tensor: Any,
-        global_step: Any = None,
-        sample_rate: int = 44100,
-        walltime: float | None = None,
-    ) -> None:
-        """Log a sound: see `summaries.audio`."""
-        self.add_summary(kinds.audio(tag, snd_tensor, sample_rate), global_step, walltime)
-
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
-        """Log a text, which TensorBoard renders as Markdown, under `<tag>/text_summary`: see `summaries.text`."""
+        """Log a text, which TensorBoard renders as Markdown.
+
+        Args:
+            tag: the tag, to which `/text_summary` is appended, as torch and tensorboardX do.
+            text_string: Markdown.
+            global_step: as in `add_scalar`.
+            walltime: as in `add_scalar`.
+
+        Raises:
+            TypeError: the tag or the text is not a string.
+            ValueError: the tag is not Unicode text.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_text("note", "**warm-up** ends here", 500)
+        """
         self.add_summary(kinds.text(tag, text_string), global_step, walltime)
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
-        """Log an array as it is: see `summaries.tensor`."""
+        """Log an array as it is. Matrices are drawn on gradledger's page in TensorBoard.
+
+        Args:
+            tag: the tag.
+            tensor: array or tensor of any library, any shape and any numeric dtype, bfloat16 included; below 2 GB.
+            global_step: as in `add_scalar`.
+            walltime: as in `add_scalar`.
+
+        Raises:
+            TypeError: the tag is not a string, or the array is not numeric.
+            ValueError: the tag is not Unicode text, or the array is 2 GB or more.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter, read_run
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_tensor("confusion", np.array([[9, 1], [2, 8]], np.int32), 0)
+        >>> read_run(writer.path).tensors["confusion"][0]
+        array([[9, 1],
+               [2, 8]], dtype=int32)
+        """
         self.add_summary(kinds.tensor(tag, tensor), global_step, walltime)
 
     def add_pr_curve(
@@ -186,7 +204,27 @@ class KindMethods(EventFileWriter):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Log a precision-recall curve: see `summaries.pr_curve`."""
+        """Log a precision-recall curve.
+
+        Args:
+            tag: the tag.
+            labels: array of any shape: 1 or True for positives, 0 or False for negatives; soft labels lie between.
+            predictions: array of the same shape: probabilities from 0 to 1. Labels and predictions beyond count as the
+                nearer end, and NaN is left out, each with a warning once per tag.
+            global_step: as in `add_scalar`.
+            num_thresholds: the number of thresholds, evenly spaced from 0 to 1; at least 1.
+            weights: array of the same shape, or one number: the weight of each prediction; 1 if None.
+            walltime: as in `add_scalar`.
+
+        Raises:
+            TypeError: the tag is not a string, or an array is not numeric.
+            ValueError: the tag is not Unicode text, the shapes differ, or there is no threshold.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_pr_curve("digits", [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], 0)
+        """
         summary = kinds.pr_curve(tag, labels, predictions, num_thresholds, weights)
         self.add_summary(summary, global_step, walltime)
 
@@ -204,7 +242,30 @@ class KindMethods(EventFileWriter):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Log a precision-recall curve that was computed elsewhere: see `summaries.pr_curve_raw`."""
+        """Log a precision-recall curve whose six rows were computed elsewhere.
+
+        Args:
+            tag: the tag.
+            true_positive_counts: array [n], by threshold.
+            false_positive_counts: array [n].
+            true_negative_counts: array [n].
+            false_negative_counts: array [n].
+            precision: array [n], from 0 to 1.
+            recall: array [n], from 0 to 1.
+            global_step: as in `add_scalar`.
+            num_thresholds: the most of the n columns to keep; 0 keeps all.
+            weights: accepted for torch's sake; unused.
+            walltime: as in `add_scalar`.
+
+        Raises:
+            TypeError: the tag is not a string, or an array is not numeric.
+            ValueError: the tag is not Unicode text, or the six arrays differ in length.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_pr_curve_raw("digits", [2, 1], [2, 0], [0, 2], [0, 1], [0.5, 1], [1, 0.5], 0)
+        """
         counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
         summary = kinds.pr_curve_raw(tag, *counts, precision, recall, num_thresholds, weights)
         self.add_summary(summary, global_step, walltime)
@@ -219,23 +280,85 @@ class KindMethods(EventFileWriter):
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Log a mesh or a point cloud: see `summaries.mesh`."""
+        """Log a mesh; or a point cloud, if there are no faces.
+
+        Args:
+            tag: the tag; the parts are stored under `<tag>_VERTEX`, `<tag>_FACE` and `<tag>_COLOR`.
+            vertices: array [batch, n, 3], coordinates, stored as float32.
+            colors: array [batch, n, 3], red, green and blue from 0 to 255, or None.
+            faces: array [batch, m, 3], indices of the three vertices of each triangle, or None.
+            config_dict: names and settings of THREE.js classes, such as the camera and the material; JSON values.
+            global_step: as in `add_scalar`.
+            walltime: as in `add_scalar`.
+
+        Raises:
+            TypeError: the tag is not a string, an array is not numeric, or the settings are not JSON values.
+            ValueError: the tag is not Unicode text, or an array does not have three axes.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_mesh("cloud", np.random.rand(1, 50, 3), np.full((1, 50, 3), 128), global_step=0)
+        """
         self.add_summary(kinds.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
 
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
-        """Log the layout of the custom-scalars dashboard, once per run: see `summaries.custom_scalars`."""
+        """Log the layout of the custom-scalars dashboard; TensorBoard expects one per run.
+
+        Args:
+            layout: category → chart title → ["Multiline", tags], where a tag may be a regular expression, or
+                ["Margin", [value, lower, upper]].
+
+        Raises:
+            TypeError: the layout is not made of mappings, or the tags are not strings.
+            ValueError: a chart is not a kind and tags, or a margin chart does not have three tags.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_custom_scalars({"losses": {"both": ["Multiline", ["train/loss", "val/loss"]]}})
+        """
         self.add_summary(kinds.custom_scalars(layout))
 
     def add_custom_scalars_multilinechart(
         self, tags: Sequence[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Log a layout of one chart, with a line for each tag."""
+        """Log a layout of one chart, with a line for each tag.
+
+        Args:
+            tags: the tags, or regular expressions for them.
+            category: the heading above the chart.
+            title: the chart's title.
+
+        Raises:
+            TypeError: the tags are not strings.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_custom_scalars_multilinechart(["train/loss", "val/loss"], title="losses")
+        """
         self.add_custom_scalars({category: {title: ["Multiline", tags]}})
 
     def add_custom_scalars_marginchart(
         self, tags: Sequence[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Log a layout of one chart, with one line and a band around it: three tags, value, lower and upper."""
+        """Log a layout of one chart, with one line and a band around it.
+
+        Args:
+            tags: three tags: of the value, of the lower and of the upper end of the band.
+            category: the heading above the chart.
+            title: the chart's title.
+
+        Raises:
+            TypeError: the tags are not strings.
+            ValueError: there are not three.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_custom_scalars_marginchart(["mean", "low", "high"], title="spread")
+        """
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_embedding(
@@ -250,7 +373,7 @@ class KindMethods(EventFileWriter):
         """Write points for TensorBoard's projector: see `summaries.writing.projector` for the files.
 
         Args:
-            mat: [n, d]: n points.
+            mat: array [n, d]: n points in d dimensions, numeric.
             metadata: a label for each point, or a list of labels if there is a header.
             label_img: [n, C, H, W]: a picture for each point, values as in `add_image`.
             global_step: as in `add_scalar`.
@@ -260,6 +383,11 @@ class KindMethods(EventFileWriter):
         Raises:
             ValueError: a shape is wrong, or the number of labels or pictures is not that of the points.
             ImportError: there are pictures, and Pillow is not installed.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_embedding(np.random.rand(3, 8), metadata=["a", "b", "c"], global_step=0)
         """
         check_tag(tag)
         if self._projector_files is None:

@@ -6,46 +6,66 @@ There is no peer: no other tool audits event files. Reading the same files is th
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from benchmarks.figures import OURS, Figure
+from benchmarks.memory import peak
+from benchmarks.peers import Contender, Measured, compare
+from benchmarks.scale import sized
 from summaries import Event, read_logdir
 from summaries.wire.records import frame
 from summaries.wire.scalars import ScalarEncoder
 
-POINTS, RUNS = 2_000_000, 10
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 TAGS = [
     "train/loss", "train/learning_rate", "gradients/global_norm", "gradients/clipped", "gradients/clip_norm",
     *(f"{kind}/layer{i}" for kind in ("gradients/norm", "weights/norm", "updates/ratio") for i in range(5)),
 ]  # fmt: skip
+WHOLE = (0, 1)  # exit statuses of an audit that did all; 1 if it found an error
 
 
-def main() -> None:
+class Sweep(NamedTuple):
+    """Runs of one size, and what the audit took of them once and is to take, in seconds."""
+
+    name: str
+    runs: int
+    points: int
+    tags: int
+    was: float | None
+    wanted: str
+
+
+SWEEPS = (
+    Sweep("ten", 10, sized(2_000_000, 200_000), len(TAGS), 2.15, "1.4"),
+    Sweep("usual", sized(700, 100), 9_000, 9, None, ""),
+    Sweep("many", sized(5_000, 500), 100, 2, 5.5, "2.5"),
+)
+
+
+def figures() -> Iterator[Figure]:
+    """Yield two for each sweep: time and memory."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as directory:
-        ten = os.path.join(directory, "ten")
-        write(os.path.join(ten, "run0", "x.tfevents"), POINTS)
-        for i in range(1, RUNS):
-            os.makedirs(os.path.join(ten, f"run{i}"))
-            os.link(os.path.join(ten, "run0", "x.tfevents"), os.path.join(ten, f"run{i}", "x.tfevents"))
-        size = RUNS * os.path.getsize(os.path.join(ten, "run0", "x.tfevents"))
-        print(f"{RUNS} runs of {POINTS:,} points, {size / 1e9:.2f} GB")
-        audited(ten, 4)
-        usual = os.path.join(directory, "usual")
-        for i in range(700):
-            write(os.path.join(usual, f"run{i:04d}", "x.tfevents"), 9_000, 9)
-        print("700 runs of 9,000 points")
-        audited(usual, 2)
-        many = os.path.join(directory, "many")
-        for i in range(5000):
-            write(os.path.join(many, f"run{i:04d}", "x.tfevents"), 100, 2)
-        print("5,000 runs of 100 points")
-        audited(many, 2)
-        read(ten)  # last, because a child's peak memory includes its parent's at the time of the fork
+        for sweep in SWEEPS:
+            logdir = os.path.join(directory, sweep.name)
+            write(os.path.join(logdir, "run0000", "x.tfevents"), sweep.points, sweep.tags)
+            for i in range(1, sweep.runs):
+                run = os.path.join(logdir, f"run{i:04d}")
+                os.makedirs(run)
+                os.link(os.path.join(logdir, "run0000", "x.tfevents"), os.path.join(run, "x.tfevents"))
+            size = sweep.runs * os.path.getsize(os.path.join(logdir, "run0000", "x.tfevents"))
+            what = f"audit of {sweep.runs:,} runs of {sweep.points:,} points, {size / 1e6:,.0f} MB"
+            contenders = {OURS: Contender(auditing, (logdir,)), "read_logdir": Contender(reading, (logdir,))}
+            yield compare(what, "s", contenders, seconds=6.0, was=sweep.was, wanted=sweep.wanted)
+            memory = {OURS: Contender(peaking, (logdir,))}
+            yield compare(f"{what}: the most that a process took", "MiB", memory, seconds=0.0)
 
 
 def write(path: str, points: int, tags: int = len(TAGS)) -> None:
@@ -66,25 +86,22 @@ def write(path: str, points: int, tags: int = len(TAGS)) -> None:
             file.write(encoder.encode(numbers[tag], step, 1.7e9 + i * 0.05, value)[0])
 
 
-def audited(directory: str, rounds: int) -> None:
-    """Time the command, with its report written to a file."""
-    command = [sys.executable, "-m", "summaries", "audit", directory, "--format", "json", "--output", os.devnull]
-    for _ in range(rounds):
-        began = time.perf_counter()
-        status = subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode
-        seconds = time.perf_counter() - began
-        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        print(
-            f"  gradledger audit        {seconds:10.3f} s   exit status {status}, a process took up to {most:.0f} MiB"
-        )
+def command(directory: str) -> list[str]:
+    """The audit, with its report written to a file."""
+    return [sys.executable, "-m", "summaries", "audit", directory, "--format", "json", "--output", os.devnull]
 
 
-def read(directory: str) -> None:
-    read_logdir(directory)
-    began = time.perf_counter()
-    read_logdir(directory)
-    print(f"read_logdir of the ten    {time.perf_counter() - began:10.3f} s")
+def auditing(directory: str) -> Callable[[], object]:
+    def run() -> None:
+        status = subprocess.run(command(directory), check=False, stderr=subprocess.DEVNULL).returncode
+        assert status in WHOLE, f"the audit could not do all: exit status {status}"
+
+    return run
 
 
-if __name__ == "__main__":
-    main()
+def peaking(directory: str) -> Callable[[], object]:
+    return lambda: Measured(peak(command(directory), WHOLE))
+
+
+def reading(directory: str) -> Callable[[], object]:
+    return partial(read_logdir, directory)

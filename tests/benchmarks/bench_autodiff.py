@@ -8,24 +8,40 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-import autograd.numpy as differentiable
 import numpy as np
-from autograd import grad
 
 import optim
-from benchmarks.timing import best_seconds, print_table
+from benchmarks.figures import OURS, Figure
+from benchmarks.peers import Contender, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-ROUNDS, STEPS = 40, 25
+STEPS = 25
 INPUTS, CLASSES, RECURRENT_STEPS = 20, 10, 16
+
+
+def figures() -> Iterator[Figure]:
+    """Yield one for each network."""
+    for network, *size in ((feed_forward, 32, 32), (feed_forward, 128, 64), (recurrent, 32, 32)):
+        contenders = {
+            OURS: Contender(minimizing, (network, *size)),
+            "HIPS autograd's grad": Contender(differentiating, (network, *size), "autograd"),
+            "the loss alone": Contender(evaluating, (network, *size)),
+        }
+        what = f"minimize, {network.__name__} of {size[0]} units, a batch of {size[1]}"
+        yield compare(what, "µs", contenders, per=STEPS, seconds=2.0)
 
 
 def parameters_of(units: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     shapes = {"w1": (INPUTS, units), "b1": (units,), "u": (units, units), "w2": (units, CLASSES), "b2": (CLASSES,)}
     return {name: (0.1 * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes.items()}
+
+
+def batch_of(size: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    return rng.standard_normal((size, INPUTS)).astype(np.float32), rng.integers(0, CLASSES, size)
 
 
 def cross_entropy(numpy: Any, scores: Any, y: Any) -> Any:
@@ -45,28 +61,25 @@ def recurrent(numpy: Any, p: Any, x: Any, y: Any) -> Any:
     return cross_entropy(numpy, state @ p["w2"] + p["b2"], y)
 
 
-def contenders(network: Callable[..., Any], units: int, batch: int) -> dict[str, Callable[[], object]]:
-    rng = np.random.default_rng(1)
-    x, y = rng.standard_normal((batch, INPUTS)).astype(np.float32), rng.integers(0, CLASSES, batch)
-    parameters = parameters_of(units)
-    variables = {name: optim.Variable(value, name=name) for name, value in parameters.items()}
+def minimizing(network: Callable[..., Any], units: int, batch: int) -> Callable[[], object]:
+    variables = {name: optim.Variable(value, name=name) for name, value in parameters_of(units).items()}
+    loss = functools.partial(network, np, variables, *batch_of(batch))
     optimizer = optim.GradientDescentOptimizer(1e-3)
-    loss = functools.partial(network, np, variables, x, y)
-    theirs = grad(lambda p: network(differentiable, p, x, y))
-
-    def repeated(step: Callable[[], object]) -> Callable[[], object]:
-        return lambda: [step() for _ in range(STEPS)]
-
-    return {
-        "gradledger": repeated(lambda: optimizer.minimize(loss)),
-        "HIPS autograd's grad": repeated(lambda: theirs(parameters)),
-        "the loss alone": repeated(lambda: network(np, parameters, x, y)),
-    }
+    return repeated(lambda: optimizer.minimize(loss))
 
 
-def main() -> None:
-    """Print a table for each network."""
-    for network, units, batch in ((feed_forward, 32, 32), (feed_forward, 128, 64), (recurrent, 32, 32)):
-        seconds = best_seconds(contenders(network, units, batch), ROUNDS)
-        title = f"minimize, {network.__name__} of {units} units, a batch of {batch}"
-        print_table(title, "us", {name: value / STEPS * 1e6 for name, value in seconds.items()})
+def differentiating(network: Callable[..., Any], units: int, batch: int) -> Callable[[], object]:
+    import autograd.numpy as differentiable
+    from autograd import grad
+
+    parameters, (x, y) = parameters_of(units), batch_of(batch)
+    gradient = grad(lambda p: network(differentiable, p, x, y))
+    return repeated(lambda: gradient(parameters))
+
+
+def evaluating(network: Callable[..., Any], units: int, batch: int) -> Callable[[], object]:
+    return repeated(functools.partial(network, np, parameters_of(units), *batch_of(batch)))
+
+
+def repeated(step: Callable[[], object]) -> Callable[[], object]:
+    return lambda: [step() for _ in range(STEPS)]

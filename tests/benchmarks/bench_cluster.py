@@ -1,8 +1,8 @@
 """Auditing on a Dask cluster of this machine, beside processes of our own: overhead, growth of cost, and memory.
 
-The cluster is there already, as it is for whoever has one; our own processes are started, as they are each time. Growth
-is the slope of log(seconds) over log(runs), log(bytes) and log(workers): 1 is proportional, and -1 a perfect division.
-There is no peer: no other tool audits event files.
+The cluster is there already, as it is for whoever has one; our own processes are started, as they are each time. All
+of them are processes of their own, so nothing is measured in this one. There is no peer: no other tool audits event
+files.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from benchmarks.bench_audit import write
+from benchmarks.figures import Figure
+from benchmarks.growth import Growth, rising
+from benchmarks.peers import NotInstalledError
+from benchmarks.scale import sized
 from benchmarks.simulated import Simulated
 from summaries.auditing import engine
 from summaries.auditing.config import Config
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Executor
 
-MANY = int(os.environ.get("SIMULATED_RUNS", "100000"))
-LARGE_POINTS = int(os.environ.get("LARGE_POINTS", "2000000"))
-ROUNDS = int(os.environ.get("ROUNDS", "3"))
+MANY = int(os.environ.get("SIMULATED_RUNS", sized(100_000, 5_000)))
+LARGE_POINTS = int(os.environ.get("LARGE_POINTS", sized(2_000_000, 200_000)))
+ROUNDS = int(os.environ.get("ROUNDS", sized(3, 1)))
 WORKERS = os.cpu_count() or 1
 _MEMORY = """
 import os, resource, sys
@@ -51,23 +53,24 @@ if __name__ == "__main__":
 """
 
 
-def main() -> None:
+def figures() -> Iterator[Figure | Growth]:
+    """Yield each as it is measured."""
     if find_spec("distributed") is None:
-        print("distributed is not installed: skipped")
-        return
-    memory()  # first, because a child's peak memory includes its parent's at the time of the fork
+        raise NotInstalledError("distributed is not installed")
+    yield memory()
     with tempfile.TemporaryDirectory() as directory:
         small, large = os.path.join(directory, "small"), os.path.join(directory, "large")
-        for number in range(5_000):
+        runs = sized(5_000, 500)
+        for number in range(runs):
             write(os.path.join(small, f"run{number:04d}", "x.tfevents"), 100, 2)
         write(os.path.join(large, "run0", "x.tfevents"), LARGE_POINTS)
         for number in range(1, 10):
             os.makedirs(os.path.join(large, f"run{number}"))
             os.link(os.path.join(large, "run0", "x.tfevents"), os.path.join(large, f"run{number}", "x.tfevents"))
         with dask(WORKERS) as executor:
-            overhead("5,000 runs of 100 points", runs_below(small), executor)
-            overhead(f"10 runs of {LARGE_POINTS:,} points", runs_below(large), executor)
-    growth()
+            yield overhead(f"{runs:,} runs of 100 points", runs_below(small), executor)
+            yield overhead(f"10 runs of {LARGE_POINTS:,} points", runs_below(large), executor)
+    yield from growth()
 
 
 @contextmanager
@@ -90,49 +93,43 @@ def seconds(runs: Sequence[RunFiles], executor: Executor | None = None) -> float
     return time.perf_counter() - began
 
 
-def overhead(title: str, runs: Sequence[RunFiles], executor: Executor) -> None:
-    """Compare the least of several rounds, in turns."""
+def overhead(title: str, runs: Sequence[RunFiles], executor: Executor) -> Figure:
+    """Dask beside processes of our own: the least of several rounds, in turns."""
     own, theirs = [], []
     for _ in range(ROUNDS):
         own.append(seconds(runs))
         theirs.append(seconds(runs, executor))
-    print(title)
-    print(f"  processes of our own{min(own):14.3f} s")
-    print(f"  Dask                {min(theirs):14.3f} s   overhead {100 * (min(theirs) / min(own) - 1):+.1f} %")
+    notes = (f"overhead {100 * (min(theirs) / min(own) - 1):+.1f} %",)
+    return Figure(f"audit of {title} on Dask", "s", min(theirs), {"processes of our own": min(own)}, notes=notes)
 
 
-def growth() -> None:
-    """Fit how the time grows with the number of runs, the bytes of each, and the number of workers."""
-    counts = [MANY * share // 100 for share in (1, 2, 4, 8)]
+def growth() -> Iterator[Figure | Growth]:
+    """How the time grows with the number of runs and the bytes of each, and what a second worker brings."""
     with dask(WORKERS) as executor:
-        fitted("runs", [(n, seconds(Simulated().runs(n), executor)) for n in counts])
-        of_sizes = [Simulated(points).runs(100) for points in (1_000, 4_000, 16_000, 64_000)]
-        fitted("bytes", [(runs[0].size, seconds(runs, executor)) for runs in of_sizes])
-    by_workers = []
+        yield fitted("runs", {n: Simulated().runs(n) for n in rising(MANY * 8 // 100)}, executor)
+        of_sizes = [Simulated(points).runs(100) for points in rising(sized(64_000, 32_000))]
+        yield fitted("bytes of each of 100 runs", {runs[0].size: runs for runs in of_sizes}, executor)
+    some = Simulated().runs(MANY * 4 // 100)
+    by_workers = {}
     for workers in sorted({1, WORKERS}):
         with dask(workers) as executor:
-            by_workers.append((workers, seconds(Simulated().runs(counts[2]), executor)))
-    fitted("workers", by_workers)
+            by_workers[f"{workers} workers"] = seconds(some, executor)
+    of_all = by_workers.pop(f"{WORKERS} workers")
+    yield Figure(f"audit of {len(some):,} simulated runs on Dask, {WORKERS} workers", "s", of_all, by_workers)
 
 
-def fitted(what: str, measured: Sequence[tuple[int, float]]) -> None:
-    """Print what was measured, and the slope of the logarithms."""
-    print(f"growth with {what}: " + ", ".join(f"{number:,}: {taken:.2f} s" for number, taken in measured))
-    if len(measured) > 1:
-        numbers, taken = np.log(np.array(measured)).T
-        print(f"  exponent of {what:12}{np.polyfit(numbers, taken, 1)[0]:10.2f}")
+def fitted(what: str, runs: dict[int, Sequence[RunFiles]], executor: Executor) -> Growth:
+    """The least of several rounds, in turns."""
+    rounds = [[seconds(some, executor) for some in runs.values()] for _ in range(max(2, ROUNDS))]
+    return Growth("audit on Dask", what, tuple(runs), tuple(map(min, zip(*rounds, strict=True))))
 
 
-def memory() -> None:
-    """Print what the client takes for very many runs."""
+def memory() -> Figure:
+    """What the client takes for very many runs."""
     with tempfile.TemporaryDirectory() as directory:
         program = os.path.join(directory, "memory.py")
         with open(program, "w", encoding="utf-8") as file:
             file.write(_MEMORY)
         done = subprocess.run([sys.executable, program, str(MANY)], capture_output=True, text=True, check=True)
     runs, most = done.stdout.split()
-    print(f"peak memory of the client for {int(runs):,} simulated runs{float(most):10.0f} MiB")
-
-
-if __name__ == "__main__":
-    main()
+    return Figure(f"peak memory of Dask's client for {int(runs):,} simulated runs", "MiB", float(most))

@@ -1,44 +1,55 @@
-"""Files that are made to take a reader long: processor seconds for each MB, with the compiled scanner and without."""
+"""Files that are made to take a reader long: processor seconds for each MB, compiled and plain, and how they grow."""
 
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from hostile import FILES
 
+from benchmarks.figures import OURS, Figure
+from benchmarks.growth import Growth, grown, rising
+from benchmarks.peers import Contender, Measured, compare
+from benchmarks.scale import sized
 from summaries import read_run
 
-SIZE = 1_000_000
-ROUNDS = 3
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SIZES = rising(sized(4_000_000, 256_000))  # bytes
+# Most of these files become very many objects. Without the collector, the exponents are between 0.97 and 1.04; of
+# `tags_of_images`, which is as many strings as it has values, 1.08.
+_NOTE = "Python's garbage collector looks at all objects again whenever there are a quarter more"
 
 
-def main() -> None:
-    ways = [True, False] if find_spec("numba") else [False]
+def figures() -> Iterator[Figure | Growth]:
+    """Yield three for each file: the seconds, and how they grow with its bytes, compiled and plain."""
     with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "a.tfevents")
         for file in FILES:
-            with open(path, "wb") as out:
-                size = out.write(file(SIZE))
-            figures = [seconds(path, fast) / (size / 1e6) for fast in ways]
-            print(f"  {file.__name__:28s}" + "".join(f"{figure:10.3f} s/MB" for figure in figures))
+            paths = {size: os.path.join(directory, f"{file.__name__}.{size}.tfevents") for size in SIZES}
+            for size, path in paths.items():
+                with open(path, "wb") as out:
+                    out.write(file(size))
+            bytes_of = {size: os.path.getsize(path) for size, path in paths.items()}
+            ways = {OURS: True, "gradledger, plain": False}
+            contenders = {name: Contender(reading, (paths[SIZES[-1]], fast)) for name, fast in ways.items()}
+            yield compare(file.__name__, "s a MB", contenders, per=bytes_of[SIZES[-1]] / 1e6, seconds=2.0)
+            for name, fast in (("compiled", True), ("plain", False)):
+                sizes = {bytes_of[size]: Contender(reading, (path, fast)) for size, path in paths.items()}
+                yield grown(f"reading {file.__name__}, {name}", "bytes", sizes, _NOTE, seconds=1.0)
 
 
-def seconds(path: str, fast: bool) -> float:
-    """The least time of several that it takes to read the file, where its items are, and what stands of its scalars."""
-    times = []
-    for _ in range(ROUNDS):
-        started = time.process_time()
-        run = read_run(path, fast=fast)
-        for series in run.scalars.values():
+def reading(path: str, fast: bool) -> Callable[[], object]:
+    """Processor seconds to read the file, to tell where its items are, and what stands of its scalars."""
+
+    def run() -> Measured:
+        began = time.process_time()
+        found = read_run(path, fast=fast)
+        for series in found.scalars.values():
             series.latest()
-        len(run.images)
-        times.append(time.process_time() - started)
-    return min(times)
+        len(found.images)
+        return Measured(time.process_time() - began)
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return run

@@ -1,35 +1,35 @@
 """Optimizers against torch's, in one run: global-norm clipping and the update, on float32, two threads.
 
-    python -m pip install 'gradledger[fast]' torch==2.13.0
-
-Each round times ours and then the peer's, so that both see the machine in the same state; the shortest of all rounds
-counts, and "typical" is the ratio of the medians. The placement of arrays in memory can make a step, ours or the
-peer's, a quarter slower for as long as they stay there, so both start afresh a few times per line. The share of a
-copy's bandwidth is the bytes that a step must move (the gradient once more if it is clipped) over its time, relative to
-copying one large array with as many threads.
+Each has its turns in a process of its own; the shortest step counts, and "typical" is the ratio of the medians. The
+placement of arrays in memory can make a step, ours or the peer's, a quarter slower for as long as they stay there, so
+both start afresh a few times per figure. The share of a copy's bandwidth is the bytes that a step must move (the
+gradient once more if it is clipped) over its time, relative to copying one large array with as many threads.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import optim
+from benchmarks.figures import OURS, Figure
+from benchmarks.peers import Contender, Outcome, take_turns
+from benchmarks.scale import sized
 from optim.kernels import compiled, threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Pairs = list[tuple[np.ndarray[Any, Any], optim.Variable]]
 
 THREADS = 2
 CLIP_NORM = 1.0
-LARGE = (50, 400_000)  # arrays, elements of each
+LARGE = (50, sized(400_000, 40_000))  # arrays, elements of each
 SMALL = (50, 4_000)
+PAUSE_SECS = 0.3  # torch's threads keep spinning for a while, and would slow down the next contender
+BEGINNINGS = sized(4, 2)
 
 
 class Contest(NamedTuple):
@@ -53,8 +53,8 @@ def adam(torch: Any, parameters: list[Any]) -> Any:
 CONTESTS = (
     Contest("clip + Adam, full report; torch fused, none", optim.AdamOptimizer, adam, 7, report=True, target=1.15),
     Contest("clip + Adam; torch fused", optim.AdamOptimizer, adam, 7, target=1.25),
-    Contest("clip + Adam, 50 x 4,000; torch fused", optim.AdamOptimizer, adam, 7, target=1.5, shape=SMALL),
-    Contest("clip + Adam, 50 x 4,000, full report", optim.AdamOptimizer, adam, 7, report=True, target=1.0, shape=SMALL),
+    Contest("clip + Adam; torch fused", optim.AdamOptimizer, adam, 7, target=1.5, shape=SMALL),
+    Contest("clip + Adam, full report", optim.AdamOptimizer, adam, 7, report=True, target=1.0, shape=SMALL),
     Contest(
         "Adam without numba; torch default",
         optim.AdamOptimizer,
@@ -94,6 +94,39 @@ CONTESTS = (
 )
 
 
+def figures() -> Iterator[Figure]:
+    """Yield one for each contest."""
+    copied = take_turns({OURS: Contender(copying)}, 1.0).least()[OURS]
+    for number, contest in enumerate(CONTESTS):
+        contenders = {OURS: Contender(our_step, (number,)), "torch": Contender(their_step, (number,), "torch")}
+        yield of(contest, begun_afresh(contenders, 3.0), 2 * 4 * LARGE[0] * LARGE[1] / copied)
+
+
+def begun_afresh(contenders: dict[str, Contender], seconds: float) -> Outcome:
+    """What contenders of several threads take, begun afresh a few times."""
+    found = [take_turns(contenders, seconds / BEGINNINGS, PAUSE_SECS) for _ in range(BEGINNINGS)]
+    names = [name for name in contenders if name not in found[0].left_out]
+    return Outcome({name: [took for one in found for took in one.rounds[name]] for name in names}, found[0].left_out)
+
+
+def of(contest: Contest, outcome: Outcome, bandwidth: float) -> Figure:
+    """A contest's figure; bandwidth in bytes a second."""
+    arrays, size = contest.shape
+    least, typical = outcome.least(), outcome.typical()
+    moved = 4 * arrays * size * (contest.passes + contest.clips)
+    notes = [f"{moved / least[OURS] / bandwidth:.0%} of a copy's bandwidth"]
+    notes += [f"typical {typical['torch'] / typical[OURS]:.2f}"] if "torch" in typical else []
+    return Figure(
+        f"{contest.name}, {arrays} x {size:,}",
+        "ns a parameter",
+        least[OURS] / (arrays * size) * 1e9,
+        {name: took / (arrays * size) * 1e9 for name, took in least.items() if name != OURS},
+        wanted=f"{contest.target} x torch",
+        notes=tuple(notes),
+        left_out=outcome.left_out,
+    )
+
+
 def arrays_of(shape: tuple[int, int]) -> list[tuple[Any, Any]]:
     """(weights, gradient) of each array."""
     rng = np.random.default_rng(0)
@@ -101,7 +134,10 @@ def arrays_of(shape: tuple[int, int]) -> list[tuple[Any, Any]]:
     return [(rng.standard_normal(size, np.float32), 0.01 * rng.standard_normal(size, np.float32)) for _ in range(count)]
 
 
-def our_step(contest: Contest) -> Callable[[], Any]:
+def our_step(number: int) -> Callable[[], object]:
+    contest = CONTESTS[number]
+    compiled.use(contest.kernels if compiled.available() or contest.kernels == "plain" else None)
+    threads.set_num_threads(THREADS)
     pairs: Pairs = [(g, optim.Variable(w, name=f"w{i}")) for i, (w, g) in enumerate(arrays_of(contest.shape))]
     optimizer = contest.ours()
     if contest.clips:
@@ -109,7 +145,11 @@ def our_step(contest: Contest) -> Callable[[], Any]:
     return functools.partial(optimizer.apply_gradients, pairs, report=contest.report)
 
 
-def their_step(contest: Contest, torch: Any) -> Callable[[], None]:
+def their_step(number: int) -> Callable[[], object]:
+    import torch
+
+    torch.set_num_threads(THREADS)
+    contest = CONTESTS[number]
     parameters = []
     for w, g in arrays_of(contest.shape):
         parameter = torch.nn.Parameter(torch.from_numpy(w))
@@ -125,88 +165,14 @@ def their_step(contest: Contest, torch: Any) -> Callable[[], None]:
     return step
 
 
-_BEGINNINGS = 4
-_TURNS = 3
-_PAUSE_SECS = 0.3  # torch's threads keep spinning for a while, and would slow down the next contender
+def copying() -> Callable[[], object]:
+    """A copy of a large array on all threads."""
+    elements = LARGE[0] * LARGE[1]
+    source, target = np.ones(elements, np.float32), np.empty(elements, np.float32)
+    bounds = [(part[0], part[-1] + 1) for part in np.array_split(np.arange(elements), 64)]
 
+    def work(bound: tuple[int, int]) -> None:
+        first, last = bound
+        np.copyto(target[first:last], source[first:last])
 
-def times(steps: list[Callable[[], Any]], seconds: float) -> list[list[float]]:
-    """The duration of every step of each, in seconds: they take turns of many steps, with pauses between."""
-    found: list[list[float]] = [[] for _ in steps]
-    for _ in range(_TURNS):
-        for i, step in enumerate(steps):
-            time.sleep(_PAUSE_SECS)
-            end = time.perf_counter() + seconds / _TURNS / len(steps)
-            for number in itertools.count():
-                start = time.perf_counter()
-                step()
-                stop = time.perf_counter()
-                if number > 1:  # the first ones warm up
-                    found[i].append(stop - start)
-                if number > 5 and stop > end:
-                    break
-    return found
-
-
-def least(steps: list[Callable[[], Any]], seconds: float) -> list[float]:
-    """The shortest duration of each, in seconds."""
-    return [min(found) for found in times(steps, seconds)]
-
-
-def copy_bandwidth() -> float:
-    """Bytes per second, read and written, of copying a large array on all threads."""
-    source, target = np.ones(LARGE[0] * LARGE[1], np.float32), np.empty(LARGE[0] * LARGE[1], np.float32)
-    parts = np.array_split(np.arange(len(source)), 64)
-    bounds = [(part[0], part[-1] + 1) for part in parts]
-
-    def copy() -> None:
-        def work(bound: tuple[int, int]) -> None:
-            first, last = bound
-            np.copyto(target[first:last], source[first:last])
-
-        threads.share(work, bounds, THREADS)
-
-    return 2 * source.nbytes / least([copy], 1.0)[0]
-
-
-def run(contest: Contest, torch: Any, bandwidth: float, seconds: float) -> None:
-    compiled.use(contest.kernels if compiled.available() or contest.kernels == "plain" else None)
-    rounds = []
-    for _ in range(_BEGINNINGS):
-        steps = [our_step(contest)] if torch is None else [our_step(contest), their_step(contest, torch)]
-        rounds.append(times(steps, seconds / _BEGINNINGS))
-    compiled.use(None)
-    found = [list(itertools.chain.from_iterable(of_one)) for of_one in zip(*rounds, strict=True)]
-    ours, *theirs = (min(of_one) for of_one in found)
-    elements = contest.shape[0] * contest.shape[1]
-    moved = 4 * elements * (contest.passes + contest.clips)
-    row = f"{contest.name:<46}{ours / elements * 1e9:>8.3f}{moved / ours / bandwidth:>8.0%}"
-    if theirs:
-        ratio = theirs[0] / ours
-        mark = "" if ratio >= contest.target else "  short"
-        typical = np.median(found[1]) / np.median(found[0])
-        row += f"{theirs[0] / elements * 1e9:>10.3f}{ratio:>8.2f}{typical:>9.2f}{contest.target:>8.2f}{mark}"
-    print(row)
-
-
-def main(seconds: float = 6.0) -> None:
-    """Print the table; `seconds` for each line."""
-    try:
-        import torch
-    except ImportError:
-        torch = None
-        print("torch is not installed: ours alone")
-    else:
-        torch.set_num_threads(THREADS)
-    threads.set_num_threads(THREADS)
-    optim.compile_kernels()
-    bandwidth = copy_bandwidth()
-    print(f"a plain copy, {THREADS} threads: {bandwidth / 1e9:.1f} GB/s; times in ns a parameter")
-    print(f"{'':<46}{'ours':>8}{'of copy':>8}{'torch':>10}{'ratio':>8}{'typical':>9}{'wanted':>8}")
-    for contest in CONTESTS:
-        run(contest, torch, bandwidth, seconds)
-    threads.set_num_threads(None)
-
-
-if __name__ == "__main__":
-    main()
+    return lambda: threads.share(work, bounds, THREADS)

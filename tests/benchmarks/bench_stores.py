@@ -1,6 +1,6 @@
 """Object stores: one large run, a thousand small ones, and both again, over a link of 50 ms and 200 MB/s.
 
-The store is moto's S3 server behind the tests' proxy, each in a process of its own. Peers, if installed: tensorboard's
+The store is moto's S3 server behind the tests' proxy, each in a process of its own. Peers: tensorboard's
 EventAccumulator on the same bucket, and tbparse. "The link" is what 16 plain connections take for the same bytes.
 """
 
@@ -11,7 +11,6 @@ import logging
 import math
 import multiprocessing
 import os
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,91 +19,130 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bench_reader import write
-from benchmarks.timing import print_table
+from benchmarks.figures import OURS, Figure
+from benchmarks.peers import Contender, NotInstalledError, compare, take_turns
+from benchmarks.scale import sized
 from summaries import audit, read_logdir, read_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
     from typing import Self
 
 LATENCY_SECS, BYTES_PER_SEC = 0.05, 200e6
-POINTS, RUNS = 2_080_000, 1000  # 114 MB
+POINTS, RUNS = sized(2_080_000, 400_000), sized(1_000, 200)  # 114 MB
+FEW = sized(20, 5)  # runs
 RANGE_BYTES, CONNECTIONS = 4 << 20, 16
 
 
-def main() -> None:
-    if find_spec("moto") is None or find_spec("s3fs") is None:
-        print("  needs what `make stores` installs: run it with that environment's Python")
-        return
+def figures() -> Iterator[Figure]:
+    """Yield each as it is measured."""
+    for library in ("moto", "s3fs"):
+        if find_spec(library) is None:
+            raise NotInstalledError(f"{library} is not installed")
     with tempfile.TemporaryDirectory() as directory, Link() as link:
         write(os.path.join(directory, "one", "x.tfevents"), POINTS)
         for i in range(RUNS):
             write(os.path.join(directory, "many", f"run{i:04d}", "x.tfevents"), 50, 5)
         link.put(directory)
-        one_run(link, os.path.join(directory, "one", "x.tfevents"))
-        small_runs(link)
-        again(link, os.path.join(directory, "cache"))
-        others(link)
+        yield one_run(link, os.path.getsize(os.path.join(directory, "one", "x.tfevents")))
+        yield small_runs(link)
+        for name in ("many", "one"):
+            yield again(link, name, os.path.join(directory, f"cache of {name}"))
+        yield one_after_the_other(link)
 
 
-def one_run(link: Link, path: str) -> None:
-    size = os.path.getsize(path)
-    read_run(os.path.dirname(path))  # compile
-    read_run(f"{link.address}/one", storage_options=link.options)  # the proxy has it in memory now
-    figures = {"the link": min(link.download("one/x.tfevents", size) for _ in range(3))}
-    figures["gradledger"] = link.timed(lambda: read_run(f"{link.address}/one", storage_options=link.options), 3)
-    figures["size over rate"] = size / BYTES_PER_SEC + LATENCY_SECS
-    print_table(f"one run of {size / 1e6:.0f} MB", "s", figures, "the link")
-    link.show(math.ceil(size / RANGE_BYTES))
-
-
-def small_runs(link: Link) -> None:
-    many = f"{link.address}/many"
-    read_logdir(many, storage_options=link.options)
-    figures = {"1,000 / 32 x latency": RUNS / 32 * LATENCY_SECS}
-    figures["gradledger"] = link.timed(lambda: read_logdir(many, storage_options=link.options), 3)
-    print_table(f"{RUNS} runs of one small file", "s", figures, "1,000 / 32 x latency")
-    link.show(RUNS)
-
-
-def again(link: Link, cache: str) -> None:
-    for name in ("many", "one"):
-        audited = partial(audit, f"{link.address}/{name}", storage_options=link.options, cache=cache)
-        figures = {"first audit": link.timed(audited, 1), "gradledger": link.timed(audited, 3)}
-        print_table(f"an audit of unchanged runs: {name}", "s", figures)
-        link.show(0)
-
-
-def others(link: Link) -> None:
-    """A smaller share of the same runs, because they take minutes."""
-    os.environ.update(
-        S3_ENDPOINT=link.options["client_kwargs"]["endpoint_url"],
-        AWS_ACCESS_KEY_ID=link.options["key"],
-        AWS_SECRET_ACCESS_KEY=link.options["secret"],
-        AWS_DEFAULT_REGION="us-east-1",
+def one_run(link: Link, size: int) -> Figure:
+    ours = Contender(reading, (f"{link.address}/one", link.options))
+    plain = Contender(downloading, (link.port, "one/x.tfevents", size))
+    return link.compare(
+        f"one run of {size / 1e6:.0f} MB",
+        {OURS: ours, "the link": plain},
+        f"at best {math.ceil(size / RANGE_BYTES)} reads",
+        f"size over rate {size / BYTES_PER_SEC + LATENCY_SECS:.2f} s",
     )
-    places = [f"{link.address}/many/run{i:04d}" for i in range(20)]
-    options = {"storage_options": link.options}
-    figures = {"gradledger": link.timed(lambda: [read_run(place, **options) for place in places], 1)}
-    link.show(20)
-    if find_spec("tensorboard"):
-        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-        def load() -> None:
-            for place in places:
-                EventAccumulator(place, size_guidance={"scalars": 0}).Reload()
 
-        figures["tensorboard"] = link.timed(load, 1)
-        link.show(20)
-    print_table("20 of the small runs, one after the other", "s", figures)
-    if find_spec("tbparse"):
-        from tbparse import SummaryReader
+def small_runs(link: Link) -> Figure:
+    ours = Contender(reading_all, (f"{link.address}/many", link.options))
+    at_best = f"at best {RUNS} reads: {RUNS / 32 * LATENCY_SECS:.2f} s of latency, 32 at a time"
+    return link.compare(f"{RUNS:,} runs of one small file", {OURS: ours}, at_best)
 
-        try:
-            len(SummaryReader(places[0]).scalars)
-        except Exception as error:  # noqa: BLE001 - whatever it raises, it cannot
-            print(f"  tbparse cannot read from there: {type(error).__name__}: {error}")
+
+def again(link: Link, name: str, cache: str) -> Figure:
+    arguments = (f"{link.address}/{name}", link.options)
+    take_turns({OURS: Contender(auditing, (*arguments, cache))}, 0.0)  # fills it
+    contenders = {OURS: Contender(auditing, (*arguments, cache)), "without a cache": Contender(auditing, arguments)}
+    return link.compare(f"an audit of unchanged runs: {name}", contenders, "at best 0 reads")
+
+
+def one_after_the_other(link: Link) -> Figure:
+    """A smaller share of the same runs, because they take minutes."""
+    places = [f"{link.address}/many/run{i:04d}" for i in range(FEW)]
+    contenders = {
+        OURS: Contender(reading_each, (places, link.options)),
+        "EventAccumulator": Contender(accumulating, (places, link.options), "tensorboard"),
+        "tbparse": Contender(tbparse, (places, link.options), "tbparse"),
+    }
+    return link.compare(f"{FEW} of the small runs, one after the other", contenders, f"at best {FEW} reads")
+
+
+def reading(address: str, options: dict[str, Any]) -> Callable[[], object]:
+    return partial(read_run, address, storage_options=options)
+
+
+def reading_all(address: str, options: dict[str, Any]) -> Callable[[], object]:
+    return partial(read_logdir, address, storage_options=options)
+
+
+def reading_each(places: list[str], options: dict[str, Any]) -> Callable[[], object]:
+    return lambda: [read_run(place, storage_options=options) for place in places]
+
+
+def auditing(address: str, options: dict[str, Any], cache: str | bool = False) -> Callable[[], object]:
+    return partial(audit, address, storage_options=options, cache=cache)
+
+
+def accumulating(places: list[str], options: dict[str, Any]) -> Callable[[], object]:
+    os.environ.update(in_environment(options))  # before the import, which looks at it
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    return lambda: [EventAccumulator(place, size_guidance={"scalars": 0}).Reload() for place in places]
+
+
+def tbparse(places: list[str], options: dict[str, Any]) -> Callable[[], object]:
+    os.environ.update(in_environment(options))
+    from tbparse import SummaryReader
+
+    return lambda: [SummaryReader(place).scalars for place in places]
+
+
+def in_environment(options: dict[str, Any]) -> dict[str, str]:
+    """The store, for who is told of it by the environment."""
+    return {
+        "S3_ENDPOINT": options["client_kwargs"]["endpoint_url"],
+        "AWS_ACCESS_KEY_ID": options["key"],
+        "AWS_SECRET_ACCESS_KEY": options["secret"],
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+
+
+def downloading(port: int, key: str, size: int) -> Callable[[], object]:
+    """Fetch an object by plain connections."""
+
+    def fetch(first: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        for start in range(first * RANGE_BYTES, size, CONNECTIONS * RANGE_BYTES):
+            wanted = f"bytes={start}-{min(start + RANGE_BYTES, size) - 1}"
+            connection.request("GET", f"/bucket/{key}", headers={"Range": wanted})
+            connection.getresponse().read()
+
+    def run() -> None:
+        with ThreadPoolExecutor(CONNECTIONS) as pool:
+            list(pool.map(fetch, range(CONNECTIONS)))
+
+    run()  # the proxy has it in memory now
+    return run
 
 
 class Link:
@@ -121,8 +159,8 @@ class Link:
         port = started.recv()
         self._processes.append(context.Process(target=serve_proxy, args=(theirs, port), daemon=True))
         self._processes[1].start()
-        self._port = self._connection.recv()
-        self._bucket = Bucket(port, "bucket", self._port)
+        self.port = self._connection.recv()
+        self._bucket = Bucket(port, "bucket", self.port)
         self.address, self.options = self._bucket.address, self._bucket.options
         self.options["config_kwargs"] = {"max_pool_connections": 64}
         return self
@@ -142,35 +180,13 @@ class Link:
         self._connection.send(None)
         return self._connection.recv()  # type: ignore[no-any-return]
 
-    def show(self, fewest: int) -> None:
-        """Print the number of requests of the last measurement."""
-        print(f"    {self._last[0]} listings, {self._last[1]} reads, {self._last[2]} others; at best {fewest} reads")
-
-    def timed(self, run: Callable[[], object], rounds: int) -> float:
-        """The shortest time of some rounds, in seconds."""
-        best = math.inf
-        for _ in range(rounds):
-            self.counts()
-            started = time.perf_counter()
-            run()
-            best = min(best, time.perf_counter() - started)
-            self._last = self.counts()
-        return best
-
-    def download(self, key: str, size: int) -> float:
-        """The time that plain connections take, in seconds."""
-
-        def fetch(first: int) -> None:
-            connection = http.client.HTTPConnection("127.0.0.1", self._port)
-            for start in range(first * RANGE_BYTES, size, CONNECTIONS * RANGE_BYTES):
-                wanted = f"bytes={start}-{min(start + RANGE_BYTES, size) - 1}"
-                connection.request("GET", f"/bucket/{key}", headers={"Range": wanted})
-                connection.getresponse().read()
-
-        started = time.perf_counter()
-        with ThreadPoolExecutor(CONNECTIONS) as pool:
-            list(pool.map(fetch, range(CONNECTIONS)))
-        return time.perf_counter() - started
+    def compare(self, what: str, contenders: dict[str, Contender], *notes: str) -> Figure:
+        """A figure of seconds, which says how many requests each round of ours made."""
+        self.counts()
+        take_turns({OURS: contenders[OURS]}, 0.0)
+        listings, reads, others = self.counts()
+        requests = f"{listings} listings, {reads} reads, {others} others"
+        return compare(what, "s", contenders, seconds=6.0, notes=(requests, *notes))
 
 
 def serve_store(ready: Connection) -> None:
@@ -194,7 +210,3 @@ def serve_proxy(connection: Connection, port: int) -> None:
         connection.recv()
         connection.send(proxy.counts())
         proxy.requests.clear()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

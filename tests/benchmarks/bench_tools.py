@@ -1,73 +1,107 @@
-"""Tools: verify and rewriting, in seconds and MB/s of one core, with the compiled indexer and without.
+"""Tools: verify and rewriting, in MB/s of one core, with the compiled indexer and without.
 
-Two files: two million small scalars of twenty tags in turns, and large histograms. The peer, if installed, is
-tensorboard's own loop over the records of a file, which checks and decodes nothing more than their checksums.
+Two files: two million small scalars of twenty tags in turns, and large histograms. The peer is tensorboard's own loop
+over the records of a file, which checks and decodes nothing more than their checksums.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 import time
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from unittest import mock
 
 import numpy as np
 
 from benchmarks.bench_reader import write
+from benchmarks.figures import OURS, Figure
+from benchmarks.peers import Contender, Measured, compare
+from benchmarks.scale import sized
 from summaries import SummaryWriter, verify
 from summaries.tools import copying, keep, merge, rename, repair, shift, thin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-POINTS = 2_000_000
-FEW = 200_000  # for what is slow
-HISTOGRAMS = 3_000
+POINTS = sized(2_000_000, 200_000)
+FEW = sized(200_000, 50_000)  # for what is slow
+HISTOGRAMS = sized(3_000, 500)
+HALF = "train/metric_?[02468]"  # half of the tags
+# What is measured, by name: (the path of a file, a place to write to).
+TOOLS: dict[str, Callable[[str, str], object]] = {
+    "verify": lambda path, _out: verify(path),
+    "repair, nothing damaged": repair,
+    "keep half": lambda path, out: keep(path, out, tags=HALF),
+    "merge --latest": lambda path, out: merge([path], out, latest=True),
+    "thin --every 10": lambda path, out: thin(path, out, every=10),
+    "thin --minmax 1000": lambda path, out: thin(path, out, minmax=1000),
+    "rename all": lambda path, out: rename(path, out, tags={"*": "x/*"}),
+    "shift": lambda path, out: shift(path, out, steps=1000, seconds=1.0),
+}
 
 
-def main() -> None:
+def figures() -> Iterator[Figure]:
+    """Yield one for each tool and file."""
     with tempfile.TemporaryDirectory() as directory:
         small = os.path.join(directory, "small", "x.tfevents")
         write(small, POINTS)
         few = os.path.join(directory, "few", "x.tfevents")
         write(few, FEW)
-        if find_spec("numba"):
-            measure(f"{POINTS:,} small scalars", small, tools(small, "train/metric_?[02468]"), directory)
-        with mock.patch.object(copying, "use_fast", return_value=False):
-            half = tools(few, "train/metric_?[02468]")
-            measure(
-                f"{FEW:,} small scalars, without numba", few, {"keep half of the tags": half["keep half"]}, directory
-            )
-        measure(f"{FEW:,} small scalars, peers", few, peers(few), directory)
         large = write_histograms(os.path.join(directory, "large"))
-        measure(f"{HISTOGRAMS:,} histograms", large, tools(large, "a") | peers(large), directory)
+        out = os.path.join(directory, "out")
+        for name in TOOLS:
+            yield of(f"{name}, {POINTS:,} small scalars", small, {OURS: Contender(running, (name, small, out))})
+        contenders = {
+            OURS: Contender(running, ("keep half", few, out)),
+            "gradledger, plain": Contender(running_plainly, ("keep half", few, out)),
+        }
+        yield of(f"keep half, {FEW:,} small scalars", few, contenders)
+        yield of(f"verify, {FEW:,} small scalars", few, verifying(few, out))
+        for name in TOOLS:
+            contenders = {OURS: Contender(running, (name, large, out))}
+            contenders = verifying(large, out) if name == "verify" else contenders
+            yield of(f"{name}, {HISTOGRAMS:,} histograms", large, contenders)
 
 
-def tools(path: str, half: str) -> dict[str, Callable[[str], object]]:
-    """What is measured, by name: each writes to a place that it is given."""
-    return {
-        "verify": lambda _out: verify(path),
-        "repair, nothing damaged": lambda out: repair(path, out),
-        "keep half": lambda out: keep(path, out, tags=half),
-        "merge --latest": lambda out: merge([path], out, latest=True),
-        "thin --every 10": lambda out: thin(path, out, every=10),
-        "thin --minmax 1000": lambda out: thin(path, out, minmax=1000),
-        "rename all": lambda out: rename(path, out, tags={"*": "x/*"}),
-        "shift": lambda out: shift(path, out, steps=1000, seconds=1.0),
-    }
+def of(what: str, path: str, contenders: dict[str, Contender]) -> Figure:
+    return compare(what, "MB/s", contenders, per=os.path.getsize(path) / 1e6, seconds=2.0)
 
 
-def peers(path: str) -> dict[str, Callable[[str], object]]:
-    """tensorboard's loop over records."""
-    if not find_spec("tensorboard"):
-        return {}
+def verifying(path: str, out: str) -> dict[str, Contender]:
+    """Ours beside the peer's loop."""
+    theirs = {"tensorboard's record loop": Contender(record_loop, (path,), "tensorboard")}
+    return {OURS: Contender(running, ("verify", path, out))} | theirs
+
+
+def running(name: str, path: str, out: str) -> Callable[[], object]:
+    """A tool, which writes to a place that is emptied before."""
+
+    def run() -> Measured:
+        shutil.rmtree(out, ignore_errors=True)
+        began = time.perf_counter()
+        TOOLS[name](path, out)
+        return Measured(time.perf_counter() - began)
+
+    return run
+
+
+def running_plainly(name: str, path: str, out: str) -> Callable[[], object]:
+    """The same without the compiled indexer."""
+    run = running(name, path, out)
+
+    def plainly() -> object:
+        with mock.patch.object(copying, "use_fast", return_value=False):
+            return run()
+
+    return plainly
+
+
+def record_loop(path: str) -> Callable[[], object]:
     from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 
-    return {"tensorboard's record loop": lambda _out: sum(1 for _ in RawEventFileLoader(path).Load())}
+    return lambda: sum(1 for _ in RawEventFileLoader(path).Load())
 
 
 def write_histograms(directory: str) -> str:
@@ -76,24 +110,7 @@ def write_histograms(directory: str) -> str:
     with SummaryWriter(directory) as writer:
         for step in range(HISTOGRAMS):
             counts = np.full(2000, step + 1.0)
-            writer.add_histogram_raw("ab"[step % 2], -1, 1, 2000 * (step + 1), 0, 1, edges[1:], counts, step)
+            writer.add_histogram_raw(
+                f"train/metric_0{step % 2}", -1, 1, 2000 * (step + 1), 0, 1, edges[1:], counts, step
+            )
     return str(writer.path)
-
-
-def measure(title: str, path: str, runs: dict[str, Callable[[str], object]], directory: str) -> None:
-    """Time each, best of three after one that compiles, and print it."""
-    megabytes = os.path.getsize(path) / 1e6
-    print(f"{title}, {megabytes:.0f} MB: s, MB/s")
-    for name, run in runs.items():
-        times = []
-        for _ in range(4):
-            out = os.path.join(directory, "out")
-            shutil.rmtree(out, ignore_errors=True)
-            started = time.perf_counter()
-            run(out)
-            times.append(time.perf_counter() - started)
-        print(f"  {name:32s}{min(times[1:]):10.3f}{megabytes / min(times[1:]):10.0f}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

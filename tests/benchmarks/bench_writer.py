@@ -2,80 +2,99 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
-import statistics
+import functools
+import importlib
 import subprocess
 import sys
 import tempfile
 import time
-import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.timing import best_seconds, print_table
-from summaries import Summary, SummaryWriter
+from benchmarks import wandb_offline
+from benchmarks.figures import OURS, Figure
+from benchmarks.peers import Contender, Measured, compare
+from benchmarks.places import in_memory
+from benchmarks.scale import sized
+from summaries import Summary
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Whose writer is called like torch's, by the library that must be installed.
+WRITERS = {OURS: "summaries", "torch": "torch.utils.tensorboard", "tensorboardX": "tensorboardX"}
 TAGS = [f"train/metric_{i}" for i in range(20)]
-OUR_SCALARS, PEER_SCALARS = 400_000, 20_000
+OUR_SCALARS, PEER_SCALARS = sized(400_000, 100_000), sized(20_000, 5_000)
 ELEMENTS = 1_000_000
-SMALL_HISTOGRAMS, SMALL_ELEMENTS = 1_000, 4_000
-SUMMARY_TAGS = 200
-IMPORT_ROUNDS = 7
+SMALL_HISTOGRAMS, SMALL_ELEMENTS = sized(1_000, 200), 4_000
+SUMMARIES, SUMMARY_TAGS = 200, 200
 
 
-def main() -> None:
-    """Print every table."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    warnings.simplefilter("ignore")
-    # A file system in memory if there is one, so that the disk's variance does not count.
-    directory = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)  # noqa: S108
-    try:
-        writers = peers(directory)
-        call(directory)
-        scalars(writers)
-        histograms(writers)
-        small_histograms(writers)
-        many_tags(directory)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    imports()
+def figures() -> Iterator[Figure]:
+    """Yield each as it is measured."""
+    with in_memory() as directory:
+        everyone = {library: (directory, module) for library, module in WRITERS.items()}
+        in_wandb = {"wandb": wandb_offline.contender(wandb_offline.call, directory, TAGS, PEER_SCALARS)}
+        yield compare(
+            "a scalar, the call, encoding included",
+            "µs",
+            of_each(call, everyone) | in_wandb,
+            job="log a scalar: what the training loop waits for",
+        )
+        in_wandb = {"wandb": wandb_offline.contender(wandb_offline.scalars, directory, TAGS, PEER_SCALARS)}
+        yield compare(
+            "a scalar, end to end with close",
+            "µs",
+            of_each(scalars, everyone) | in_wandb,
+            job="log a scalar, until it is in the file",
+        )
+        yield compare(f"a histogram of {ELEMENTS:,} float32, the call", "ms", of_each(histogram, everyone, False))
+        in_wandb = {"wandb": wandb_offline.contender(wandb_offline.histogram, directory, ELEMENTS)}
+        yield compare(
+            f"a histogram of {ELEMENTS:,} float32, with flush",
+            "ms",
+            of_each(histogram, everyone, True) | in_wandb,
+            job="log a histogram of a million values, until it is in the file",
+        )
+        yield compare(
+            f"{SMALL_HISTOGRAMS:,} histograms of {SMALL_ELEMENTS:,} float32, with flush, each",
+            "µs",
+            of_each(small_histograms, everyone),
+            per=SMALL_HISTOGRAMS,
+        )
+        file_writer = Contender(many_tags_of_tensorflow, (directory,), "tensorflow")
+        yield compare(
+            f"add_summary of {SUMMARY_TAGS} tags with flush, a tag",
+            "µs",
+            {OURS: Contender(many_tags, (directory,)), "tensorflow FileWriter": file_writer},
+            per=SUMMARIES * SUMMARY_TAGS,
+        )
+    modules = WRITERS | {"wandb": "wandb"}
+    yield compare(
+        "the import, after NumPy",
+        "ms",
+        {library: Contender(imported, (module,), library) for library, module in modules.items()},
+        notes=("tensorboardX imports torch, which is there",),
+        job="the import",
+    )
 
 
-def peers(directory: str) -> dict[str, Any]:
-    """Name → a function that makes a writer."""
-    made: dict[str, Any] = {"gradledger": lambda: SummaryWriter(tempfile.mkdtemp(dir=directory))}
-    for name, module in {"torch": "torch.utils.tensorboard", "tensorboardX": "tensorboardX"}.items():
-        if importlib.util.find_spec(name) is None:
-            print(f"  {name} is not installed, skipped")
-            continue
-        writer = importlib.import_module(module).SummaryWriter
-        made[name] = lambda writer=writer: writer(tempfile.mkdtemp(dir=directory))
-    return made
+def of_each(
+    prepare: Callable[..., Callable[[], object]], everyone: dict[str, tuple[str, str]], *more: object
+) -> dict[str, Contender]:
+    """The same with each writer."""
+    return {library: Contender(prepare, (*args, *more), library) for library, args in everyone.items()}
 
 
-def call(directory: str) -> None:
-    """Time the call alone, for which the training loop waits, including the encoding that some calls do."""
-    writer = SummaryWriter(tempfile.mkdtemp(dir=directory))
-    seconds = best_seconds({"gradledger": lambda: log_scalars(writer, OUR_SCALARS)})["gradledger"]
-    writer.close()
-    print_table("a scalar, the call, encoding included", "us", {"gradledger": seconds / OUR_SCALARS * 1e6})
+def writer_of(directory: str, module: str) -> Any:
+    """A new writer of a run of its own."""
+    return importlib.import_module(module).SummaryWriter(tempfile.mkdtemp(dir=directory))
 
 
-def scalars(writers: dict[str, Any]) -> None:
-    """Time a scalar from the call to the closed file."""
-
-    def run(make: Any, count: int) -> None:
-        writer = make()
-        log_scalars(writer, count)
-        writer.close()
-
-    counts = {name: OUR_SCALARS if name == "gradledger" else PEER_SCALARS for name in writers}
-    seconds = best_seconds({name: lambda n=name: run(writers[n], counts[n]) for name in writers})
-    figures = {name: seconds[name] / counts[name] * 1e6 for name in writers}
-    print_table("a scalar, end to end with close", "us", figures)
+def scalar_count(module: str) -> int:
+    """How many to log in a round: ours is over before a clock could tell."""
+    return OUR_SCALARS if module == "summaries" else PEER_SCALARS
 
 
 def log_scalars(writer: Any, count: int) -> None:
@@ -86,83 +105,95 @@ def log_scalars(writer: Any, count: int) -> None:
             add(tag, 0.5, step)
 
 
-def histograms(writers: dict[str, Any]) -> None:
-    """Time a histogram of a million float32: the call alone, and end to end with flush."""
-    values = np.random.default_rng(0).normal(size=ELEMENTS).astype(np.float32)
-    calls: dict[str, list[float]] = {name: [] for name in writers}
-    totals: dict[str, list[float]] = {name: [] for name in writers}
-    for name, make in writers.items():  # one after the other: some have threads that keep working after a flush
-        writer = make()
-        for step in range(40):  # the compiled counter is loaded on the way
-            started = time.perf_counter()
-            writer.add_histogram("h", values, step)
-            calls[name].append(time.perf_counter() - started)
-            writer.flush()
-            totals[name].append(time.perf_counter() - started)
+def call(directory: str, module: str) -> Callable[[], object]:
+    """The call alone, for which the training loop waits."""
+    writer, count = writer_of(directory, module), scalar_count(module)
+
+    def run() -> Measured:
+        began = time.perf_counter()
+        log_scalars(writer, count)
+        took = time.perf_counter() - began
+        writer.flush()  # else a queue would be fuller from round to round
+        return Measured(took / count)
+
+    return run
+
+
+def scalars(directory: str, module: str) -> Callable[[], object]:
+    """A scalar, from the call to the closed file."""
+    count = scalar_count(module)
+
+    def run() -> Measured:
+        began = time.perf_counter()
+        writer = writer_of(directory, module)
+        log_scalars(writer, count)
         writer.close()
-    for title, times in (("the call", calls), ("with flush", totals)):
-        figures = {name: statistics.median(several) * 1e3 for name, several in times.items()}
-        print_table(f"a histogram of {ELEMENTS:,} float32, {title} (median)", "ms", figures)
+        return Measured((time.perf_counter() - began) / count)
+
+    run()
+    return run
 
 
-def small_histograms(writers: dict[str, Any]) -> None:
-    """Time histograms of the size of a layer's bias or a small kernel, with flush."""
+def histogram(directory: str, module: str, flushes: bool) -> Callable[[], object]:
+    """A histogram of a million: the call alone, or with flush."""
+    values = np.random.default_rng(0).normal(size=ELEMENTS).astype(np.float32)
+    writer = writer_of(directory, module)
+
+    def run() -> Measured:
+        began = time.perf_counter()
+        writer.add_histogram("h", values, 1)
+        called = time.perf_counter() - began
+        writer.flush()
+        return Measured(time.perf_counter() - began if flushes else called)
+
+    run()
+    return run
+
+
+def small_histograms(directory: str, module: str) -> Callable[[], object]:
+    """Histograms of the size of a layer's bias or a small kernel."""
     values = np.random.default_rng(0).normal(size=SMALL_ELEMENTS).astype(np.float32)
+    writer = writer_of(directory, module)
 
-    def run(writer: Any) -> None:
+    def run() -> None:
         for step in range(SMALL_HISTOGRAMS):
             writer.add_histogram("h", values, step)
         writer.flush()
 
-    made = {name: make() for name, make in writers.items()}
-    seconds = best_seconds({name: lambda n=name: run(made[n]) for name in made}, rounds=3)
-    figures = {name: value / SMALL_HISTOGRAMS * 1e6 for name, value in seconds.items()}
-    print_table(f"{SMALL_HISTOGRAMS:,} histograms of {SMALL_ELEMENTS:,} float32, with flush, each", "us", figures)
-    for writer in made.values():
-        writer.close()
+    run()
+    return run
 
 
-def many_tags(directory: str) -> None:
-    """Time add_summary with 200 tags, against TF1's FileWriter."""
-    message = Summary(value=[Summary.Value(tag=f"w/{i}/norm", simple_value=0.5) for i in range(SUMMARY_TAGS)])
-    contenders = {"gradledger": (SummaryWriter(tempfile.mkdtemp(dir=directory)), message)}
-    if importlib.util.find_spec("tensorflow") is not None:
-        import tensorflow as tf
-
-        tf.compat.v1.disable_eager_execution()
-        writer = tf.compat.v1.summary.FileWriter(tempfile.mkdtemp(dir=directory))
-        contenders["tensorflow FileWriter"] = (writer, tf.compat.v1.Summary.FromString(message.SerializeToString()))
-    else:
-        print("  tensorflow is not installed, skipped")
-
-    def run(writer: Any, summary: Any) -> None:
-        for step in range(200):
-            writer.add_summary(summary, step)
-        writer.flush()
-
-    figures = {}
-    for name, pair in contenders.items():  # one after the other: FileWriter's thread keeps working
-        seconds = best_seconds({name: lambda p=pair: run(*p)}, rounds=9)[name]
-        figures[name] = seconds / 200 / SUMMARY_TAGS * 1e6
-    print_table(f"add_summary of {SUMMARY_TAGS} tags with flush, a tag", "us", figures)
+def message() -> Any:
+    """A summary of many tags."""
+    return Summary(value=[Summary.Value(tag=f"w/{i}/norm", simple_value=0.5) for i in range(SUMMARY_TAGS)])
 
 
-def imports() -> None:
-    """Time `import summaries` after NumPy, in a process of its own."""
-    program = "import time, numpy; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
-    figures = {}
-    for name, module in {
-        "gradledger": "summaries",
-        "torch": "torch.utils.tensorboard",
-        "tensorboardX": "tensorboardX",
-    }.items():
-        if importlib.util.find_spec(module.partition(".")[0]) is None:
-            continue
-        taken = [
-            float(
-                subprocess.run([sys.executable, "-c", program.format(module)], capture_output=True, check=True).stdout
-            )
-            for _ in range(IMPORT_ROUNDS if name == "gradledger" else 3)
-        ]
-        figures[name] = min(taken) * 1e3
-    print_table("the import, after NumPy", "ms", figures)
+def many_tags(directory: str) -> Callable[[], object]:
+    return functools.partial(add_summaries, writer_of(directory, "summaries"), message())
+
+
+def many_tags_of_tensorflow(directory: str) -> Callable[[], object]:
+    """TF1's FileWriter."""
+    import tensorflow as tf
+
+    tf.compat.v1.disable_eager_execution()
+    writer = tf.compat.v1.summary.FileWriter(tempfile.mkdtemp(dir=directory))
+    return functools.partial(add_summaries, writer, tf.compat.v1.Summary.FromString(message().SerializeToString()))
+
+
+def add_summaries(writer: Any, summary: Any) -> None:
+    for step in range(SUMMARIES):
+        writer.add_summary(summary, step)
+    writer.flush()
+
+
+def imported(module: str) -> Callable[[], object]:
+    """The import, in an interpreter of its own, which has NumPy."""
+    program = "import sys; sys.modules['tensorflow'] = None; import time, numpy; t = time.perf_counter(); "
+    program += f"import {module}; print(time.perf_counter() - t)"
+
+    def run() -> Measured:
+        return Measured(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
+
+    return run

@@ -36,7 +36,7 @@ def figures_of(checkout: str, name: str) -> dict[str, float]:
     for line in done.stdout.splitlines():
         found = _FIGURE.match(line)
         if found is None:
-            title = line.strip()
+            title = line.strip().replace(", us", ", µs")  # as older checkouts write it
             continue
         label = f"{title}: {found['label'].strip()}" if line.startswith("  ") else found["label"].strip()
         figures[label] = float(found["figure"].replace(",", ""))

@@ -188,10 +188,39 @@ def test_five_thousand_runs(audit):
     assert colored(audit.chart("Loss")) > 0.002
 
 
-def test_on_a_narrow_screen_and_on_paper(audit):
+def test_on_a_narrow_screen(audit):
     page = audit.open(several(), EXPLODED)
     page.set_viewport_size({"width": 420, "height": 900})
     audit.chart("Loss")
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_runs_are_told_apart_on_a_narrow_screen(audit):
+    """Runs of one sweep begin alike, so the ends of their names must be seen, and nothing lies to the right."""
+    reports = [run("experiments/llama-7b-finetune-instruct/seed0/lr" + end) for end in ("1e-3", "3e-4")]
+    page = audit.open(Report(tuple(reports)))
+    page.set_viewport_size({"width": 500, "height": 900})
+    names = page.locator("tbody .name a")
+    assert [name[-4:] for name in names.all_inner_texts()] == ["1e-3", "3e-4"]
+    inside = "element => element.scrollWidth <= element.clientWidth"
+    assert page.locator(".wide").evaluate(inside)
+    assert all(page.locator("tbody .name").nth(row).evaluate(inside) for row in range(2))
+
+
+def test_on_paper(audit):
+    page = audit.open(several(), EXPLODED)
+    audit.chart("Loss")
+    widths = "[...document.querySelectorAll('.uplot canvas')].map((canvas) => canvas.clientWidth)"
+    on_the_screen = page.evaluate(widths)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     assert page.locator(".tools").first.is_hidden()
+    on_paper = page.evaluate(widths)
+    assert len(on_paper) >= len(on_the_screen)
+    assert 500 < min(on_paper) <= max(on_paper) <= 700 < max(on_the_screen)
+    # Without it, a browser leaves out backgrounds, which a legend's marks are.
+    printed = "element => getComputedStyle(element).printColorAdjust"
+    assert page.locator(".u-legend .u-marker").nth(1).evaluate(printed) == "exact"
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(widths)[: len(on_the_screen)] == on_the_screen

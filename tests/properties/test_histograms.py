@@ -1,6 +1,7 @@
-"""The compiled counter of histograms says what NumPy's says."""
+"""Histograms say what NumPy says, whether NumPy's tables or the compiled counter counts; of any dtype and layout."""
 
-import importlib
+import math
+import sys
 
 import numpy as np
 import pytest
@@ -8,66 +9,103 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-pytest.importorskip("numba", reason="the compiled counter needs the extra `fast`")
-module = importlib.import_module("summaries.kinds.histogram")  # the package has a function of this name
-EDGES = module.tensorflow_edges().astype(np.float32)
-NEAR_EDGES = np.concatenate((EDGES, np.nextafter(EDGES, np.float32(np.inf)), np.nextafter(EDGES, np.float32(-np.inf))))
+from summaries import kinds
+from summaries.kinds import counting
+from summaries.kinds.distribution import distribution
 
-finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
-numbers = finite | st.sampled_from(NEAR_EDGES.tolist()) | st.sampled_from([0.0, -0.0, 1e-45, 1e20, -1e20, 3e38])
-
-
-@settings(deadline=None)  # the first one compiles
-@given(arrays(np.float32, st.integers(1, 300), elements=numbers))
-def test_compiled_counts_are_numpys(values):
-    check(values)
+EDGES = kinds.tensorflow_edges()
+NEAR = {
+    dtype: np.concatenate([np.nextafter(EDGES.astype(dtype), dtype(to)) for to in (np.inf, -np.inf)])
+    for dtype in (np.float32, np.float64)
+}
+NEAR = {dtype: np.concatenate((EDGES.astype(dtype), near)) for dtype, near in NEAR.items()}
+ODD = [0.0, -0.0, 1e-45, -1e-45, 1e20, -1e20, 3e38, -3e38, math.nan, math.inf, -math.inf]
 
 
-def test_every_number_beside_an_edge():
-    check(NEAR_EDGES)
-    for start in range(0, len(NEAR_EDGES), 97):  # other first and last bins
-        check(NEAR_EDGES[start : start + 200])
+@pytest.fixture(params=["plain", "compiled"], scope="module", autouse=True)
+def counter(request):
+    """Every test with either."""
+    plain = request.param == "plain"
+    if not plain:
+        pytest.importorskip("numba", reason="the compiled counter needs the extra `fast`")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_ready", set())
+        patch.setattr(counting, "_LARGE", math.inf if plain else 0)
+        patch.setattr(counting, "_MANY", 0)
+        yield
+        assert bool(counting._ready) != plain
 
 
 def check(values):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_is_compiled_worth_it", lambda _: True)
-        compiled = module.make_histogram(values)
-        patch.setattr(module, "_is_compiled_worth_it", lambda _: False)
-        plain = module.make_histogram(values)
-    for histogram in (compiled, plain):
-        assert histogram.sum == pytest.approx(
-            values.sum(dtype=np.float64), abs=1e-12 * float(np.abs(values).sum(dtype=np.float64))
-        )
-        histogram.sum = 0
-        wide = values.astype(np.float64)
-        assert histogram.sum_squares == pytest.approx(np.dot(wide, wide), rel=1e-4, abs=1e-37)  # float32 underflows
-        histogram.sum_squares = 0
-    assert compiled == plain
+    found = distribution(values)
+    wide = values.astype(np.float64).reshape(-1)
+    finite = wide[np.isfinite(wide)]
+    assert found.all_finite == (len(finite) == len(wide))
+    bounds = (finite.min(), finite.max()) if len(finite) else (-1e20, 1e20)
+    numbers = np.clip(wide[~np.isnan(wide)], *bounds)
+    if not len(numbers):
+        assert (found.limits.tolist(), found.counts.tolist(), found.moments) == ([0.0], [0.0], (0.0,) * 5)
+        return
+    lowest, highest, number, total, squares = found.moments
+    assert (lowest, highest, number) == (numbers.min(), numbers.max(), len(numbers))
+    assert math.copysign(1, lowest) == math.copysign(1, lowest + 0.0)
+    assert total == pytest.approx(math.fsum(numbers), abs=1e-12 * math.fsum(np.abs(numbers)))
+    assert squares == pytest.approx(math.fsum(numbers * numbers), rel=1e-12)
+    below, above = [lowest] if lowest < EDGES[0] else [], [highest] if highest > EDGES[-1] else []
+    edges = np.concatenate((below, EDGES, above))
+    counts = np.histogram(numbers, edges)[0]
+    first, last = np.flatnonzero(counts)[[0, -1]]
+    assert found.limits.tolist() == edges[first : last + 2].tolist()
+    assert found.counts.tolist() == [0, *counts[first : last + 1]]
 
 
-def test_it_is_loaded_when_it_is_worth_it(monkeypatch):
-    large = np.ones(module._LARGE, np.float32)
-    small = np.ones(module._SMALL, np.float32)
-    monkeypatch.setitem(module.sys.modules, "summaries.kinds.tally", module)
-    assert module._is_compiled_worth_it(small)
-    assert not module._is_compiled_worth_it(small[:-1])
-    monkeypatch.delitem(module.sys.modules, "summaries.kinds.tally")
-    monkeypatch.setitem(module.sys.modules, "numba", module)
-    assert module._is_compiled_worth_it(large)
-    assert not module._is_compiled_worth_it(large[:-1])
-    assert not module._is_compiled_worth_it(large.astype(np.float64))
-    monkeypatch.delitem(module.sys.modules, "numba")
-    monkeypatch.setattr(module, "_large_elements", module._MANY - 2 * large.size)
-    assert [module._is_compiled_worth_it(large) for _ in range(3)] == [False, False, True]
-    monkeypatch.setattr(module, "find_spec", lambda _: None)
-    assert not module._is_compiled_worth_it(large)
+def numbers(dtype):
+    width = np.dtype(dtype).itemsize * 8
+    largest = float(np.float32(1e38))  # whose squares float64 holds
+    floats = st.floats(-largest, largest, width=width)
+    return floats | st.sampled_from(NEAR[dtype].tolist()) | st.sampled_from(np.array(ODD, dtype).tolist())
 
 
-def test_large_arrays():
-    size = (1 << 18) + 4097
-    values = np.random.default_rng(size).normal(size=size).astype(np.float32)
+@settings(deadline=None)  # the first one compiles
+@given(st.data(), st.sampled_from([np.float32, np.float64]))
+def test_any_floats(data, dtype):
+    check(data.draw(arrays(dtype, st.integers(1, 300), elements=numbers(dtype))))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_number_beside_an_edge(dtype):
+    check(NEAR[dtype])
+    for start in range(0, len(NEAR[dtype]), 97):  # other first and last bins
+        check(NEAR[dtype][start : start + 200])
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", ">f4"])
+def test_any_dtype_and_layout(dtype):
+    values = (np.random.default_rng(0).normal(size=70_000) * 100).astype(np.int64 if dtype[-2:-1] in "iu" else float)
+    values = np.abs(values).astype(dtype) if dtype[0] == "u" else values.astype(dtype)
+    frozen = values.copy()
+    frozen.flags.writeable = False
+    unaligned = np.frombuffer(b"x" + values.tobytes(), values.dtype, offset=1)
+    cube = values[:60].reshape(3, 4, 5).swapaxes(0, 2)
+    for array in (values, values[::-3], values.reshape(2, -1).T, cube, frozen, unaligned):
+        check(array)
+    compiled = sys.modules.get("summaries.kinds.tally")
+    assert compiled is None or len(compiled._tally.signatures) <= 2  # float32, float64: nothing else is compiled
+
+
+@pytest.mark.parametrize("odd", [[math.nan], [math.inf], [-math.inf, math.nan], ODD])
+def test_large_arrays_with_a_few_that_are_not_finite(odd):
+    values = np.random.default_rng(0).normal(size=counting._SHARED + 4097).astype(np.float32)
     check(values)
-    for odd in (np.nan, np.inf, -np.inf):  # which NumPy counts
-        values[size // 3] = odd
-        assert module.make_histogram(values).num == size - np.isnan(odd)
+    values[1000 : 1000 + len(odd)] = odd
+    values[-1] = odd[-1]
+    check(values)
+
+
+@pytest.mark.parametrize("values", [[math.nan], [math.inf], [-math.inf, math.nan], [math.inf, -math.inf, math.inf]])
+def test_nothing_is_finite(values):
+    check(np.array(values))
+
+
+def test_squares_beyond_float64():
+    assert distribution(np.array([1e200, -1e200])).moments == (-1e200, 1e200, 2, 0.0, math.inf)

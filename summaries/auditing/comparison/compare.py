@@ -17,7 +17,7 @@ from summaries.auditing.discovery import jobs_for, read_what_can_be, runs_below
 from summaries.auditing.signals.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
-from summaries.auditing.signals.tags import TagTable
+from summaries.auditing.signals.tags import table_of
 from summaries.execution.tasks import Died, run_tasks, workers_of
 from summaries.reading.annotations import label_of
 from summaries.storage.protocols import expecting
@@ -112,7 +112,7 @@ class _Task:
         left_out = [(files.name, failure.reason) for failure in (*files.failures, *failures)]
         if run is None or has_incident(run):  # which is an excerpt of another run
             return _Reached(None, {}, left_out)
-        signals = Signals(files.name, run, TagTable(self.config.tags, run.tags, self.config.logger(files.name)))
+        signals = Signals(files.name, run, table_of(self.config.tags, run.tags, self.config.logger(files.name)))
         wanted = signals.of(*LOSSES) + [signals.all[tag] for tag in (self.metric,) if tag in signals.all]
         main = main_losses(signals)
         reached = {one.tag: outcome(one, maximize=self.maximize, main=one.tag in main) for one in wanted}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("baseline")
 _ENDS = (0.1, 0.3)  # of the steps: first what is worse at the end; then, in more points, what is worse all along
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_ROLES = ("clipped", "clipped_fraction", "global_norm")
 
 
 class _Clipping(NamedTuple):
@@ -61,7 +62,13 @@ def _of_a_policy(run: Signals, tag: str) -> bool:
 
 
 @RULES.add(
-    "GL404", "clipping-saturated", Severity.WARNING, fraction=fraction(0.9), min_points=whole(100), min_shares=whole(20)
+    "GL404",
+    "clipping-saturated",
+    Severity.WARNING,
+    needs=_ROLES,
+    fraction=fraction(0.9),
+    min_points=whole(100),
+    min_shares=whole(20),
 )
 def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nearly every step is clipped: the bound sets the length of the steps, and the gradient only their direction."""
@@ -84,7 +91,7 @@ def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL405", "clipping-never-acts", Severity.INFO, min_points=whole(50))
+@RULES.add("GL405", "clipping-never-acts", Severity.INFO, needs=_ROLES, min_points=whole(50))
 def clipping_never_acts(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Clipping is on, but not a single step was clipped."""
     for tag, step, share in _clipping(run):

@@ -20,13 +20,14 @@ __all__ = ["RULES"]
 RULES = Ruleset()
 
 
-@RULES.add("GL306", "concealed-nan", Severity.ERROR, min_points=whole(3))
+@RULES.add("GL306", "concealed-nan", Severity.ERROR, needs=("global_norm",), min_points=whole(3))
 def concealed_nan(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A loss is exactly zero, or repeats itself, wherever the gradient norm is not finite: a filter replaced NaN."""
-    for signal in run.of("loss"):
+    norms = run.of("global_norm")
+    for signal in run.of("loss") if norms else []:
         loss = signal.latest
         zero, repeated = loss.value == 0, np.diff(loss.value, prepend=np.nan) == 0
-        for norm in run.of("global_norm"):
+        for norm in norms:
             bad = norm.latest.step[~np.isfinite(norm.latest.value)]
             there = np.isin(loss.step, bad)
             told = there & (zero | repeated)

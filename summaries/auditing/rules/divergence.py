@@ -20,7 +20,15 @@ from summaries.auditing.statistics.course import (
     typical,
     without_zeros,
 )
-from summaries.auditing.statistics.robust import blocks, in_sigmas, median, monotone_trend, sigma
+from summaries.auditing.statistics.robust import (
+    block_medians,
+    blocks,
+    changes,
+    in_sigmas,
+    median,
+    monotone_trend,
+    sigma,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +55,7 @@ _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the 
     "GL304",
     "loss-diverges",
     Severity.ERROR,
+    needs=("loss",),
     min_points=whole(10, 5),
     sigmas=above(0, 6.0),
     min_rise=at_least(0, 0.2),
@@ -89,7 +98,8 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
     if len(series) < _SHORT:
         return _ends_far_above_its_best(run, signal, series, limit)
     # For a short run, also few blocks: the median of five points is too noisy. In a long one they would hide its turns.
-    for count in (30, 10) if len(series) < 500 else (30,):  # noqa: PLR2004
+    counts = (30, 10) if len(series) < 500 else (30,)  # noqa: PLR2004
+    for count in dict.fromkeys(min(count, len(series) // _FEW) for count in counts):
         hit = _divergence(run, signal, series, count, limit)
         if hit is not None:
             return hit
@@ -128,10 +138,10 @@ def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit
     cut = blocks(value, n // 3)
     best = int(np.argmin(cut.median))
     lowest = float(cut.median[best])
-    noise = sigma(np.diff(last))
+    noise = sigma(changes(last))
     known = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
     least = max(limit["sigmas"] * noise, math.log(limit["times"]))
-    falls = monotone_trend(blocks(last, 30).median) < -_SURE and median(last[-3:]) < (end + lowest) / 2
+    falls = monotone_trend(block_medians(last, 30)) < -_SURE and median(last[-3:]) < (end + lowest) / 2
     if end - lowest < least or np.exp(end) - np.exp(lowest) < limit["min_undone"] * known or falls:
         return None
     start = int(cut.start[best])
@@ -150,14 +160,16 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     if not since:
         return None
     known = float(level[: best + 1].max()) - lowest
-    walk = _walk(course, best)
     # A rise may still be going on, or have ended on a noisier level, which takes more blocks to measure.
     for tail in dict.fromkeys((1, max(since // 3, 1))):
-        end, error = median(level[-tail:]), course.error_of_rise(best, tail)
+        end = median(level[-tail:])
         rise = end - lowest
+        if not _undoes(rise, known, lowest, limit) or rise < limit["min_rise"] * abs(lowest):
+            continue  # as in most runs: the noise need not be known
+        walk, error = _walk(course, best), course.error_of_rise(best, tail)
         far = 2 if 2 * rise > max(abs(lowest), known) else 3
         enough = rise > far * walk or _jumps(level, best, limit["sigmas"])
-        if enough and rise > limit["sigmas"] * error and _stays(level, best, end, error, limit):
+        if enough and rise > limit["sigmas"] * error and _stays(level, best, end, error):
             break
     else:
         return None
@@ -171,7 +183,7 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
 
 def _jumps(level: NDArray[np.float64], best: int, sigmas: float) -> bool:
     """Whether the level goes up at one place after the best block by more than it ever wanders from block to block."""
-    change = np.diff(level)
+    change = changes(level)
     return len(change) > best and float(change[best:].max()) > sigmas * sigma(change)
 
 
@@ -213,20 +225,18 @@ def _walk(course: Course, best: int) -> float:
     """How far correlated noise wanders away after the best block, judging by its changes from block to block."""
     level = course.blocks.median
     parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
-    step = min((sigma(np.diff(part)) for part in parts), default=0.0)
+    step = min((sigma(changes(part)) for part in parts), default=0.0)
     error = math.sqrt(2) * median(course.blocks.error)  # this part does not grow with the distance
     return math.sqrt(max(step - error, 0.0) * (step + error) * (len(level) - 1 - best))
 
 
-def _stays(level: NDArray[np.float64], best: int, end: float, error: float, limit: Limits) -> bool:
-    """Whether the rise from the best level to the end is large, and not one of several that the loss recovered from."""
+def _stays(level: NDArray[np.float64], best: int, end: float, error: float) -> bool:
+    """Whether a rise from the best level to the end is not one of several that the loss recovered from."""
     lowest = float(level[best])
     rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest level is partly high by chance
     fall = float(level[: best + 1].max()) - lowest
     return bool(
-        _undoes(rise, fall, lowest, limit)
-        and rise >= limit["min_rise"] * abs(lowest)
-        and (rise >= (0.8 if rise < fall else 0.5) * top or _settled(level, best, rise))  # not on its way back
+        (rise >= (0.8 if rise < fall else 0.5) * top or _settled(level, best, rise))  # not on its way back
         and not _came_back(level[best:] - lowest, rise)
         and rise >= 2 * largest_rise(level[: best + 1])
     )
@@ -274,7 +284,7 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
 
 def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
     """The lowest level of a loss, and the highest level before that."""
-    level = blocks(values, 30).median
+    level = block_medians(values, 30)
     best = int(np.argmin(level))
     return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
 
@@ -293,7 +303,7 @@ def _above_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | Non
     sums = np.cumsum(np.append(0.0, np.log(value[:longest])))
     # Where it must be high, by how much, and its noise: late in a run that never learns, the level still moves.
     for high, times, noise in ((rest, _TIMES, max(sigma(late), bend(late))), (late, _TIMES_LATE, bend(late))):
-        top, low = float(blocks(high, 8).median.max()), float(np.quantile(high, 0.1))
+        top, low = float(block_medians(high, 8).max()), float(np.quantile(high, 0.1))
         length = 1 if high is rest else max(longest // 2, 2)
         while length <= longest:
             mean = (sums[length:] - sums[:-length]) / length

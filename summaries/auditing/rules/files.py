@@ -22,7 +22,7 @@ __all__ = ["RULES"]
 RULES = Ruleset()
 
 
-@RULES.add("GL101", "truncated-tail", Severity.WARNING)
+@RULES.add("GL101", "truncated-tail", Severity.WARNING, needs=("faults",))
 def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file ends inside a record."""
     found = _faults(run, FaultKind.UNFINISHED_TAIL)
@@ -38,14 +38,14 @@ def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL102", "damaged-payload", Severity.ERROR)
+@RULES.add("GL102", "damaged-payload", Severity.ERROR, needs=("faults",))
 def damaged_payload(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The data of a record does not match its checksum."""
     for path, faults in _faults(run, FaultKind.DAMAGED_PAYLOAD).items():
         yield _damage(path, faults, "the data of", "does not match its checksum")
 
 
-@RULES.add("GL103", "damaged-length", Severity.ERROR)
+@RULES.add("GL103", "damaged-length", Severity.ERROR, needs=("faults",))
 def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
     """There is no record where one should start."""
     kinds = FaultKind.DAMAGED_LENGTH, FaultKind.ZERO_FILLED, FaultKind.NO_EVENT_FILE
@@ -55,7 +55,7 @@ def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
         yield _damage(path, faults, "the length of", f"cannot be trusted ({faults[0].reason})")
 
 
-@RULES.add("GL104", "undecodable-record", Severity.ERROR)
+@RULES.add("GL104", "undecodable-record", Severity.ERROR, needs=("faults",))
 def undecodable_record(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A record is whole but not an event, or its tag is not valid text."""
     for path, faults in _faults(run, FaultKind.UNDECODABLE, FaultKind.UNDECODABLE_TEXT).items():

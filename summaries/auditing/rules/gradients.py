@@ -37,7 +37,13 @@ _AT_A_LEVEL = 0.02  # of a logarithm, that is 5 %: a value that is on a level
 _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as frequent
 
 
-@RULES.add("GL401", "non-finite-gradient", Severity.ERROR, **overflows.THRESHOLDS)
+@RULES.add(
+    "GL401",
+    "non-finite-gradient",
+    Severity.ERROR,
+    needs=("nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"),
+    **overflows.THRESHOLDS,
+)
 def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
     found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm", "part_norm")]
@@ -97,6 +103,7 @@ def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: Limit
     "GL402",
     "exploding-norm",
     Severity.ERROR,
+    needs=("global_norm", "gradient_norm"),
     factor=above(1, 10.0),
     sigmas=above(0, 8.0),
     warm_up=fraction(0.05),

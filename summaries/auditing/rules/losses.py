@@ -19,7 +19,7 @@ from summaries.auditing.statistics.course import (
     without_zeros,
 )
 from summaries.auditing.statistics.excursions import Excursions, Peak
-from summaries.auditing.statistics.robust import median, sigma
+from summaries.auditing.statistics.robust import changes, median, sigma
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -39,7 +39,13 @@ _SURE = 2.0  # standard deviations of a trend by chance
 _NONE = 10.0  # a change so many times smaller than another is none beside it
 
 
-@RULES.add("GL301", "non-finite-loss", Severity.ERROR, **overflows.THRESHOLDS)
+@RULES.add(
+    "GL301",
+    "non-finite-loss",
+    Severity.ERROR,
+    needs=("loss", "validation_loss", "auxiliary_loss"),
+    **overflows.THRESHOLDS,
+)
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Losses are NaN or infinite: those that are one event become one finding, told of the first and most important."""
     found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
@@ -106,6 +112,7 @@ def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | No
     "loss-spike",
     Severity.WARNING,
     "GL305",
+    needs=("loss", "validation_loss"),
     sigmas=above(0, 8.0),
     min_rise=at_least(0, 0.1),
     min_points=whole(30, 20),
@@ -185,6 +192,7 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
     "loss-not-decreasing",
     Severity.WARNING,
     "GL304",  # it says more about a loss that diverges
+    needs=("loss", "validation_loss", "metric"),
     min_points=whole(30, 20),
     few_points=whole(20, 5),
     no_change=at_least(0, 0.01),
@@ -302,9 +310,10 @@ def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | N
     """Find a loss that explodes in its first third, and ends no lower than its first point, by more than its noise."""
     value, n = series.value, len(series)
     start, top, last = float(value[0]), int(np.argmax(value[: n // 3])), value[-(n // 3) :]
+    if top not in _much_worse(value, limit):  # as in most runs
+        return None
     end, noise = median(last), sigma(last)
-    exploded = top in _much_worse(value, limit)
-    if not exploded or start - end > min(2 * noise, limit["max_hidden"] * start):
+    if start - end > min(2 * noise, limit["max_hidden"] * start):
         return None
     return Hit(
         f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and the median of"
@@ -321,7 +330,7 @@ def _much_worse(value: NDArray[np.float64], limit: Limits) -> NDArray[np.int64]:
     worse = np.flatnonzero(value > limit["times"] * value[0])
     if not len(worse) or value.min() <= 0:
         return worse[:0]
-    noise = sigma(np.diff(np.log(value))) / math.sqrt(2)
+    noise = sigma(changes(np.log(value))) / math.sqrt(2)
     beyond: NDArray[np.bool_] = np.log(value[worse] / value[0]) > limit["sigmas"] * noise
     return worse[beyond]
 
@@ -333,8 +342,7 @@ def _worse_than_at_first(signal: Signal, series: Series, limit: Limits) -> Hit |
     """
     value, n = series.value, len(series)
     worse = _much_worse(value, limit)
-    back = median(value[-max(n // 5, 3) :]) <= limit["times"] * value[0]
-    if len(worse) < max(limit["worse"] * n, 2) or not back:
+    if len(worse) < max(limit["worse"] * n, 2) or median(value[-max(n // 5, 3) :]) > limit["times"] * value[0]:
         return None
     top = int(np.argmax(value))
     return Hit(

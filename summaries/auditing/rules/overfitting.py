@@ -35,6 +35,7 @@ _NONE = 10.0  # a change so many times smaller than another is none beside it
     "GL305",
     "overfitting",
     Severity.WARNING,
+    needs=("validation_loss",),
     min_points=whole(4, 3),
     sigmas=above(0, 6.0),
     trend=above(0, 2.0),

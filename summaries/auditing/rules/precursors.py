@@ -28,7 +28,13 @@ _FEWEST = 60  # points, so that a level can be told from noise
 
 
 @RULES.add(
-    "GL505", "update-spike-first", Severity.INFO, sigmas=above(0, 8.0), min_rise=at_least(0, 0.1), ahead=whole(10)
+    "GL505",
+    "update-spike-first",
+    Severity.INFO,
+    needs=("update_norm",),
+    sigmas=above(0, 8.0),
+    min_rise=at_least(0, 0.1),
+    ahead=whole(10),
 )
 def update_spike_first(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The norm of the updates jumps a few points before the loss does."""

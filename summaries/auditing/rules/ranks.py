@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("ranks")
 _REDUCED = "learning_rate", "clip_norm", "loss_scale", "global_norm", "weight_norm", "loss", "validation_loss"
 _MOSTLY = 0.9  # of the steps: a value that is reduced over all ranks is the same on most of them at nearly every step
 

@@ -30,24 +30,29 @@ _EVEN = 1.5  # by which factor a step of a ramp may exceed the one before, in di
 
 
 @RULES.add(
-    "GL504", "learning-rate", Severity.WARNING, jump=above(1, 2.0), max_zero=fraction(0.05), min_points=whole(10)
+    "GL504",
+    "learning-rate",
+    Severity.WARNING,
+    needs=("learning_rate",),
+    jump=above(1, 2.0),
+    max_zero=fraction(0.05),
+    min_points=whole(10),
 )
 def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The learning rate is zero, negative or not finite, or jumps in a way that no schedule does."""
     for signal in run.of("learning_rate"):
         series = signal.standing
         value, step = series.value, series.step
-        starts = _starts(signal)
         bad = ~np.isfinite(value) | (value < 0)
         if bad.any():
             at, what, severity = np.flatnonzero(bad), "is not a rate", Severity.ERROR
         elif len(value) < limit["min_points"]:
             continue
-        elif len(at := _zeros(value, limit["max_zero"], starts)):
+        elif len(at := _zeros(value, limit["max_zero"], signal)):
             what, severity = "is zero", Severity.ERROR if len(at) == len(value) else Severity.WARNING
             if _others_learn(run, signal, step[at]):
                 what, severity = "is zero while another is not, as for frozen parameters", Severity.INFO
-        elif not run.logger.adapts_rate and len(at := _jumps(value, limit["jump"], starts)):
+        elif not run.logger.adapts_rate and len(at := _jumps(value, limit["jump"], signal)):
             what, severity = "jumps in a way that no schedule does", Severity.WARNING
         else:
             continue
@@ -83,12 +88,12 @@ def _others_learn(run: Signals, signal: Signal, steps: Indices) -> bool:
     return bool(np.count_nonzero(learns) >= 0.9 * len(steps))
 
 
-def _zeros(value: Floats, max_zero: float, starts: Indices) -> Indices:
+def _zeros(value: Floats, max_zero: float, signal: Signal) -> Indices:
     """Where the rate is zero, except for the start of a warm-up, the end of a decay, and the low points of cycles."""
     at = np.flatnonzero(value == 0)
     if not len(at) or len(at) == len(value):
         return at
-    fine = max(2.0, max_zero * len(value))
+    fine, starts = max(2.0, max_zero * len(value)), _starts(signal)
     stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
     wrong = [one for one in stretches if len(one) > fine or _drops_out(value, int(one[0]), int(one[-1]) + 1, starts)]
     return np.concatenate([at[:0], *wrong])
@@ -105,16 +110,18 @@ def _drops_out(value: Floats, first: int, end: int, starts: Indices) -> bool:
     return not (rises and after[0] < 0.75 * value[first - 1])
 
 
-def _jumps(value: Floats, jump: float, starts: Indices) -> Indices:
+def _jumps(value: Floats, jump: float, signal: Signal) -> Indices:
     """Where the rate jumps beyond all earlier rates, to a height that no restart has, or away and back."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
-        factor = np.maximum(ratio, 1 / ratio)
+    ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
+    factor = np.maximum(ratio, 1 / ratio)
     changed = np.flatnonzero(factor > jump) + 1
     changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
+    if not len(changed):
+        return changed
     if len(changed) > max(6, 0.1 * len(value)):  # the schedule is cyclic
         beyond = value[changed] > jump * np.maximum.accumulate(value)[changed - 1]
         return changed[beyond & (factor[changed - 1] > jump * median(factor[changed - 1]))]
+    starts = _starts(signal)
     down = starts[value[starts] < value[starts - 1]]
     changed = np.setdiff1d(changed, np.concatenate([down, *(starts + i for i in range(1, _WARM_UP_POINTS))]))
     astray = _astray(value, changed, jump)

@@ -120,6 +120,8 @@ class Rule:
         thresholds: by name; a configuration may change them.
         check: the function: takes the signals of a run and the thresholds, yields what it found.
         unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
+        needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
+            the other names in `Signals.present`. If there are none, the rule judges every run.
     """
 
     code: str
@@ -128,6 +130,7 @@ class Rule:
     thresholds: Mapping[str, Threshold]
     check: Check
     unless: str = ""
+    needs: frozenset[str] = frozenset()
 
     @property
     def defaults(self) -> Limits:
@@ -136,15 +139,30 @@ class Rule:
 
 
 class Ruleset(dict[str, Rule]):
-    """The rules of one family, by code; its method `add` is a decorator that adds a rule."""
+    """The rules of one family, by code; its method `add` is a decorator that adds a rule.
+
+    Args:
+        needs: what a run must have one of for those rules that do not say it themselves; see `Rule.needs`.
+    """
+
+    def __init__(self, *needs: str) -> None:
+        super().__init__()
+        self._needs = needs
 
     def add(
-        self, code: str, name: str, severity: Severity, unless: str = "", /, **thresholds: Threshold
+        self,
+        code: str,
+        name: str,
+        severity: Severity,
+        unless: str = "",
+        /,
+        needs: tuple[str, ...] = (),
+        **thresholds: Threshold,
     ) -> Callable[[Check], Check]:
         """Decorate a function: it becomes the check of a new rule."""
 
         def decorate(check: Check) -> Check:
-            self[code] = Rule(code, name, severity, thresholds, check, unless)
+            self[code] = Rule(code, name, severity, thresholds, check, unless, frozenset(needs or self._needs))
             return check
 
         return decorate

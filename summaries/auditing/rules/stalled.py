@@ -87,7 +87,15 @@ def constant_metric(run: Signals, limit: Limits) -> Iterator[Hit]:
             )
 
 
-@RULES.add("GL308", "plateau", Severity.INFO, share=fraction(0.5), band=fraction(0.05), min_points=whole(60, 30))
+@RULES.add(
+    "GL308",
+    "plateau",
+    Severity.INFO,
+    needs=("loss", "validation_loss"),
+    share=fraction(0.5),
+    band=fraction(0.05),
+    min_points=whole(60, 30),
+)
 def plateau(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss came near its best level early, stays near it, and the rest of the run brings nothing more."""
     for signal in [] if run.moving_target or run.concurrent_files else run.of("loss", "validation_loss"):

@@ -10,7 +10,7 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.from_scratch import from_scratch
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.statistics.recurring import recurring, thirds
-from summaries.auditing.statistics.robust import median, sigma
+from summaries.auditing.statistics.robust import changes, median, sigma
 from summaries.errors import FaultKind
 from summaries.words import counted
 
@@ -156,8 +156,7 @@ def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int
     same[run.sessions(signal) - 1] = False
     same[[cut - 1 for cut in signal.file_starts if 0 < cut < len(step)]] = False  # a restart, or a test after it
     a, b = value[1:], value[:-1]
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b)))
+    near = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b)))
     return np.flatnonzero(same & ~near) + 1
 
 
@@ -207,8 +206,7 @@ def _not_finite(run: Signals) -> Iterator[Hit]:
 
 def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray[np.int64]:
     times = signal.series.wall_time
-    with np.errstate(invalid="ignore"):
-        at = np.flatnonzero(times[1:] - times[:-1] < -tolerance_secs) + 1
+    at = np.flatnonzero(changes(times) < -tolerance_secs) + 1
     if not len(at):
         return at
     at = at[np.isfinite(times[at]) & np.isfinite(times[at - 1])]
@@ -249,7 +247,10 @@ def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
 def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.float64], float, NDArray[np.int64]]:
     """The gaps between the points of a tag and the usual gap, in seconds, and the indices of gaps that are stalls."""
     times, step = signal.series.wall_time, signal.series.step
-    gaps, distance = _gaps(times), step[1:] - step[:-1]
+    gaps = _gaps(times)
+    if not (gaps > limit["min_secs"]).any():  # as in most runs
+        return gaps, 0.0, np.zeros(0, np.int64)
+    distance = step[1:] - step[:-1]
     inside = np.isfinite(gaps) & (gaps > 0) & (distance >= 0)
     for cut in (0, *run.sessions(signal).tolist(), *signal.file_starts):
         inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session to the start of the next
@@ -278,12 +279,11 @@ def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.flo
 
 def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
     """The seconds from each time to the next; after the clock went back, only those beyond the latest time so far."""
-    with np.errstate(invalid="ignore"):
-        gaps = np.diff(times)
-        if not (gaps < 0).any():
-            return gaps
-        latest = np.fmax.accumulate(np.where(np.isfinite(times), times, -np.inf))[:-1]
-        return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
+    gaps = changes(times)
+    if not (gaps < 0).any():
+        return gaps
+    latest = np.fmax.accumulate(np.where(np.isfinite(times), times, -np.inf))[:-1]
+    return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
 
 
 def _in_a_row(where: NDArray[np.int64]) -> NDArray[np.bool_]:

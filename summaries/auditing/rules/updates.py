@@ -11,7 +11,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
 from summaries.auditing.rules.variables import dead_variables, upper_quartile_of_others
-from summaries.auditing.statistics.robust import blocks, median, since
+from summaries.auditing.statistics.robust import block_medians, median, since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,7 @@ _SECOND_MOMENT = re.compile(
     "GL501",
     "update-ratio",
     Severity.WARNING,
+    needs=("update_ratio", "update_norm"),
     low=at_least(0, 1e-6),
     high=above(0, 0.1),
     least_weight=fraction(0.1),
@@ -55,7 +56,7 @@ def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
         held = ratio * weights.get(variable, 1.0)
         large = _too_large(held, limit["high"])
         # A schedule may lower the rate to zero in the end: the ratio is too small only if it never was large enough.
-        largest = float(blocks(ratio, 10).median.max())
+        largest = float(block_medians(ratio, 10).max())
         if large.any():
             at = np.flatnonzero(large)
             value, bound, how = median(ratio[at]), limit["high"], "more than"
@@ -122,7 +123,7 @@ def _ratios(run: Signals) -> dict[str, tuple[str, NDArray[np.int64], Floats]]:
     return found
 
 
-@RULES.add("GL502", "damaged-slot", Severity.ERROR)
+@RULES.add("GL502", "damaged-slot", Severity.ERROR, needs=_SLOT_ROLES)
 def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A slot of the optimizer is not finite, or a second moment is negative."""
     for (slot, variable), signals in _slots(run).items():
@@ -145,7 +146,7 @@ def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
             break
 
 
-@RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, min_points=whole(10))
+@RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, needs=_SLOT_ROLES, min_points=whole(10))
 def slot_stuck_at_zero(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A slot of the optimizer stays zero, although its variable has a gradient."""
     dead = {variable for variable, (_, since) in dead_variables(run, limit["min_points"]).items() if not since}

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "dead_variables", "upper_quartile_of_others"]
 
 RULES = Ruleset()
+_DEAD_VALUES = {"gradient_norm": 0.0, "zero_fraction": 1.0, "update_norm": 0.0, "update_ratio": 0.0}
+"""What the signals of a role show of a variable that is dead."""
+
 _ZEROS = 10  # in a row make a variable dead
 _DEAD_SHARE, _PAUSES = 0.1, 5  # at least this share of the run, and so many times its longest pause
 _LAST, _SHRUNK = 5, 1e-2  # the last points before it died, and by how much they had shrunk if it vanished
@@ -30,6 +33,7 @@ _LAST, _SHRUNK = 5, 1e-2  # the last points before it died, and by how much they
     "GL403",
     "vanishing-gradient",
     Severity.WARNING,
+    needs=("gradient_norm",),
     ratio=fraction(3e-4),
     fall=fraction(1e-3),
     floor=at_least(0, 1e-7),
@@ -116,8 +120,7 @@ class Dead(NamedTuple):
 def dead_variables(run: Signals, min_points: float) -> dict[str, Dead]:
     """The variables whose gradient or update is zero throughout, or drops to zero at some point and stays there."""
     found: dict[str, Dead] = {}
-    roles = (("gradient_norm", 0.0), ("zero_fraction", 1.0), ("update_norm", 0.0), ("update_ratio", 0.0))
-    for role, dead in roles:
+    for role, dead in _DEAD_VALUES.items():
         variables = run.for_variable(role)
         since = {variable: _dead_since(signal, dead, min_points) for variable, signal in variables.items()}
         # If nothing moves at all, the learning rate is zero, or the loss has no gradient any more.
@@ -147,7 +150,7 @@ def _dead_since(signal: Signal, dead: float, min_points: float) -> int | None:
     return None if shrunk else since
 
 
-@RULES.add("GL406", "dead-variable", Severity.WARNING, min_points=whole(_ZEROS))
+@RULES.add("GL406", "dead-variable", Severity.WARNING, needs=tuple(_DEAD_VALUES), min_points=whole(_ZEROS))
 def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The gradient or the update of a variable is zero throughout, or from some step on.
 
@@ -172,7 +175,13 @@ def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 @RULES.add(
-    "GL407", "dominating-layer", Severity.INFO, share=fraction(0.9), min_points=whole(20), min_variables=whole(3, 2)
+    "GL407",
+    "dominating-layer",
+    Severity.INFO,
+    needs=("gradient_norm",),
+    share=fraction(0.9),
+    min_points=whole(20),
+    min_variables=whole(3, 2),
 )
 def dominating_layer(run: Signals, limit: Limits) -> Iterator[Hit]:
     """One variable accounts for nearly all of the global norm."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import blocks, median
+from summaries.auditing.statistics.robust import block_medians, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ def _undoes_a_part(values: Floats, peak: Peak) -> bool:
     """Whether a peak undoes less than half of what was learnt until then."""
     if not peak.first:
         return False
-    learnt = float(blocks(values[: peak.first], 30).median.max()) - peak.level
+    learnt = float(block_medians(values[: peak.first], 30).max()) - peak.level
     height = float(np.quantile(values[peak.first : peak.last + 1], 0.9)) - peak.level  # the maximum would be noise
     return height <= 0.5 * learnt
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,14 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Signal", "Signals"]
 
 
-_SEPARATORS = re.compile(r"[/_.: -]+")
-# Words in tags of reinforcement and adversarial learning; and, beside the word loss, those that name an opponent.
-_MOVING = frozenset((
-    "reward", "rewards", "rew", "return", "returns", "episode", "episodes", "rollout", "rollouts", "policy", "critic",
-    "actor", "advantage", "advantages", "td", "discriminator", "generator", "adversarial", "gan",
-))  # fmt: skip
 _UNTIMED = frozenset(("housekeeping", "other_axis", "steps_per_second"))
-_OPPONENTS = frozenset(("g", "d", "gen", "disc", "dis", "netg", "netd"))
 
 
 class Signal:
@@ -122,6 +114,7 @@ class Signals:
         self.name = name
         self.run = run
         self.baseline = baseline
+        self._table = table
         self.training: Signals | None = None
         self.ranks: Sequence[Signals] = ()
         self.logger = table.logger
@@ -156,6 +149,12 @@ class Signals:
     def of(self, *roles: str) -> list[Signal]:
         """The signals with one of these roles, in the order of the roles."""
         return [signal for role in roles for signal in self._by_role.get(role, ())]
+
+    @property
+    def present(self) -> frozenset[str]:
+        """What there is for rules to judge: the roles of the signals, and `baseline`, `ranks` and `faults`."""
+        others = {"baseline": self.baseline, "ranks": self.ranks, "faults": self.run.faults}
+        return frozenset(name for name, there in chain(self._by_role.items(), others.items()) if there)
 
     def for_variable(self, role: str) -> dict[str, Signal]:
         """The first signal of each variable, among those with this role."""
@@ -204,19 +203,13 @@ class Signals:
         """The loss that falls if the training goes on: the one of this validation, else the objective of the run."""
         return trained_with(validation, self.of("loss")) or self.objective
 
-    @cached_property
+    @property
     def moving_target(self) -> bool:
         """Whether tags show that losses are measured against a moving target: own returns, or the skill of an opponent.
 
         Such losses may rise in a healthy run, so their course says nothing.
         """
-        if self.logger.moving:
-            return True
-        for tag in self.run.tags:
-            words = frozenset(_SEPARATORS.split(tag.lower()))
-            if words & _MOVING or ("loss" in words and words & _OPPONENTS):
-                return True
-        return False
+        return self._table.moving_target
 
     @cached_property
     def file_spans(self) -> list[tuple[float, float] | None]:

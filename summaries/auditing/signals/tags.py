@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from summaries.auditing.signals.loggers import logger_of
@@ -20,7 +20,7 @@ from summaries.auditing.signals.roles import WORD_ROLES, is_on_another_axis, rol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation"]
+__all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation", "table_of"]
 
 _ANY = r"(?:.*[/_.: -])?"  # any prefix that ends with a separator
 _VARIABLE = r"(?P<variable>.+)"
@@ -100,6 +100,13 @@ ROLES = frozenset(role for role, _ in PATTERNS) | LOSS_ROLES | WORD_ROLES
 """Every role that a tag can have."""
 
 _PER_VARIABLE = frozenset(role for role, pattern in PATTERNS if _VARIABLE in pattern)
+_SEPARATORS = re.compile(r"[/_.: -]+")
+# Words in tags of reinforcement and adversarial learning; and, beside the word loss, those that name an opponent.
+_MOVING = frozenset((
+    "reward", "rewards", "rew", "return", "returns", "episode", "episodes", "rollout", "rollouts", "policy", "critic",
+    "actor", "advantage", "advantages", "td", "discriminator", "generator", "adversarial", "gan",
+))  # fmt: skip
+_OPPONENTS = frozenset(("g", "d", "gen", "disc", "dis", "netg", "netd"))
 _MOST_CHARACTERS = 1000  # in any sensible tag; the time for matching grows with the square of the length
 _EVERY = re.compile(".*")
 _VALIDATION_RUN = re.compile(rf"(?:.*[/_.-])?{VALIDATION.replace(' ', '[_-]')}(?:_?set)?\d*", re.IGNORECASE)
@@ -149,9 +156,24 @@ class TagTable:
         self._need_not_fall = (_EVERY,) if self.logger.moving else context(self._tags)
         clear = {_meaning_of(tag).role for tag in self._tags if not is_criterion(tag)}
         self._losses = clear & LOSS_ROLES
+        self._known: dict[tuple[str, bool], Meaning] = {}
 
     def meaning(self, tag: str, run: str = "") -> Meaning:
         """What a tag means in a run of this name: in `…/validation`, as Keras names it, losses are for validation."""
+        key = tag, is_validation(run)
+        if key not in self._known:
+            self._known[key] = self._meaning(*key)
+        return self._known[key]
+
+    @cached_property
+    def moving_target(self) -> bool:
+        """Whether the logger or the tags show that losses are measured against a moving target."""
+        if self.logger.moving:
+            return True
+        every = (frozenset(_SEPARATORS.split(tag.lower())) for tag in self._tags)
+        return any(words & _MOVING or ("loss" in words and words & _OPPONENTS) for words in every)
+
+    def _meaning(self, tag: str, validates: bool) -> Meaning:
         for role, pattern in self._own:
             if match := pattern.fullmatch(tag):
                 return _meaning(role, match)
@@ -166,11 +188,18 @@ class TagTable:
             return Meaning("auxiliary_loss")
         if found.role in self._losses and is_criterion(tag):  # what is trained is called a loss there
             return Meaning("metric")
-        if found.role == "loss" and is_validation(run):
+        if found.role == "loss" and validates:
             return Meaning("validation_loss")
         return found
 
 
+@lru_cache(maxsize=256)  # the runs of a directory often have the same tags
+def table_of(own: tuple[tuple[str, str], ...], tags: tuple[str, ...], logger: str) -> TagTable:
+    """A `TagTable`, which is the same one for the same arguments."""
+    return TagTable(own, tags, logger)
+
+
+@lru_cache(maxsize=16)  # asked for each tag of a run
 def is_validation(run: str) -> bool:
     """Whether the name of a run says that it holds a validation."""
     return _VALIDATION_RUN.fullmatch(run) is not None

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import NORMAL, Blocks, blocks, median, monotone_trend
+from summaries.auditing.statistics.robust import (
+    NORMAL,
+    Blocks,
+    block_medians,
+    blocks,
+    changes,
+    mean,
+    median,
+    monotone_trend,
+)
 from summaries.reading.series import Series
 
 if TYPE_CHECKING:
@@ -40,29 +49,38 @@ class Course:
     """Where a series starts, how it goes, and where it ends.
 
     Attributes:
-        values: float64[n], the series.
-        median: median of all values.
+        values: float64[n], n ≥ 5 finite values.
         blocks: the series in blocks.
-        noise: robust standard deviation of a point about the course.
-        early: level of the first third, without the first twentieth of the series.
-        late: level of the last third.
     """
 
     values: Floats
-    median: float
     blocks: Blocks
-    noise: float
-    early: float
-    late: float
 
     @staticmethod
     def of(values: Floats, count: int = 30) -> Course:
         """Describe n ≥ 5 finite values, in up to `count` blocks."""
-        n = len(values)
-        cut = blocks(values, min(count, n // 5))
-        noise = max(median(cut.sigma), NORMAL * median(np.abs(np.diff(values))) / math.sqrt(2))
-        early, late = (_clipped_mean(part, noise) for part in (values[n // 20 : n // 3], values[-(n // 3) :]))
-        return Course(values, median(values), cut, noise, early, late)
+        return Course(values, blocks(values, min(count, len(values) // 5)))
+
+    @cached_property
+    def median(self) -> float:
+        """The median of all values."""
+        return median(self.values)
+
+    @cached_property
+    def noise(self) -> float:
+        """Robust standard deviation of a point about the course."""
+        return max(median(self.blocks.sigma), NORMAL * median(np.abs(changes(self.values))) / math.sqrt(2))
+
+    @cached_property
+    def early(self) -> float:
+        """The level of the first third, without the first twentieth of the series."""
+        n = len(self.values)
+        return _clipped_mean(self.values[n // 20 : n // 3], self.noise)
+
+    @cached_property
+    def late(self) -> float:
+        """The level of the last third."""
+        return _clipped_mean(self.values[-(len(self.values) // 3) :], self.noise)
 
     def error_of_rise(self, best: int, tail: int) -> float:
         """Standard error of the rise from the median of block `best` to the median of the last `tail` blocks.
@@ -124,15 +142,23 @@ def without_zeros(series: Series) -> Series:
 
 def bend(values: Floats) -> float:
     """Robust standard deviation of independent points about the line between their neighbours; 0 for under 3."""
-    return NORMAL * median(np.abs(np.diff(values, 2))) / math.sqrt(6) if len(values) > 2 else 0.0  # noqa: PLR2004
+    return NORMAL * median(np.abs(changes(changes(values)))) / math.sqrt(6) if len(values) > 2 else 0.0  # noqa: PLR2004
 
 
 def scatter_about_trend(values: Floats, degree: int = 1) -> float:
     """Standard deviation of n > degree + 1 points about the polynomial that fits them best; degree 1 is a line."""
     n = len(values)
-    basis, _ = np.linalg.qr(np.vander(np.linspace(-1, 1, n), degree + 1))
+    basis = _polynomials(n, degree)
     rest = values - basis @ (basis.T @ values)
     return math.sqrt(float(rest @ rest) / (n - degree - 1))
+
+
+@lru_cache(maxsize=64)  # for the few numbers of means and of blocks
+def _polynomials(n: int, degree: int) -> Floats:
+    """float64[n, degree + 1]: an orthonormal basis of the polynomials on n points at even distances."""
+    basis: Floats = np.linalg.qr(np.vander(np.linspace(-1, 1, n), degree + 1))[0]
+    basis.flags.writeable = False
+    return basis
 
 
 def largest_rise(values: Floats) -> float:
@@ -181,7 +207,7 @@ def _jump(level: Floats, best: int, rise: float, scale: float) -> int:
 def _clipped_mean(values: Floats, noise: float) -> float:
     """The mean of values clipped to 4 σ around their median: nearly as efficient as the mean, and robust."""
     middle = median(values)
-    return float(np.clip(values, middle - 4 * noise, middle + 4 * noise).mean())
+    return mean(np.minimum(np.maximum(values, middle - 4 * noise), middle + 4 * noise))
 
 
 def level_between(series: Series, start: int, stop: int, low: float, high: float) -> tuple[float, float]:
@@ -217,7 +243,7 @@ def typical(values: Floats, last: int) -> int:
 def trend_between(series: Series, start: int, stop: int, count: int = 30) -> float:
     """How surely a series rises or falls from step `start` to `stop`: the `monotone_trend` of `count` blocks."""
     part = series.value[(series.step >= start) & (series.step <= stop)]
-    return monotone_trend(blocks(part, count).median) if len(part) > 1 else 0.0
+    return monotone_trend(block_medians(part, count)) if len(part) > 1 else 0.0
 
 
 def may_be_a_score(values: Floats) -> bool:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import NORMAL, Blocks, blocks, sigma, tail_reach
+from summaries.auditing.statistics.robust import (
+    NORMAL,
+    Blocks,
+    blocks,
+    changes,
+    median,
+    row_medians,
+    sigma,
+    tail_reach,
+    windows,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,15 +118,17 @@ class Excursions:
         """
         n = len(values)
         usual = _of_neighbours(values) if nearest else _of_blocks(values)
+        reach = usual.length * _NEIGHBOURS
         rise = values - usual.level
-        deviation = rise / usual.noise
         enough = rise > _least_rise(values, usual.level, usual.span, min_rise)
+        if not enough.any():
+            return Excursions([], None, reach)
+        deviation = rise / usual.noise
         high = (deviation > 0.75 * sigmas) & enough
         if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, few points overestimate the noise
             ratio = _log_ratios(values, usual)
             high |= (ratio > 1.5 * sigmas) & np.isfinite(ratio) & enough
             high &= ratio > 2.5  # noqa: PLR2004
-        reach = usual.length * _NEIGHBOURS
         if not high.any():
             return Excursions([], None, reach)
         heights = _Heights(deviation, (values - usual.centre) / usual.noise, ratio)
@@ -147,7 +159,7 @@ class Excursions:
 
 def _least_rise(values: Floats, level: Floats, span: float, min_rise: float) -> Floats:
     """How far a spike must rise above each level."""
-    least = np.full(len(level), min_rise * span)
+    least: Floats | float = min_rise * span
     if values.min() > 0:  # else a level says nothing about the scale of the loss
         least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
     return np.asarray(np.maximum(least, 0.02 * np.abs(level)))
@@ -177,7 +189,7 @@ def _of_blocks(values: Floats) -> _Usual:
     """Levels and noise from blocks of up to a 64th of the values."""
     n = len(values)
     cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
-    owner = np.repeat(np.arange(len(cut.start)), np.diff(np.append(cut.start, n)))
+    owner = np.repeat(np.arange(len(cut.start)), changes(np.append(cut.start, n)))
     centre = np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
     level, noise = _expected(cut, blocks(values - centre, len(cut.start)).sigma)
     span = float(cut.median.max() - cut.median.min())
@@ -189,7 +201,7 @@ def _of_neighbours(values: Floats) -> _Usual:
     """Levels from the five nearest points on each side, and the noise from the 25 around."""
     side = 5
     before, after = _before_and_after(values, side)
-    centre = (np.where(np.isnan(before), after, before) + np.where(np.isnan(after), before, after)) / 2
+    centre = (np.append(after[:1], before[1:]) + np.append(after[:-1], before[-1:])) / 2
     noise = NORMAL * _medians_around(np.abs(values - centre), np.arange(len(values)), 12)
     span = float(centre.max() - centre.min())
     before[:side] = np.inf
@@ -208,32 +220,27 @@ def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
     before, after = _before_and_after(cut.median, side)
     before[0] = np.inf  # nothing came before the first block, so its level is unknown
     level = np.fmax(before, after)
-    bends = np.abs(np.diff(cut.median, 2)) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
+    bends = np.abs(changes(changes(cut.median))) * (NORMAL / math.sqrt(6)) if k > 2 else np.zeros(1)  # noqa: PLR2004
     return level, np.hypot(_medians_around(bends, np.arange(k) - 1, side), _medians_around(sigmas, np.arange(k), side))
 
 
 def _before_and_after(values: Floats, side: int) -> tuple[Floats, Floats]:
-    """For each value, the medians of the `side` values before and after it; NaN where there are none."""
-    pad = np.full(side, np.nan)
-    rows = np.concatenate([pad, values, pad])[np.arange(len(values) + side + 1)[:, None] + np.arange(side)]
-    return _nan_medians(rows[: len(values)]), _nan_medians(rows[side + 1 :])
+    """For each value, the medians of up to `side` values before and after it; NaN before the first, after the last."""
+    n = len(values)
+    before, after = np.full(n, np.nan), np.full(n, np.nan)
+    if n > side:
+        every = row_medians(np.sort(windows(values, side), axis=1))
+        before[side:], after[:-side] = every[:-1], every[1:]
+    for i in range(1, min(side, n)):  # there are fewer at the ends
+        before[i], after[-1 - i] = median(values[:i]), median(values[-i:])
+    return before, after
 
 
 def _medians_around(values: Floats, index: NDArray[np.int64], side: int) -> Floats:
     """The medians of the 2 · side + 1 values nearest to each index, also at the ends: no single value decides."""
     width = min(2 * side + 1, len(values))
-    first = np.clip(index - side, 0, len(values) - width)
-    return _nan_medians(values[first[:, None] + np.arange(width)])
-
-
-def _nan_medians(rows: Floats) -> Floats:
-    """The median of each row without its NaNs; NaN if there are no other values."""
-    ordered = np.sort(rows, axis=1)  # NaNs are last
-    count = np.count_nonzero(~np.isnan(rows), axis=1)
-    index = np.arange(len(rows))
-    low = ordered[index, np.maximum(count - 1, 0) // 2]
-    high = ordered[index, np.minimum(count // 2, rows.shape[1] - 1)]
-    return np.asarray((low + np.where(np.isnan(high), low, high)) / 2)
+    every = row_medians(np.sort(windows(values, width), axis=1))
+    return every[np.minimum(np.maximum(index - side, 0), len(every) - 1)]
 
 
 def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Floats, length: int) -> list[Peak]:

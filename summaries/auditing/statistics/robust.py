@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +13,24 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Blocks", "blocks", "in_sigmas", "median", "monotone_trend", "sigma", "since", "tail_reach"]
+__all__ = [
+    "Blocks",
+    "block_medians",
+    "blocks",
+    "changes",
+    "in_sigmas",
+    "mean",
+    "median",
+    "monotone_trend",
+    "row_medians",
+    "sigma",
+    "since",
+    "tail_reach",
+    "windows",
+]
 
 _ODDS = 200.0
+_SORTED = 1000  # up to so many values, sorting takes no longer than finding those in the middle
 NORMAL = 1.4826  # σ of a normal distribution divided by its median absolute deviation
 
 
@@ -46,19 +62,40 @@ def blocks(values: Floats, count: int) -> Blocks:
         values: float64[n], n ≥ 1, finite.
         count: number of blocks.
     """
-    n = len(values)
+    start, length = _cuts(len(values), count)
+    table = windows(values, length)[start]
+    table.sort(axis=1)
+    middle = row_medians(table)
+    table -= middle[:, None]
+    np.abs(table, out=table).sort(axis=1)
+    return Blocks(start, length, middle, NORMAL * row_medians(table))
+
+
+def block_medians(values: Floats, count: int) -> Floats:
+    """float64[k]: `blocks(values, count).median`, in half the time."""
+    start, length = _cuts(len(values), count)
+    table = windows(values, length)[start]
+    table.sort(axis=1)
+    return row_medians(table)
+
+
+@lru_cache(maxsize=256)  # the tags of a run, and runs of a directory, often have the same number of points
+def _cuts(n: int, count: int) -> tuple[NDArray[np.int64], int]:
+    """Where each of up to `count` blocks of n values begins, and their length."""
     count = max(1, min(count, n))
     length = -(-n // count)
     start = (np.arange(count) * (n - length) * 2 + count - 1) // (2 * max(count - 1, 1))
-    # A sliding_window_view, which for a short series would take longer than everything else here.
+    start.flags.writeable = False
+    return start, length
+
+
+def windows(values: Floats, width: int) -> Floats:
+    """[n - width + 1, width]: each `width` ≤ n neighbours among n values, not copied.
+
+    It is NumPy's sliding_window_view, which takes longer than all that is done with a short series.
+    """
     values = np.ascontiguousarray(values)
-    table = np.ndarray((n - length + 1, length), values.dtype, values, strides=values.strides * 2)[start]
-    table.sort(axis=1)
-    middle = _row_medians(table)
-    table -= middle[:, None]
-    np.abs(table, out=table).sort(axis=1)
-    spread = _row_medians(table)
-    return Blocks(start, length, middle, NORMAL * spread)
+    return np.ndarray((len(values) - width + 1, width), values.dtype, values, strides=values.strides * 2)
 
 
 def in_sigmas(rise: float, noise: float) -> float:
@@ -66,18 +103,35 @@ def in_sigmas(rise: float, noise: float) -> float:
     return rise / noise if rise < 1e6 * noise else 1e6
 
 
-def _row_medians(ordered: Floats) -> Floats:
+def row_medians(ordered: Floats) -> Floats:
+    """The median of each row, whose values are sorted."""
     length = ordered.shape[1]
     result: Floats = (ordered[:, (length - 1) // 2] + ordered[:, length // 2]) / 2
     return result
 
 
-def median(values: Floats) -> float:
+def median(values: NDArray[Any]) -> float:
     """The median of n ≥ 1 values."""
-    middle = len(values) // 2
+    n = len(values)
+    middle = n // 2
     ordered = values.copy()
-    ordered.partition((middle, (len(values) - 1) // 2))
-    return float((ordered[middle] + ordered[(len(values) - 1) // 2]) / 2)
+    if n <= _SORTED:
+        ordered.sort()
+        return float((ordered.item((n - 1) // 2) + ordered.item(middle)) / 2)
+    ordered.partition(middle)  # by one place: NumPy takes six times as long for two
+    below = ordered[middle] if n % 2 else ordered[:middle].max()
+    return float((below + ordered[middle]) / 2)
+
+
+def mean(values: Floats) -> float:
+    """The mean of n ≥ 1 values: what NumPy's method returns, in a third of the time if there are few."""
+    return float(np.add.reduce(values)) / len(values)
+
+
+def changes(values: NDArray[Any]) -> NDArray[Any]:
+    """From each value to the next: what np.diff returns, in a third of the time if there are few."""
+    result: NDArray[Any] = values[1:] - values[:-1]
+    return result
 
 
 def monotone_trend(values: Floats) -> float:

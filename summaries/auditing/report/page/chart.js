@@ -42,6 +42,11 @@ export class View {
     if (range[1] > range[0]) this.zoom(range);
   }
 
+  /** Fit all charts to their holders at once: before printing, an observer would be too late. */
+  fit() {
+    for (const chart of this.charts) chart.fit?.();
+  }
+
   /** Highlight the marks of a finding in all charts. */
   emphasize(finding) {
     if (this.active === finding) return;
@@ -106,12 +111,13 @@ export function baseOptions(view, width, height, marks) {
 /** Put a chart into its holder: resize it, add it to the view, listen to keys, and choose a finding by a click. */
 export function install(view, holder, options, data, marks) {
   const u = new uPlot(options, data, holder);
-  view.charts.add(u);
-  const resize = new ResizeObserver(() => {
+  u.fit = () => {
     const width = Math.floor(holder.clientWidth);
     if (width > 0 && width !== u.width) u.setSize({ width, height: options.height });
-  });
+  };
+  const resize = new ResizeObserver(u.fit);
   resize.observe(holder);
+  view.charts.add(u);
   u.over.addEventListener("click", (event) => {
     const x = u.posToVal(event.offsetX, "x");
     const near = 4 * (u.posToVal(1, "x") - u.posToVal(0, "x"));

@@ -48,14 +48,19 @@ export function runPage(row, run, { nav, baseline = null, kept = null }) {
         el("p", { class: "hint" }, "Drag to zoom, double-click for the whole run; or arrows, + and − on a chart")) : null,
       charts));
   const recolor = () => state.view.redraw();
-  const drawAll = () => state.panels.forEach((panel) => panel.ensure());
+  const drawAll = () => {
+    state.panels.forEach((panel) => panel.ensure());
+    state.view.fit();
+  };
   theme.listeners.add(recolor);
   addEventListener("beforeprint", drawAll);
+  addEventListener("afterprint", drawAll);
   draw();
   if (kept?.range) state.view.zoom(kept.range);
   const close = () => {
     theme.listeners.delete(recolor);
     removeEventListener("beforeprint", drawAll);
+    removeEventListener("afterprint", drawAll);
     state.view.destroy();
   };
   const keep = () => ({ mode: state.mode, range: state.view.range === state.view.full ? null : state.view.range });

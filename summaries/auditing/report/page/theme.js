@@ -34,5 +34,24 @@ export function startTheme() {
     themeChanged();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
+  startPaper();
   themeChanged();
+}
+
+/** Paper is light, and narrower than most windows. Who draws on a canvas listens to `beforeprint` after this. */
+function startPaper() {
+  const root = document.documentElement;
+  let shown;
+  addEventListener("beforeprint", () => {
+    shown = root.dataset.theme;
+    root.dataset.theme = "light";
+    root.classList.add("paper");
+    themeChanged();
+  });
+  addEventListener("afterprint", () => {
+    if (shown) root.dataset.theme = shown;
+    else delete root.dataset.theme;
+    root.classList.remove("paper");
+    themeChanged();
+  });
 }

@@ -129,10 +129,11 @@ def test_every_line_of_the_layout_draws_something_and_every_tag_of_a_layer_is_dr
     }
 
 
-# Of the steps from 1 to 20, those that 3 divides are clipped: (step, share of clipped steps since the last write).
+# Of the steps from 1 to 160, those that 3 divides are clipped: (step, share of clipped steps of the last 100).
 FRACTIONS = {
-    1: [(step, float(step % 3 == 0)) for step in range(1, 21)],
-    7: [(7, 2 / 7), (14, 2 / 7)],
+    1: [(step, (step // 3 - max(step - 100, 0) // 3) / min(step, 100)) for step in range(1, 161)],
+    7: [(step, (step // 3 - max(step - 100, 0) // 3) / min(step, 100)) for step in range(7, 161, 7)],
+    120: [(120, 40 / 120)],  # of all that were not written
 }
 
 
@@ -140,7 +141,7 @@ FRACTIONS = {
 def test_clipped_fraction(writer, every_n_steps, expected):
     w = w0()
     optimizer = with_summaries(clip_gradients_by_norm(GradientDescentOptimizer(0.5), 1.0), writer, every_n_steps)
-    for step in range(1, 21):
+    for step in range(1, 161):
         optimizer.apply_gradients([(NORM5 * (step % 3 == 0), w)])
     found = logged(writer)
     assert found["gradients/clipped_fraction"] == [(step, float(np.float32(share))) for step, share in expected]

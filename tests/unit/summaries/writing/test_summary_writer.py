@@ -152,13 +152,15 @@ with SummaryWriter(sys.argv[1]) as writer:
     assert scalars(*event_files(logdir / "curves_4999")) == [(0, "curves", 4999.0), (1, "curves", 4999.0)]
 
 
-def test_a_large_histogram_is_counted_in_the_background_and_in_its_place(logdir):
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(fast, logdir, monkeypatch):
+    monkeypatch.setattr(kinds, "is_fast", lambda _: fast)  # else it is counted in the background
     values = np.random.default_rng(0).normal(size=100_000).astype(np.float32)
     with SummaryWriter(logdir, flush_secs=float("inf")) as writer:
         for step in range(5):
             writer.add_scalar("before", step, step)
             writer.add_histogram("h", values, step)
-            values += 1  # the writer has a copy
+            values += 1
             writer.add_scalar("after", step, step)
     seen = [(event.step, value.tag) for event in events(logdir) for value in event.summary.value]
     assert seen == [(step, tag) for step in range(5) for tag in ("before", "h", "after")]
@@ -166,12 +168,16 @@ def test_a_large_histogram_is_counted_in_the_background_and_in_its_place(logdir)
     np.testing.assert_allclose(np.diff(minima), 1, atol=1e-4)
 
 
-def test_values_that_are_not_finite_are_warned_of_once_a_tag(logdir):
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("size", [2, 100_000])
+def test_values_that_are_not_finite_are_warned_of_once_a_tag(size, fast, logdir, monkeypatch):
+    monkeypatch.setattr(kinds, "is_fast", lambda _: fast)
+    values = np.append(np.ones(size - 1), np.nan)
     text = "tag 'h' got values that are not finite at step 0: written as counts in the outermost bins, NaN in none"
     with SummaryWriter(logdir) as writer:
         with pytest.warns(NonFiniteWarning, match=f"^{text}; warned once per tag$"):
-            writer.add_histogram("h", [1.0, np.nan], 0)
-        writer.add_histogram("h", [1.0, np.nan], 1)
+            writer.add_histogram("h", values, 0)
+        writer.add_histogram("h", values, 1)
 
 
 def test_sixteen_threads_with_every_kind(logdir):

@@ -74,7 +74,7 @@ def test_the_audit_finds_it(tmp_path):
 
 def signals(*tags, name="run"):
     columns = {tag: labelled_runs.columns(np.ones(2 + i)) for i, tag in enumerate(tags)}
-    return Signals(name, labelled_runs.as_run(np.random.default_rng(0), columns), TagTable())
+    return Signals(name, labelled_runs.as_run(np.random.default_rng(0), columns), TagTable(tags=tags))
 
 
 MOVING = {

@@ -1,0 +1,81 @@
+"""Records a formula: run once on objects that note each operation, it becomes a list of them.
+
+`fusion` turns the list into NumPy operations on blocks, and `codegen` into operations on vector registers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from optim.rules import Rule
+
+__all__ = ["Operation", "Trace", "Traced", "trace", "where"]
+
+
+class Operation(NamedTuple):
+    """One operation of a formula: a ufunc, or `where`."""
+
+    function: Callable[..., Any]
+    inputs: tuple[Any, ...]  # Traced, or numbers
+    result: Traced
+
+
+class Traced(NDArrayOperatorsMixin):
+    """Stands for an array or a number, and records the operations on it.
+
+    Attributes:
+        varies: whether it differs from element to element.
+    """
+
+    def __init__(self, operations: list[Operation], *, varies: bool) -> None:
+        self._operations = operations
+        self.varies = varies
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
+        return self._note(ufunc, inputs)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Traced:
+        if function is not np.where:
+            raise TypeError(f"a formula may use np.where and elementwise operations, got {function.__name__}")
+        return self._note(where, inputs)
+
+    def _note(self, function: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
+        result = Traced(self._operations, varies=any(isinstance(x, Traced) and x.varies for x in inputs))
+        self._operations.append(Operation(function, inputs, result))
+        return result
+
+
+class Trace(NamedTuple):
+    """A formula as operations.
+
+    Attributes:
+        inputs: the formula's arguments.
+        operations: in the order in which it makes them.
+        results: the new variable and the new slots.
+    """
+
+    inputs: list[Traced]
+    operations: list[Operation]
+    results: Sequence[Traced]
+
+
+def trace(rule: Rule) -> Trace:
+    """Record the rule's formula."""
+    operations: list[Operation] = []
+    arrays = 2 + len(rule.slots)
+    inputs = [Traced(operations, varies=i < arrays) for i in range(len(rule.parameters))]
+    return Trace(inputs, operations, rule.formula(*inputs))
+
+
+def where(condition: NDArray[Any], chosen: Any, other: Any, out: NDArray[Any]) -> None:
+    """np.where, into `out`."""
+    np.copyto(out, other)
+    np.copyto(out, chosen, where=condition)

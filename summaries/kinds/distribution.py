@@ -1,0 +1,198 @@
+"""How an array's elements are distributed: bins, counts and moments. Pure (no I/O)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from summaries.kinds.counting import count
+from summaries.kinds.tensorflow_bins import OUTERMOST, tensorflow_edges
+from summaries.values import as_array, as_count
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Distribution", "all_finite", "check_bins", "distribution"]
+
+_RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")  # numpy.histogram's names
+_MOST_BINS = 1 << 20  # the most that a caller may ask for by number
+_MAX_BINS = 4096  # 'auto' and similar rules may ask for billions when values lie far apart
+_BLOCK = 1 << 12  # elements: that many float32 squares are summed in float32, and the sums in float64
+
+
+class Distribution(NamedTuple):
+    """What a histogram says.
+
+    Attributes:
+        limits: the upper limit of each bin, ascending.
+        counts: how many values are in each bin.
+        moments: the smallest value, the largest, how many, their sum, the sum of their squares.
+        all_finite: whether every element was; NaN is not counted.
+    """
+
+    limits: NDArray[np.float64]
+    counts: NDArray[Any]
+    moments: tuple[float, ...]
+    all_finite: bool
+
+
+_NOTHING = Distribution(np.zeros(1), np.zeros(1), (0.0,) * 5, all_finite=False)
+
+
+def distribution(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int | None = None) -> Distribution:
+    """The distribution of an array.
+
+    Args:
+        array: any shape, any dtype of real numbers.
+        bins: as in `histogram`.
+        max_bins: as in `histogram`.
+
+    Raises:
+        TypeError: `max_bins` is not an integer, or the edges are not numbers.
+        ValueError: the bins are invalid, or the array is empty.
+    """
+    check_bins(bins, max_bins)
+    if not array.size:
+        raise ValueError("values must have at least one element, got an empty array")
+    found = _by_tensorflow(array) if isinstance(bins, str) and bins == "tensorflow" else _by_numpy(array, bins)
+    if not found.moments[2]:  # nothing but NaN
+        return _NOTHING
+    edges, counts = found.limits, found.counts
+    if max_bins is not None:
+        edges, counts = _join(edges, counts, max_bins)
+    limits, counts = _trim(edges, counts)
+    return found._replace(limits=limits, counts=counts)
+
+
+def check_bins(bins: Any, max_bins: int | None) -> None:
+    """Refuse invalid bins, before any work is deferred.
+
+    Raises:
+        TypeError: `max_bins` is not an integer, or the edges are not numbers.
+        ValueError: the name is unknown, a number is out of range, or the edges are not finite and ascending.
+    """
+    if max_bins is not None:
+        as_count(max_bins, "max_bins")
+    if isinstance(bins, str):
+        if bins != "tensorflow" and bins not in _RULES:
+            raise ValueError(f"bins must be one of {['tensorflow', *_RULES]}, a number or edges, got {bins!r}")
+    elif isinstance(bins, (int, np.integer)):
+        as_count(bins, "bins", most=_MOST_BINS)
+    elif np.ndim(bins) != 1:
+        raise ValueError(f"bins must be a name, a number or a list of edges, got {bins!r}")
+    else:
+        edges = as_array(bins, "bins")
+        if len(edges) < 2 or not np.isfinite(edges).all() or np.any(edges[1:] < edges[:-1]):  # noqa: PLR2004 - one bin
+            raise ValueError(f"bins must be at least two edges, finite and ascending, got {list(bins)}")
+
+
+def all_finite(array: NDArray[Any]) -> bool:
+    """Whether the array holds neither NaN nor infinity. A sum of squares nearly always decides it in one pass."""
+    flat = array.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(flat).all())
+
+
+def _by_tensorflow(array: NDArray[Any]) -> Distribution:
+    """All bins that TensorFlow has, and one more at either end if a value is beyond; here with their edges."""
+    tally = count(array)
+    edges, counts = tensorflow_edges(), tally.counts
+    below = [tally.lowest] if tally.lowest < edges[0] else []
+    above = [tally.highest] if tally.highest > edges[-1] else []
+    if not above:
+        counts[-2] += counts[-1]  # the last bin includes its upper edge
+    limits = np.concatenate((below, edges, above)) if below or above else edges
+    moments = tally.lowest, tally.highest, tally.number, tally.total, tally.squares
+    return Distribution(limits, counts[1 - len(below) :][: len(limits) - 1], moments, tally.all_finite)
+
+
+def _by_numpy(array: NDArray[Any], bins: Any) -> Distribution:
+    """What NumPy counts; here with the bins' edges."""
+    values, finite = _finite(array.reshape(-1))
+    if not values.size:
+        return _NOTHING
+    lowest, highest = float(values.min()), float(values.max())
+    edges = _edges(values, bins, lowest, highest)
+    total = float(np.sum(values, dtype=np.float64))
+    moments = lowest, highest, values.size, total, _sum_of_squares(values)
+    return Distribution(edges, np.histogram(values, edges)[0], moments, finite)
+
+
+def _sum_of_squares(values: NDArray[Any]) -> float:
+    """In blocks: a float32 sum of millions of squares is wrong from the sixth digit on."""
+    with np.errstate(over="ignore"):
+        blocks = (values[start : start + _BLOCK] for start in range(0, values.size, _BLOCK))
+        squares = sum(float(np.dot(block, block)) for block in blocks)
+        if math.isinf(squares):  # beyond float32, perhaps
+            wide = values.astype(np.float64)
+            squares = float(np.dot(wide, wide))
+    return squares
+
+
+def _finite(values: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """The values without NaN, infinities moved to the outermost finite values; in a dtype suited to summing.
+
+    And whether they all were finite.
+    """
+    if values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float64)
+    if all_finite(values):
+        return values, True
+    wide = values.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    bounds = (finite.min(), finite.max()) if finite.size else (-OUTERMOST, OUTERMOST)
+    return np.clip(wide[~np.isnan(wide)], *bounds), False
+
+
+def _edges(values: NDArray[Any], bins: Any, lowest: float, highest: float) -> NDArray[np.float64]:
+    """The edges of bins that cover every value."""
+    if isinstance(bins, str):
+        bins = _number_of_bins(values, bins, lowest, highest)
+    if isinstance(bins, (int, np.integer)):
+        return _even_edges(lowest, highest, int(bins))
+    edges = np.asarray(bins, np.float64)
+    below = [lowest] if lowest < edges[0] else []
+    above = [highest] if highest > edges[-1] else []
+    return np.concatenate((below, edges, above))
+
+
+def _even_edges(lowest: float, highest: float, count: int) -> NDArray[np.float64]:
+    if lowest == highest:
+        margin = max(0.5, abs(lowest) * 1e-6)  # NumPy's half, unless it would vanish next to the value
+        lowest, highest = lowest - margin, highest + margin
+    edges = np.linspace(lowest / 2, highest / 2, count + 1) * 2  # halved: the range itself may be beyond float64
+    edges[0], edges[-1] = lowest, highest
+    return np.unique(edges)  # neighbours that float64 cannot tell apart are one
+
+
+def _number_of_bins(values: NDArray[Any], rule: str, lowest: float, highest: float) -> int:
+    """The number of bins that numpy.histogram's rule asks for, capped: a few far outliers make it ask for billions."""
+    # Scaled by a power of two, which changes no ratio, so that differences and squares stay within float64.
+    _, exponent = math.frexp(max(abs(lowest), abs(highest)))
+    values = np.ldexp(values.astype(np.float64), -exponent)
+    spread = math.ldexp(highest, -exponent) - math.ldexp(lowest, -exponent)
+    low, high = np.percentile(values, [25, 75])
+    reach = 100 * (high - low) or max(abs(low), 1.0)
+    middle = np.clip(values, low - reach, high + reach)
+    if middle.min() == middle.max():
+        return 1
+    try:
+        edges = np.histogram_bin_edges(middle, rule)
+    except ValueError:  # more bins than there are float64 numbers in the range
+        return _MAX_BINS
+    return int(min(np.ceil(spread / (edges[1] - edges[0]) - 1e-9), _MAX_BINS)) or 1
+
+
+def _join(edges: NDArray[Any], counts: NDArray[Any], max_bins: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    factor = math.ceil(len(counts) / max_bins)
+    joined = np.add.reduceat(counts, np.arange(0, len(counts), factor))
+    return np.concatenate((edges[:-1:factor], edges[-1:])), joined
+
+
+def _trim(edges: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Upper limits and counts without the empty bins at both ends; one on the left remains, to give the first edge."""
+    occupied = np.flatnonzero(counts)
+    first, last = int(occupied[0]), int(occupied[-1])
+    return edges[first : last + 2], np.concatenate(([0], counts[first : last + 1]))

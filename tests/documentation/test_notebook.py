@@ -1,0 +1,56 @@
+"""The notebook of the tutorials shows what its cells show when they are run, here and in Jupyter."""
+
+import time
+
+import pytest
+from documented_notebook import cells_of, outputs_of, stored_outputs, write_outputs
+from documented_pages import DOCS
+
+NOTEBOOK = DOCS / "tutorials/notebook.ipynb"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+
+
+def test_the_outputs_are_those_of_the_cells():
+    pytest.importorskip("pandas", reason="the extra `export` is not installed")
+    cells = cells_of(NOTEBOOK)
+    assert outputs_of(cells) == stored_outputs(cells)
+
+
+def test_jupyter_shows_the_same():
+    nbclient = pytest.importorskip("nbclient", reason="Jupyter is not installed: make notebook")
+    pytest.importorskip("pandas", reason="the extra `export` is not installed")
+    import nbformat
+
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    stored = [
+        [output.get("data", {}).get("text/plain", output.get("text")) for output in cell.get("outputs", [])]
+        for cell in notebook.cells
+    ]
+    nbclient.NotebookClient(notebook, timeout=60).execute()
+    run = [
+        [output.get("data", {}).get("text/plain", output.get("text")) for output in cell.get("outputs", [])]
+        for cell in notebook.cells
+    ]
+    assert run == stored
+
+
+def test_what_is_written_is_what_is_shown(tmp_path):
+    path = tmp_path / "x.ipynb"
+    path.write_text(
+        '{"cells": [{"cell_type": "markdown", "source": ["# x"]}, {"cell_type": "code", "outputs": [], "source":'
+        ' ["x = 1\\n", "print(2)\\n", "x + 2"]}, {"cell_type": "code", "outputs": [], "source": ["x = 4"]}]}'
+    )
+    write_outputs(path)
+    assert stored_outputs(cells_of(path)) == [
+        [
+            {"name": "stdout", "output_type": "stream", "text": ["2\n"]},
+            {"data": {"text/plain": ["3"]}, "metadata": {}, "output_type": "execute_result"},
+        ],
+        [],
+    ]

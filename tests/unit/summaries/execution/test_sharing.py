@@ -1,0 +1,102 @@
+"""Sharing with one other thread: who takes what, errors, and what may happen meanwhile."""
+
+import os
+import threading
+
+import pytest
+
+from summaries.execution import sharing
+from summaries.execution.sharing import share
+
+
+@pytest.fixture(autouse=True)
+def two_processors(monkeypatch):
+    monkeypatch.setattr(sharing, "_processors", lambda: 2)
+
+
+def meet(who=(0, 9)):
+    """Work that notes its thread; the first piece and the last wait for each other."""
+    threads, barrier = {}, threading.Barrier(2)
+
+    def work(piece):
+        threads[piece] = threading.current_thread()
+        if piece in who:
+            barrier.wait(60)
+        return -piece
+
+    return work, threads
+
+
+def test_both_threads_take_pieces_from_either_end():
+    work, threads = meet()
+    assert sorted(share(work, range(10))) == list(range(-9, 1))
+    assert threads[0] is threading.current_thread()
+    assert threads[9].name == "gradledger-helper"
+    assert share(work, []) == []
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_one_thread_is_enough_for_one_piece_or_processor(processors, monkeypatch):
+    monkeypatch.setattr(sharing, "_processors", lambda: processors)
+    work, threads = meet(())
+    assert share(work, range(3 - processors)) == [-piece for piece in range(3 - processors)]
+    assert set(threads.values()) == {threading.current_thread()}
+
+
+@pytest.mark.parametrize("culprit", [0, 9])
+def test_an_error_of_either_thread_is_raised(culprit):
+    meeting, _ = meet()
+
+    def work(piece):
+        meeting(piece)
+        if piece == culprit:
+            raise ValueError("not this one")
+        return piece
+
+    with pytest.raises(ValueError, match=r"^not this one$"):
+        share(work, range(10))
+    assert sorted(share(meet()[0], range(10))) == list(range(-9, 1))  # the other thread is still there
+
+
+def test_a_thread_that_is_busy_is_not_waited_for():
+    go_on, begun = threading.Event(), threading.Event()
+    meeting, _ = meet()
+
+    def slow(piece):
+        meeting(piece)
+        begun.set()
+        go_on.wait(60)
+
+    first = threading.Thread(target=share, args=(slow, range(10)))
+    first.start()
+    begun.wait(60)
+    work, threads = meet(())
+    assert len(share(work, range(10))) == 10
+    assert set(threads.values()) == {threading.current_thread()}
+    go_on.set()
+    first.join(60)
+    assert not first.is_alive()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_has_a_thread_of_its_own():
+    share(meet()[0], range(10))
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            status = len(share(meet()[0], range(10))) != 10
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_where_no_thread_can_be_started_one_does_all(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(sharing, "_threads", [])
+    monkeypatch.setattr(sharing, "_jobs", sharing.SimpleQueue())
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert sorted(share(abs, range(10))) == list(range(10))
