@@ -11,7 +11,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	repairing.py verifying.py) tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
 TOOLS := bench cluster conformance docs frameworks notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
-PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
+PARALLEL := --numprocesses 2 --dist loadfile
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 
 # Every environment gets the releases that are named there, whatever has come out since.

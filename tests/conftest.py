@@ -22,18 +22,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "only_on_disks(reason): with --place, skip this test, because of this reason")
 
 
-# What takes a processor longest comes first (with xdist's --no-loadscope-reorder): whoever got it last would keep the
-# other process waiting.
-LONG = """
-    test_sequential_digits test_labelled_runs test_hostile test_ranges test_feeding test_scan test_threads test_copying
-    test_rewritten_files test_event_file_writer_processes test_ranks test_event_file_writer_signals test_audit
-    test_growing test_records test_optim_kernels test_program test_completion test_program_documented test_rewriting
-""".split()  # noqa: SIM905 - a list that is easy to add to
-
-
 def pytest_collection_modifyitems(config, items):
-    """What takes long comes first. With `--place`, skip what is only true of disks."""
-    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+    """With `--place`, skip what is only true of disks."""
     if not config.getoption("--place"):
         return
     for item in items:
