@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from summaries.kinds.tensorflow_bins import BINS, places
-from summaries.native.calls import INTEGER, Array, Call, address
+from summaries.native.calls import Array, Call, address
 from summaries.native.library import Library
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _ROWS = 4  # of counters: equal values follow each other, and each increment wou
 
 def _types(dtype: str) -> tuple[Any, ...]:
     """The types of the arguments for floats of a dtype: see `compiled.tally`."""
-    return Array(dtype), Array(np.int64), INTEGER, Array(np.int64), Array(np.uint32, 2), Array(dtype), Array(np.float64)
+    return Array(dtype), Array(np.int64), Array(np.int64), Array(np.uint32, 2), Array(dtype), Array(np.float64)
 
 
 COUNTER = Library(
@@ -67,10 +67,10 @@ _threads = local()
 def _prepared(dtype: np.dtype[Any]) -> _Prepared:
     found: _Prepared | None = getattr(_threads, dtype.char, None)
     if found is None:
-        steps, shift = places(dtype)
+        steps = places(dtype).steps
         rows, extremes, sums = np.empty((_ROWS, BINS), np.uint32), np.empty(3, dtype), np.empty(2)
         values, counts = np.empty(0, dtype), np.empty(BINS, np.int64)
         function = COUNTER.functions()[f"tally_{dtype.name}"]
-        found = _Prepared(Call(function, (values, counts, shift, steps, rows, extremes, sums)), extremes, sums)
+        found = _Prepared(Call(function, (values, counts, steps, rows, extremes, sums)), extremes, sums)
         setattr(_threads, dtype.char, found)
     return found
