@@ -35,6 +35,9 @@ def counter(request):
             patch.setattr(counting, "_LARGE", math.inf)
         else:
             COUNTER.functions()
+        patch.setattr(counting, "_SHARED", 1 << 16)
+        patch.setattr(counting, "_SHARED_PIECE", 1 << 14)
+        patch.setattr(counting, "_COUNTED_AGAIN", 1 << 13)
         yield
 
 
