@@ -10,9 +10,9 @@ from summaries.wire.compiled.state import SCANNER
 
 __all__ = ["use_fast"]
 
-# A MB takes 1 ms with compiled code, and 20 ms or more without. Loading the code takes 40 ms, compiling it 2 s.
-_LOAD_BYTES = 3 << 20
-_COMPILE_BYTES = 160 << 20
+# A MB takes 1 ms with compiled code, and 7 ms or more without. Loading the code takes 40 ms, compiling it 3 s.
+_LOAD_BYTES = 6 << 20
+_COMPILE_BYTES = 480 << 20
 _HINT_BYTES = 64 << 20
 _logger = logging.getLogger("summaries")
 
