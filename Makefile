@@ -42,10 +42,11 @@ alone: $(VENV)/.ready
 conformance: $(CONFORMANCE)/.ready
 	$(CONFORMANCE)/bin/python -m pytest tests/conformance -W ignore --numprocesses 2 --page docs/compatibility.md
 
-# The readers' tests, and those of stores, against servers of stores; in an environment of its own.
+# The readers' tests, and those of stores, against servers of stores; in an environment of its own, which has Polars for
+# a block of the documentation.
 stores: $(STORES)/.ready
 	$(STORES)/bin/python -m pytest --place s3 $(READERS)
-	$(STORES)/bin/python -m pytest tests/stores
+	$(STORES)/bin/python -m pytest tests/stores tests/documentation/test_pages.py
 
 # The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
 cluster: $(STORES)/.ready
@@ -89,14 +90,14 @@ frameworks: .venv-frameworks/.ready
 	.venv-frameworks/bin/python -m pip install --quiet --group frameworks --editable '.[fast]'
 	touch $@
 
-# Runs, series and reports in JupyterLab, in Chromium; in an environment of its own.
+# Runs, series and reports in JupyterLab, in Chromium, and the tutorial's notebook; in an environment of its own.
 notebook: .venv-notebook/.ready
-	.venv-notebook/bin/python -m pytest tests/browser/test_notebook.py
+	.venv-notebook/bin/python -m pytest tests/browser/test_notebook.py tests/documentation/test_notebook.py
 
 .venv-notebook/.ready: pyproject.toml constraints.txt
 	test -x .venv-notebook/bin/python || $(PYTHON) -m venv .venv-notebook
 	.venv-notebook/bin/python -m pip install --quiet --upgrade pip
-	.venv-notebook/bin/python -m pip install --quiet --group notebook --editable '.[images]'
+	.venv-notebook/bin/python -m pip install --quiet --group notebook --editable '.[export,images]'
 	touch $@
 
 # Wheel and source distribution are built into dist/ and checked; every command is run in environments of the oldest
