@@ -32,7 +32,7 @@ test: lint layers $(VENV)/.ready
 		$(filter-out %/test_growing.py %/test_copying.py,$(READERS)) tests/properties/test_hostile.py \
 		--deselect tests/properties/test_hostile.py::test_fast_equals_plain \
 		--deselect tests/properties/test_hostile.py::test_what_is_kept_of_restarts_is_no_longer_than_the_points
-	$(MAKE) --jobs 2 --output-sync=target alone types docs
+	$(MAKE) --jobs 2 --output-sync=target alone types
 
 alone: $(VENV)/.ready
 	$(BIN)/python -m pytest $(ALONE) $(addprefix --ignore=,$(PLUGIN))
