@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from summaries.reading.columns import sorted_rows
 from summaries.reading.rows import FEW_ROWS, Rows, room_for
 from summaries.wire.batches import Batch, BatchParser, whole_records
-from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
+from summaries.wire.compiled import state
 from summaries.wire.layout import CAPACITY, PLACE_CAPACITY
 from summaries.wire.records import HEADER_BYTES, Record
 
@@ -42,8 +42,8 @@ class ScannedRows(Rows):
         super().__init__()
         self._space = workspace
         self._scanner = compiled.Scanner()
-        self._spread = scan.spread
-        self._found = scan.Found(workspace.rows, workspace.places)
+        self._spread = compiled.spread
+        self._found = state.Found(workspace.rows, workspace.places)
         self._cursor = self._scanner.cursor
         self._tags = 0
         self._unusual = range(0)  # the offsets of the records that were last handed over, without a gap
@@ -94,19 +94,19 @@ class ScannedRows(Rows):
         while True:
             self._settle_lists()
             status = self._scanner.scan(window.buffer, window.have, window.base, file, self._found)
-            if status == scan.FULL:
+            if status == state.FULL:
                 stuck = not cursor[1:3].any()  # one event has more values than fit
                 self.flush()
-                status = scan.UNUSUAL if stuck else status
-            if status == scan.UNUSUAL:
+                status = state.UNUSUAL if stuck else status
+            if status == state.UNUSUAL:
                 self._hand_over(window, take)
-            elif status == scan.MORE:
+            elif status == state.MORE:
                 more = window.refill(int(cursor[0]))
                 cursor[0] = 0
                 if not window.have:  # the file or the part ends with a whole record
                     return window.base, int(cursor[4])
-                status = scan.MORE if more else scan.ODD
-            if status == scan.ODD:
+                status = state.MORE if more else state.ODD
+            if status == state.ODD:
                 offset, ended = self._read_plainly(window, window.base + int(cursor[0]), take)
                 if ended:
                     return offset, int(cursor[4])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from benchmarks.bench_writer import WRITERS, of_each, writer_of
 from benchmarks.peers import Measured, compare
 from benchmarks.places import in_memory
+from summaries import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,6 +61,8 @@ def prepared(directory: str, module: str, job: _Job) -> Callable[[], object]:
     values = np.random.default_rng(0).normal(size=job.elements).astype(job.dtype)
     values[job.elements // 2] = np.nan if job.has_nan else 0
     if module == "summaries":
+        if find_spec("numba") is not None:
+            warm_up()
         warm = np.ones(_MILLION, job.dtype)
         writer = writer_of(directory, module)
         for step in range(_WARM // _MILLION):
