@@ -14,7 +14,7 @@ from summaries.wire.batches import Batch, BatchParser, whole_records
 from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
 from summaries.wire.layout import CAPACITY, PLACE_CAPACITY
-from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
+from summaries.wire.records import HEADER_BYTES, Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,12 +137,11 @@ class ScannedRows(Rows):
         if start != self._unusual.stop:
             self._unusual = range(start, start)
         more = len(self._unusual) if len(self._unusual) >= _MANY_BYTES else 0 if self._tags else _FIRST_BYTES
-        offsets, data = window.records(pos, more)
-        take(Batch(number, [start + offset for offset in offsets], data))
-        stop = pos + offsets[-1] + HEADER_BYTES + len(data[-1]) + FOOTER_BYTES
-        self._unusual = range(self._unusual.start, window.base + stop)
-        self._cursor[0] = stop
-        self._cursor[4] = number + len(data)
+        batch = window.records(pos, more, number)
+        take(batch)
+        self._unusual = range(self._unusual.start, batch.stop)
+        self._cursor[0] = batch.stop - window.base
+        self._cursor[4] = number + len(batch)
 
     def _read_plainly(self, window: Window, offset: int, take: Take) -> tuple[int, bool]:
         """Read in pure Python until no fault has occurred for a while.
@@ -199,15 +198,14 @@ class Window:
         self.have = rest + got
         return got > 0
 
-    def records(self, pos: int, size: int) -> tuple[list[int], list[bytes]]:
-        """The record at `pos`, which is whole, and whole ones after it in the next `size` bytes: offsets from `pos`."""
-        view = self.buffer.data
-        offsets, data = whole_records(bytes(view[pos : min(pos + size, self.have)]))
-        if offsets:
-            return offsets, data
-        start = pos + HEADER_BYTES
-        stop = start + int.from_bytes(view[pos : pos + 8], "little")
-        return [0], [bytes(view[start:stop])]
+    def records(self, pos: int, size: int, number: int) -> Batch:
+        """The record at `pos`, which is whole, and whole ones after it in the next `size` bytes."""
+        view, start = self.buffer.data, self.base + pos
+        batch = whole_records(bytes(view[pos : min(pos + size, self.have)]), start, number)
+        if len(batch):
+            return batch
+        length = int.from_bytes(view[pos : pos + 8], "little")
+        return Batch.of(number, [Record(start, bytes(view[pos + HEADER_BYTES : pos + HEADER_BYTES + length]))])
 
     def start_at(self, offset: int) -> None:
         """Drop everything, and continue reading at `offset`."""
