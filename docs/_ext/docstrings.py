@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["as_rst", "setup"]
 
 _SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Warns|Yields):$")
-_CODE = re.compile(r"(`[^`]*`)")
-_NAME = re.compile(r"`[\w.]+(\(\))?`")
+_CODE = re.compile(r"(``.*?``|`[^`]*`)")
+_RST = re.compile(r"``.*``|`[\w.]+(\(\))?`")
 _MARKUP = re.compile(r"\*|(?<=\w)_(?!\w)")
 
 
@@ -83,5 +83,5 @@ def _prose(line: str) -> str:
     """Stars and trailing underscores are not markup in our docstrings, and only names in backticks are looked up."""
     parts = _CODE.split(line)
     parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
-    parts[1::2] = [part if _NAME.fullmatch(part) else f"`{part}`" for part in parts[1::2]]
+    parts[1::2] = [part if _RST.fullmatch(part) else f"`{part}`" for part in parts[1::2]]
     return "".join(parts)

@@ -110,7 +110,11 @@ class Coordinator:
         return _StopOnException(self)
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """Make join() wait for this thread, too."""
+        """Make join() wait for this thread, too.
+
+        Args:
+            thread: a thread, started or not.
+        """
         with self._lock:
             self._threads.add(thread)
 

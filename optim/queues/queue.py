@@ -63,6 +63,10 @@ else:
         def get(self, block: bool = True, timeout: float | None = None) -> Any:
             """Take an item, waiting for one.
 
+            Args:
+                block: whether to wait for an item.
+                timeout: the longest to wait, in seconds; None waits for as long as it takes.
+
             Raises:
                 queue.Empty: there was no item in time.
                 ShutDown: the queue is closed and empty.

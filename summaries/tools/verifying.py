@@ -103,6 +103,9 @@ def verify(
 def verify_file(file: StoredFile) -> Verdict:
     """`verify` for a file that was listed.
 
+    Args:
+        file: its path, size and store, as `verify_logdir` finds them.
+
     Raises:
         OSError: the file cannot be read.
     """

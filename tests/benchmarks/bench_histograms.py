@@ -1,9 +1,10 @@
-"""Histograms: of a million float32, of a small layer, and of a size between; other writers beside ours."""
+"""Histograms of a million elements, of a middle size and of small ones, beside torch and the old figures."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,65 +12,75 @@ from benchmarks import wandb_offline
 from benchmarks.bench_writer import WRITERS, of_each, writer_of
 from benchmarks.peers import Measured, compare
 from benchmarks.places import in_memory
-from benchmarks.scale import sized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import NDArray
+
     from benchmarks.figures import Figure
 
-MILLION, MIDDLE, SMALL = 1_000_000, 1 << 16, 4_000
-COUNT = sized(1_000, 200)
-WARM = 80  # histograms of a million, by which the compiled counter is loaded
+_WARM = 1 << 27  # elements in large arrays, after which the compiled counter is loaded
+_MILLION = 1_000_000
+
+
+class _Job(NamedTuple):
+    """Histograms of so many elements, so many in a row; with flush, or the calls alone."""
+
+    what: str
+    elements: int
+    number: int = 1
+    dtype: str = "float32"
+    flushes: bool = True
+    has_nan: bool = False
+
+
+_JOBS = (  # and what each took before, in milliseconds; in microseconds where there are several
+    (_Job("with flush", _MILLION), 2.0, "10 x torch"),
+    (_Job("the call alone", _MILLION, flushes=False), 0.55, "no slower"),
+    (_Job("with flush, of float64", _MILLION, dtype="float64"), 9.2, ""),
+    (_Job("with flush, one of them NaN", _MILLION, has_nan=True), 20.0, ""),
+    (_Job("with flush", 1 << 16), 0.45, "no slower"),
+    (_Job("with flush, each of 1,000", 4_000, 1_000), 66.0, "no slower"),
+)
 
 
 def figures() -> Iterator[Figure]:
-    """A million with flush and the call alone, 65,536 with flush, and 1,000 times 4,000."""
+    """Yield each as it is measured."""
     with in_memory() as directory:
         everyone = {library: (directory, module) for library, module in WRITERS.items()}
-        yield compare(
-            f"a histogram of {MILLION:,} float32, with flush",
-            "ms",
-            of_each(histogram, everyone, MILLION)
-            | {"wandb": wandb_offline.contender(wandb_offline.histogram, directory, MILLION)},
-            was=2.0,
-            wanted="10 x torch",
-            job="log a histogram of a million values, until it is in the file",
-        )
-        contenders = of_each(histogram, everyone, MILLION, False)
-        yield compare(f"a histogram of {MILLION:,} float32, the call", "ms", contenders, was=0.6, wanted="no slower")
-        contenders = of_each(histogram, everyone, MIDDLE)
-        yield compare(f"a histogram of {MIDDLE:,} float32, with flush", "ms", contenders, was=0.45, wanted="no slower")
-        what = f"{COUNT:,} histograms of {SMALL:,} float32, with flush, each"
-        contenders = of_each(histograms, everyone)
-        yield compare(what, "µs", contenders, per=COUNT, was=70.0, wanted="no slower")
+        for job, was, wanted in _JOBS:
+            contenders = of_each(prepared, everyone, job)
+            what, unit = f"a histogram of {job.elements:,}, {job.what}", "ms" if job.number == 1 else "µs"
+            row = ""
+            if job is _JOBS[0][0]:
+                contenders["wandb"] = wandb_offline.contender(wandb_offline.histogram, directory, job.elements)
+                row = "log a histogram of a million values, until it is in the file"
+            yield compare(what, unit, contenders, per=job.number, seconds=2.0, was=was, wanted=wanted, job=row)
 
 
-def histogram(directory: str, module: str, elements: int, flushes: bool = True) -> Callable[[], object]:
-    """A histogram: with flush, or the call alone."""
-    values = np.random.default_rng(0).normal(size=elements).astype(np.float32)
-    writer = writer_of(directory, module)
-    for step in range(WARM if module == "summaries" else 1):
-        writer.add_histogram("h", np.resize(values, MILLION), step)
-
-    def run() -> Measured:
-        began = time.perf_counter()
-        writer.add_histogram("h", values, 1)
-        called = time.perf_counter() - began
-        writer.flush()
-        return Measured(time.perf_counter() - began if flushes else called)
-
-    return run
+def prepared(directory: str, module: str, job: _Job) -> Callable[[], object]:
+    """What one round does, with any writer."""
+    values = np.random.default_rng(0).normal(size=job.elements).astype(job.dtype)
+    values[job.elements // 2] = np.nan if job.has_nan else 0
+    if module == "summaries":
+        warm = np.ones(_MILLION, job.dtype)
+        writer = writer_of(directory, module)
+        for step in range(_WARM // _MILLION):
+            writer.add_histogram("warm", warm, step)
+        writer.close()
+    return partial(_round, writer_of(directory, module), values, job)
 
 
-def histograms(directory: str, module: str) -> Callable[[], object]:
-    """Many small histograms, and one flush."""
-    values = np.random.default_rng(0).normal(size=SMALL).astype(np.float32)
-    writer = writer_of(directory, module)
+def _round(writer: Any, values: NDArray[Any], job: _Job) -> Measured:
+    began = time.perf_counter()
+    for step in range(job.number):
+        writer.add_histogram("h", values, step)
+    called = time.perf_counter()
+    writer.flush()
+    return Measured((time.perf_counter() if job.flushes else called) - began)
 
-    def run() -> None:
-        for step in range(COUNT):
-            writer.add_histogram("h", values, step)
-        writer.flush()
 
-    return run
+if __name__ == "__main__":
+    for figure in figures():
+        print(*figure.lines(), sep="\n", flush=True)
