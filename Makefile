@@ -159,4 +159,4 @@ $(STORES)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc build dist runs
+	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc build dist runs
