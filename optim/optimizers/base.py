@@ -230,7 +230,7 @@ class Update:
             finally:  # an interrupted step has changed some of the arrays: it counts
                 step.applied = True
                 self.finish(values)
-        return self._report(step, stats)
+        return self._report(step, targets, stats)
 
     def _move(
         self, step: Step, targets: Targets, groups: Iterable[tuple[list[int], tuple[float, ...]]]
@@ -260,19 +260,20 @@ class Update:
                     arrays.append(gradient)
             if dense:
                 measured = targets.plan(dense).run(arrays, numbers, step.clip, report=detailed)
+                if len(dense) == len(gradients):  # as it usually is
+                    return measured
                 if stats is not None:
                     stats[dense] = measured
         return stats
 
-    def _report(self, step: Step, stats: NDArray[Any] | None) -> StepReport:
+    def _report(self, step: Step, targets: Targets, stats: NDArray[Any] | None) -> StepReport:
         if stats is None:
             return step.report()
         if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
             # The update has measured the norm. (In a norm, sparse rows of the same index count separately.)
             step.know_norm(norm_from_squares(stats[:, SQUARES].tolist(), step.arrays))
         names = [variable.name for variable in step.variables]
-        sizes = [variable.value.size for variable in step.variables]
-        return step.report(VariableReports(names, sizes, self.rule.slots, stats))
+        return step.report(VariableReports(names, targets.sizes, self.rule.slots, stats))
 
     def _targets_of(self, variables: Sequence[Variable]) -> Targets:
         """The Targets of a step over these variables, cached from an earlier step; missing slots are created.

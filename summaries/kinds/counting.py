@@ -29,8 +29,9 @@ __all__ = ["Tally", "count", "is_fast"]
 
 _PLAIN_PIECE = 1 << 13  # elements: they stay in cache, and BLAS starts no threads for so few
 _GATHERED_PIECE = 1 << 16  # elements: converted or gathered at once
-_COMPILED_PIECE = 1 << 18  # elements: of which one that is not finite has all counted again
+_COUNTED_AGAIN = 1 << 16  # elements, if one of them is not finite
 _SHARED = 1 << 21  # elements: counting half of them takes several times as long as waking a thread
+_SHARED_PIECE = 1 << 17
 _LARGE = 1 << 17  # elements: only for such arrays is the compiled counter loaded,
 _MANY = 1 << 26  # and is loaded after this many in such arrays: NumPy took about as long to count them
 _large_elements = 0
@@ -88,8 +89,10 @@ def count(array: NDArray[Any]) -> Tally:
         parts = map(work, _gathered(array, dtype))
     elif counter is _plain:
         parts = map(work, _cut(array, _PLAIN_PIECE))
+    elif array.size < _SHARED:
+        parts = map(work, _cut(array, _SHARED))
     else:
-        parts = (map if array.size < _SHARED else share)(work, _cut(array, _COMPILED_PIECE))
+        parts = share(work, _cut(array, _SHARED_PIECE))
     return _finished(reduce(_joined, parts), array.size)
 
 
@@ -142,6 +145,8 @@ def _counted(counter: _Counter, piece: NDArray[Any]) -> _Part:
     counts, total, squares, lowest, highest = counter(piece)
     if math.isfinite(squares):
         return _Part(counts, len(piece), total, squares, lowest, highest, 0, 0)
+    if len(piece) > _COUNTED_AGAIN:
+        return reduce(_joined, map(partial(_counted, counter), _cut(piece, _COUNTED_AGAIN)))
     below, above = (int(np.count_nonzero(piece == bound)) for bound in (-np.inf, np.inf))
     finite = piece[np.isfinite(piece)]
     if not len(finite):

@@ -7,6 +7,7 @@ import sys
 from array import array
 from bisect import bisect_right
 from collections import deque
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Epochs", "LaterPoints", "Points", "sorted_rows"]
 
 _MIN_ROWS = 32
-_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
+_LARGE_PAGES = 8 << 20  # bytes of a map that is worth large pages, which are of 2 MB
 _MAX_MAPS = 30_000  # Linux allows a process 65,530
 
 
@@ -120,7 +121,7 @@ class Points:
             counts: int64[t]: the number of points of each.
             spread: copies the points of a block to the addresses of each tag; None copies them here.
         """
-        if spread is not None and len(block.step) >= _SPREAD_ROWS * len(tags):
+        if spread is not None:
             spread(block, counts, self._room_for(tags, counts))
             return
         first = 0
@@ -151,6 +152,14 @@ class Points:
             self.marks = before + mark
             self.add(block, number_of[tags], counts, spread)
         self.marks = before + later.marks
+
+    def reserve(self, times: float) -> None:
+        """Make room for so many times as many points of each tag as there are.
+
+        What is mapped at once has large pages, which are faster. Memory that is not filled is not taken.
+        """
+        for tag in self._tags:
+            tag.reserve(int(times * tag.epochs.length))
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number.
@@ -228,6 +237,11 @@ class _Columns:
         self._addresses = self._addresses or [column.ctypes.data for column in self._arrays]
         return [address + 8 * start for address in self._addresses]
 
+    def reserve(self, rows: int) -> None:
+        """Make room for so many points in all."""
+        if rows > self._room:
+            self._grow(rows)
+
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
         at = self.epochs.length
         if at == self._room:
@@ -268,9 +282,13 @@ class _Columns:
 
 def _private_map(size: int) -> mmap.mmap:
     """Map zeroed memory. A shared map, Python's default, must not be accessed beyond its original size."""
-    if _RESIZABLE:
-        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return mmap.mmap(-1, size)
+    if not _RESIZABLE:
+        return mmap.mmap(-1, size)
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if size >= _LARGE_PAGES:
+        with suppress(OSError):  # a kernel without them
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    return memory
 
 
 _DTYPES = (np.int64, np.float64, np.float64)

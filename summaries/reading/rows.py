@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.errors import Fault
+from summaries.reading.alike import AlikeScalars
 from summaries.reading.columns import Points, sorted_rows
 from summaries.storage.protocols import chunks
-from summaries.wire.batches import BatchParser
+from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.layout import CAPACITY, PLACE, PLACE_CAPACITY, ROW, Block
 
 if TYPE_CHECKING:
@@ -17,10 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.errors import Fault
     from summaries.reading.columns import LaterPoints, Spread
     from summaries.storage.protocols import ReadableFile
-    from summaries.wire.batches import Batch
 
     Row = tuple[int, float, float, int]
     """Step, wall time, value, tag number: a ROW."""
@@ -64,7 +64,7 @@ def workspace() -> Workspace:
 
 
 class Rows:
-    """The rows and places of a run, read in pure Python: every record goes to the caller.
+    """The rows and places of a run, read in pure Python: the records that `AlikeScalars` leaves go to the caller.
 
     `ScannedRows` does the same with the compiled scanner.
 
@@ -79,6 +79,8 @@ class Rows:
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
+        self._blocks: list[NDArray[np.void]] = []  # ROW[n], older than `rows`
+        self._alike = AlikeScalars()
         self.places: list[Place] = []
         self.points = Points()
         self.settled_places: list[NDArray[np.void]] = []
@@ -107,34 +109,65 @@ class Rows:
         for chunk in chunks(opened, start):
             end += len(chunk)
             for item in parser.feed(chunk):
-                take(item)
+                self._take(item, take)
             if parser.stopped is not None:
                 return parser.stopped, parser.number
         for item in parser.close():
-            take(item)
+            self._take(item, take)
         return end if parser.stopped is None else parser.stopped, parser.number
+
+    def _take(self, item: Batch | Fault, take: Take) -> None:
+        """Take the scalars of a batch that equal earlier ones in all but their numbers; pass on what else there is."""
+        if isinstance(item, Fault):
+            take(item)
+            return
+        for part in self._alike.split(item):
+            if isinstance(part, Batch):
+                take(part)
+            else:
+                self._extend(part)
+
+    def _extend(self, rows: NDArray[np.void]) -> None:
+        """Append rows, which may be many."""
+        wanted = rows["tag"] >= 0
+        rows = rows if wanted.all() else rows[wanted]
+        if len(rows) <= FEW_ROWS:
+            self.rows += rows.tolist()
+        else:
+            self._settle_rows()
+            self._blocks.append(rows)
+        self.flush_if_full()
+
+    def _settle_rows(self) -> None:
+        if self.rows:
+            self._blocks.append(np.array(self.rows, ROW))
+            self.rows.clear()
 
     def add_tag(self, name: str) -> None:
         """Register the name of the next tag number."""
+        self._alike.add_tag(name)
 
     def set_class(self, tag: int, tag_class: int) -> None:
         """Set a tag's class, which its first metadata determines: one of `layout.CLASS_…`."""
+        self._alike.set_class(tag, tag_class)
 
     def flush_if_full(self) -> None:
         """Flush if there is enough to make sorting worthwhile."""
-        if len(self.rows) >= CAPACITY or len(self.places) >= PLACE_CAPACITY:
+        if len(self.rows) + sum(map(len, self._blocks)) >= CAPACITY or len(self.places) >= PLACE_CAPACITY:
             self.flush()
 
     def flush(self) -> None:
         """Move rows into `points`, and places into `settled_places`."""
-        if len(self.rows) <= FEW_ROWS:
+        if len(self.rows) <= FEW_ROWS and not self._blocks:
             for step, wall_time, value, tag in self.rows:
                 self.points.append(tag, step, wall_time, value)
         else:
-            self.points.add(*sorted_rows(np.array(self.rows, ROW)))
+            self._settle_rows()
+            self.points.add(*sorted_rows(np.concatenate(self._blocks)))
         if self.places:
             self._settle_places(np.array(self.places, PLACE))
         self.rows.clear()
+        self._blocks.clear()
         self.places.clear()
 
     def mark(self) -> int:

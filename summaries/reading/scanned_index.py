@@ -90,7 +90,7 @@ class ScannedIndexer(Indexer):
     def _index_one(self, window: Window, pos: int, number: int) -> list[Fault]:
         """Index the whole record at `pos` with protobuf."""
         self._indexing.clear()
-        _, (data, *_) = window.records(pos, 0)
+        (data,) = window.records(pos, 0, number).data
         return self._indexing.add(data, pos, window.base + pos, number)
 
     def _add(self, window: Window, pos: int, number: int) -> bool:

@@ -14,7 +14,7 @@ from summaries.wire.batches import Batch, BatchParser, whole_records
 from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
 from summaries.wire.layout import CAPACITY, PLACE_CAPACITY
-from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
+from summaries.wire.records import HEADER_BYTES, Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ScannedRows", "Window"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
+_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
 _FIRST_BYTES = 1 << 8  # of a run: most tags are new there, and starting the scanner takes as long as a few records
 _MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
 
@@ -82,7 +83,8 @@ class ScannedRows(Rows):
             self.points.add(*sorted_rows(rows))
         else:
             out = room_for(len(rows)) if self.points.keeps_blocks else self._space.sorted
-            self.points.add(*compiled.sorted_rows(rows, self._tags, out), self._spread)
+            spread = self._spread if len(rows) >= _SPREAD_ROWS * self._tags else None
+            self.points.add(*compiled.sorted_rows(rows, self._tags, out), spread)
 
     def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor
@@ -135,12 +137,11 @@ class ScannedRows(Rows):
         if start != self._unusual.stop:
             self._unusual = range(start, start)
         more = len(self._unusual) if len(self._unusual) >= _MANY_BYTES else 0 if self._tags else _FIRST_BYTES
-        offsets, data = window.records(pos, more)
-        take(Batch(number, [start + offset for offset in offsets], data))
-        stop = pos + offsets[-1] + HEADER_BYTES + len(data[-1]) + FOOTER_BYTES
-        self._unusual = range(self._unusual.start, window.base + stop)
-        self._cursor[0] = stop
-        self._cursor[4] = number + len(data)
+        batch = window.records(pos, more, number)
+        take(batch)
+        self._unusual = range(self._unusual.start, batch.stop)
+        self._cursor[0] = batch.stop - window.base
+        self._cursor[4] = number + len(batch)
 
     def _read_plainly(self, window: Window, offset: int, take: Take) -> tuple[int, bool]:
         """Read in pure Python until no fault has occurred for a while.
@@ -197,15 +198,14 @@ class Window:
         self.have = rest + got
         return got > 0
 
-    def records(self, pos: int, size: int) -> tuple[list[int], list[bytes]]:
-        """The record at `pos`, which is whole, and whole ones after it in the next `size` bytes: offsets from `pos`."""
-        view = self.buffer.data
-        offsets, data = whole_records(bytes(view[pos : min(pos + size, self.have)]))
-        if offsets:
-            return offsets, data
-        start = pos + HEADER_BYTES
-        stop = start + int.from_bytes(view[pos : pos + 8], "little")
-        return [0], [bytes(view[start:stop])]
+    def records(self, pos: int, size: int, number: int) -> Batch:
+        """The record at `pos`, which is whole, and whole ones after it in the next `size` bytes."""
+        view, start = self.buffer.data, self.base + pos
+        batch = whole_records(bytes(view[pos : min(pos + size, self.have)]), start, number)
+        if len(batch):
+            return batch
+        length = int.from_bytes(view[pos : pos + 8], "little")
+        return Batch.of(number, [Record(start, bytes(view[pos + HEADER_BYTES : pos + HEADER_BYTES + length]))])
 
     def start_at(self, offset: int) -> None:
         """Drop everything, and continue reading at `offset`."""

@@ -8,19 +8,24 @@ chunk. Only the plain parser decides what is a fault.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
+from functools import cached_property
 from struct import Struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.errors import Fault
 from summaries.wire.crc32c import MASK_DELTA, crc32c
+from summaries.wire.crc_columns import checksums
+from summaries.wire.gather import equal, gathered
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, Record, RecordParser, length_crc
 from summaries.wire.resync import short_length_crcs
+from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,53 +34,129 @@ __all__ = ["Batch", "BatchParser", "whole_records"]
 _FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
 _MAX_BATCH_RECORD_BYTES = 1 << 20  # the plain parser waits for larger records without rejoining bytes repeatedly
 _CALM_BYTES = 1 << 16  # after this many bytes without a fault, the plain parser is no longer needed
+_MANY = 64  # so many records of one length are checked together
+_SHORT_BYTES = 256  # if they are not longer
 _LENGTH = Struct("<Q")
 
 
-class Batch(NamedTuple):
+class Batch:
     """Whole, undamaged records, in order.
 
-    Attributes:
+    Args:
         number: the number of records before the first one.
-        offsets: where each record's header starts, in bytes from the start of the stream.
-        data: each record's data.
+        base: the offset of the buffer's first byte, in bytes from the start of the stream.
+        buffer: bytes that the records are in.
+        starts: int64[n]: where each record's data starts in the buffer.
+        sizes: int64[n]: the length of each record's data in bytes.
+        data: each record's data; None cuts it out of the buffer when it is asked for.
+
+    Attributes:
+        number, base, buffer, starts, sizes: the same.
     """
 
-    number: int
-    offsets: list[int]
-    data: list[bytes]
+    def __init__(
+        self,
+        number: int,
+        base: int,
+        buffer: bytes,
+        starts: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        data: list[bytes] | None = None,
+    ) -> None:
+        self.number = number
+        self.base = base
+        self.buffer = buffer
+        self.starts = starts
+        self.sizes = sizes
+        self._data = data
+
+    @classmethod
+    def of(cls, number: int, records: Sequence[Record]) -> Batch:
+        """Create from records that follow each other without a gap, of which there is at least one."""
+        data = [record.data for record in records]
+        sizes = np.array([len(one) for one in data], np.int64)
+        ends = (sizes + _FRAME_BYTES).cumsum()
+        buffer = bytes(HEADER_BYTES) + bytes(_FRAME_BYTES).join(data) + bytes(FOOTER_BYTES)
+        return cls(number, records[0].offset, buffer, ends - FOOTER_BYTES - sizes, sizes, data)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __repr__(self) -> str:
+        return f"<Batch of {counted(len(self), 'record')} from {self.number} on>"
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """Where each record's header starts, in bytes from the start of the stream."""
+        offsets: list[int] = (self.starts + (self.base - HEADER_BYTES)).tolist()
+        return offsets
+
+    @cached_property
+    def data(self) -> list[bytes]:
+        """Each record's data."""
+        return _cut(self.buffer, self.starts, self.sizes) if self._data is None else self._data
+
+    @property
+    def stop(self) -> int:
+        """Where the last record ends, in bytes from the start of the stream."""
+        return self.base + int(self.starts[-1] + self.sizes[-1]) + FOOTER_BYTES
+
+    def part(self, first: int, last: int) -> Batch:
+        """The records from `first` to before `last`."""
+        starts, sizes = self.starts[first:last], self.sizes[first:last]
+        data = None if self._data is None else self._data[first:last]
+        return Batch(self.number + first, self.base, self.buffer, starts, sizes, data)
 
 
-def whole_records(buffer: bytes) -> tuple[list[int], list[bytes]]:
+def whole_records(buffer: bytes, base: int = 0, number: int = 0) -> Batch:
     """Find the whole records at the start of `buffer`, up to the first that needs a closer look.
 
-    Returns:
-        Each record's offset in the buffer, and its data. The rest of the buffer starts after the last of them.
+    Args:
+        buffer: the bytes.
+        base: the offset of the first of them, in bytes from the start of the stream.
+        number: the number of records before them.
 
     >>> from summaries.wire.records import frame
-    >>> whole_records(frame(b"one") + frame(b"two") + b"...")
-    ([0, 19], [b'one', b'two'])
+    >>> whole_records(frame(b"one") + frame(b"two") + b"...").data
+    [b'one', b'two']
     """
-    offsets, pos = _walk(buffer)
-    if not offsets:
-        return [], []
-    starts = np.array(offsets, np.int64)
-    sizes = np.diff(starts, append=pos) - _FRAME_BYTES
+    ends = _walk(buffer)
+    starts = ends[:-1] + HEADER_BYTES
+    sizes = np.diff(ends) - _FRAME_BYTES
+    if not len(starts):
+        return Batch(number, base, buffer, starts, sizes)
     # Overlapping 4-byte numbers, one for each offset.
     numbers = np.ndarray((len(buffer) - 3,), "<u4", buffer, strides=(1,))
-    sound = numbers[starts + 8] == _length_crcs(sizes)
-    first = starts + HEADER_BYTES
-    data = [buffer[a:b] for a, b in zip(first.tolist(), (first + sizes).tolist(), strict=True)]
-    crcs = np.fromiter(map(crc32c, data), np.uint32, len(data))
-    sound &= numbers[first + sizes] == _mask(crcs)
-    if not sound.all():
-        count = int(np.argmin(sound))
-        return offsets[:count], data[:count]
-    return offsets, data
+    sound = numbers[starts - FOOTER_BYTES] == _length_crcs(sizes)
+    crcs, data = _data_crcs(buffer, starts, sizes)
+    sound &= numbers[starts + sizes] == _mask(crcs)
+    batch = Batch(number, base, buffer, starts, sizes, data)
+    return batch if sound.all() else batch.part(0, int(np.argmin(sound)))
 
 
-def _walk(buffer: bytes) -> tuple[list[int], int]:
-    """Where records would start if every length were right; and where the last of them would end."""
+def _data_crcs(
+    buffer: bytes, starts: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.uint32], list[bytes] | None]:
+    """uint32[n]: the checksum of each record's data; and the data, if all of it was cut out for that."""
+    groups = equal(sizes) if len(starts) >= _MANY else ()
+    many = [at for at in groups if len(at) >= _MANY and sizes[at[0]] <= _SHORT_BYTES]
+    if 2 * sum(map(len, many)) < len(starts):
+        data = _cut(buffer, starts, sizes)
+        return np.fromiter(map(crc32c, data), np.uint32, len(data)), data
+    crcs, left = np.empty(len(starts), np.uint32), np.ones(len(starts), np.bool_)
+    for at in many:
+        crcs[at] = checksums(gathered(buffer, starts[at], int(sizes[at[0]])))
+        left[at] = False
+    crcs[left] = [crc32c(one) for one in _cut(buffer, starts[left], sizes[left])]
+    return crcs, None
+
+
+def _cut(buffer: bytes, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[bytes]:
+    return [buffer[start:stop] for start, stop in zip(starts.tolist(), (starts + sizes).tolist(), strict=True)]
+
+
+def _walk(buffer: bytes) -> NDArray[np.int64]:
+    """int64[n + 1]: where records would start if every length were right; and where the last of them would end."""
     offsets: list[int] = []
     pos, end = 0, len(buffer)
     last = end - _FRAME_BYTES
@@ -87,7 +168,8 @@ def _walk(buffer: bytes) -> tuple[list[int], int]:
             break
         append(pos)
         pos = following
-    return offsets, pos
+    append(pos)
+    return np.array(offsets, np.int64)
 
 
 def _length_crcs(lengths: NDArray[np.int64]) -> NDArray[np.uint32]:
@@ -117,10 +199,10 @@ class BatchParser:
     >>> from summaries.wire.records import frame
     >>> parser = BatchParser()
     >>> [*parser.feed(frame(b"one") + frame(b"two") + b"..."), *parser.close()]
-    [Batch(number=0, offsets=[0, 19], data=[b'one', b'two']), Fault(kind=<FaultKind.UNFINISHED_TAIL...
+    [<Batch of 2 records from 0 on>, Fault(kind=<FaultKind.UNFINISHED_TAIL...
     >>> parser = BatchParser(stop=10)
-    >>> list(parser.feed(frame(b"one") + frame(b"two"))), parser.stopped
-    ([Batch(number=0, offsets=[0], data=[b'one'])], 19)
+    >>> [batch.data for batch in parser.feed(frame(b"one") + frame(b"two"))], parser.stopped
+    ([[b'one']], 19)
     """
 
     def __init__(self, offset: int = 0, number: int = 0, stop: int | None = None) -> None:
@@ -129,6 +211,8 @@ class BatchParser:
         self._stop = stop
         self._offset = offset  # of the first byte of `_rest`
         self._rest = b""
+        self._fed: list[bytes] = []  # not yet joined to the rest
+        self._missing = 0  # so many more bytes are needed to continue
         self._plain: RecordParser | None = None
         self._calm_since = 0  # the offset after the last fault
 
@@ -157,12 +241,10 @@ class BatchParser:
                 following = item.offset + item.length
             else:
                 count = bisect_left(item.offsets, stop)
-                if count < len(item.offsets):
-                    following = item.offsets[count]
-                    item = Batch(item.number, item.offsets[:count], item.data[:count])
+                if count < len(item):
+                    item = item.part(0, count)
                     self.number = item.number + count
-                else:
-                    following = item.offsets[-1] + len(item.data[-1]) + _FRAME_BYTES
+                following = item.stop
             if following >= stop:
                 self.stopped = following
             yield item
@@ -172,8 +254,10 @@ class BatchParser:
             self._plain.feed(data)
             yield from self._plainly()
         else:
-            self._rest += data
-        yield from self._quickly()
+            self._fed.append(data)
+            self._missing -= len(data)
+        if self._missing <= 0:
+            yield from self._quickly()
 
     def _close(self) -> Iterator[Batch | Fault]:
         if self._plain is None:
@@ -181,58 +265,68 @@ class BatchParser:
         plain = self._plain
         assert plain is not None
         plain.close()
-        for item in plain.items():
-            yield self._counted(item)
+        yield from self._plainly(math.inf)
 
     def _quickly(self) -> Iterator[Batch | Fault]:
         while self._plain is None:
-            offsets, data = whole_records(self._rest)
-            if data:
-                end = offsets[-1] + _FRAME_BYTES + len(data[-1])
-                base, number = self._offset, self.number
-                self.number += len(data)
-                self._offset += end
-                self._rest = self._rest[end:]
-                yield Batch(number, [base + offset for offset in offsets] if base else offsets, data)
+            self._join()
+            batch = whole_records(self._rest, self._offset, self.number)
+            if len(batch):
+                self.number += len(batch)
+                self._rest = self._rest[batch.stop - self._offset :]
+                self._offset = batch.stop
+                yield batch
             if self._waiting():
                 return
             self._hand_over()
             yield from self._plainly()
 
+    def _join(self) -> None:
+        if self._fed:
+            self._rest = b"".join((self._rest, *self._fed))
+            self._fed.clear()
+
     def _waiting(self) -> bool:
-        """Whether the rest may be the start of a record of moderate size."""
+        """Whether the rest may be the start of a record of moderate size, whose end is then waited for."""
         rest = self._rest
         if len(rest) < HEADER_BYTES:
+            self._missing = HEADER_BYTES - len(rest)
             return True
         (length,) = _LENGTH.unpack_from(rest)
-        return (
-            length <= _MAX_BATCH_RECORD_BYTES
-            and len(rest) < length + _FRAME_BYTES
-            and length_crc(length).to_bytes(4, "little") == rest[8:HEADER_BYTES]
-        )
+        if length > _MAX_BATCH_RECORD_BYTES or length_crc(length).to_bytes(4, "little") != rest[8:HEADER_BYTES]:
+            return False
+        self._missing = length + _FRAME_BYTES - len(rest)
+        return self._missing > 0
 
     def _hand_over(self) -> None:
         """Switch to the plain parser."""
+        self._join()
         self._plain = RecordParser(self._offset, self.number)
         self._plain.feed(self._rest)
         self._calm_since = self._offset
         self._rest = b""
+        self._missing = 0
 
-    def _plainly(self) -> Iterator[Batch | Fault]:
-        """Yield the plain parser's items until no fault has occurred for a while."""
+    def _plainly(self, calm_bytes: float = _CALM_BYTES) -> Iterator[Batch | Fault]:
+        """Yield what the plain parser finds, until no fault has occurred for so many bytes."""
         plain = self._plain
         assert plain is not None
+        row: list[Record] = []  # since the last fault
         for item in plain.items():
-            yield self._counted(item)
             if isinstance(item, Fault):
+                yield from self._counted(row)
+                row.clear()
                 self._calm_since = plain.offset
-            elif plain.offset - self._calm_since >= _CALM_BYTES:
+                yield item
+                continue
+            row.append(item)
+            if plain.offset - self._calm_since >= calm_bytes:
                 self._rest, self._offset = plain.rest(), plain.offset
                 self._plain = None
-                return
+                break
+        yield from self._counted(row)
 
-    def _counted(self, item: Record | Fault) -> Batch | Fault:
-        if isinstance(item, Fault):
-            return item
-        self.number += 1
-        return Batch(self.number - 1, [item.offset], [item.data])
+    def _counted(self, row: list[Record]) -> Iterator[Batch]:
+        if row:
+            self.number += len(row)
+            yield Batch.of(self.number - len(row), row)

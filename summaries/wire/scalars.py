@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.wire.crc32c import MASK_DELTA, crc32c
+from summaries.wire.crc_columns import byte_tables
+from summaries.wire.gather import equal
 from summaries.wire.protobuf import varint
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
@@ -127,7 +129,7 @@ class ScalarEncoder:
         with np.errstate(over="ignore"):  # values beyond float32 become infinite, as in protobuf
             narrow = values.astype("<f4")
         pieces: list[tuple[NDArray[np.intp], NDArray[np.uint8]]] = []
-        for members in _equal(shapes):
+        for members in equal(shapes):
             columns = tags[members], steps[members], wall_times[members], narrow[members]
             width = int(tag_bytes[members[0]])
             if len(members) < _MIN_BULK or width > _MAX_BULK_TAG_BYTES:
@@ -186,7 +188,7 @@ class _Shape:
             (end - 4, _byte_columns(values)),
         ):
             records[:, start : start + len(columns)] = columns.T
-            tables = _crc_tables(end)
+            tables = byte_tables(end)
             for i, column in enumerate(columns):
                 crc ^= tables[end - 1 - start - i].take(column)
         masked = (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(MASK_DELTA)
@@ -264,34 +266,6 @@ def _byte_columns(
 ) -> NDArray[np.uint8]:
     """uint8[itemsize, n]: the bytes of little-endian numbers, contiguous by position."""
     return np.ascontiguousarray(numbers.view(np.uint8).reshape(len(numbers), -1).T)
-
-
-_tables: tuple[NDArray[np.uint32], ...] = (
-    np.array([crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)], np.uint32),
-)  # fmt: skip
-
-
-def _crc_tables(count: int) -> tuple[NDArray[np.uint32], ...]:
-    """At least `count` tables uint32[256]; table d: what a byte adds to the checksum if d more bytes follow it."""
-    global _tables  # noqa: PLW0603 - replaced as a whole: threads may ask for more at once
-    if len(_tables) >= count:
-        return _tables
-    tables = list(_tables)
-    while len(tables) < count:
-        tables.append(tables[-1] >> np.uint32(8) ^ tables[0][tables[-1] & np.uint32(0xFF)])
-    _tables = tuple(tables)
-    return _tables
-
-
-def _equal(keys: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """The indices of each distinct key, ascending."""
-    if not len(keys):
-        return
-    if (keys == keys[0]).all():
-        yield np.arange(len(keys))
-        return
-    order = np.argsort(keys.astype(np.uint16) if keys.max() < 1 << 16 else keys, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 
 
 def _interleave(

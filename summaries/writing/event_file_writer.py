@@ -169,7 +169,7 @@ class EventFileWriter(Lifecycle):
         ...     writer.add_summary(merge([scalar("loss", 0.5), histogram("weights", [1.0, 2.0, 3.0])]), 7)
         """
         data, metadata = message_bytes(summary, Summary, "summary"), None
-        if METADATA_KEY in data and data.__class__ is not OurBytes:  # those are scalars, without metadata
+        if data.__class__ is not OurBytes and METADATA_KEY in data:  # ours are scalars, without metadata
             data, metadata = self._metadata_once.without_written(data)
         now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
         record = encode_summary_event(data, self._event_step(global_step), now)

@@ -32,6 +32,9 @@ def counter(request):
         patch.setattr(counting, "_ready", set())
         patch.setattr(counting, "_LARGE", math.inf if plain else 0)
         patch.setattr(counting, "_MANY", 0)
+        patch.setattr(counting, "_SHARED", 1 << 16)
+        patch.setattr(counting, "_SHARED_PIECE", 1 << 14)
+        patch.setattr(counting, "_COUNTED_AGAIN", 1 << 13)
         yield
         assert bool(counting._ready) != plain
 

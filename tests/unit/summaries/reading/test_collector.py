@@ -55,10 +55,8 @@ def test_a_record_as_large_as_the_buffer_or_larger(tmp_path, monkeypatch, fast, 
     assert collector.records == [1 + before + after]
     assert collector.rows.points.columns()[0].step.tolist() == [*range(before + after)]
     assert [len(places) for places in collector.rows.settled_places] == [1]
-    if fast:  # the first of each tag, the large record, and the rest of the stretch that was read with it
-        assert parsed < 5000
-    else:
-        assert parsed == 1 + before + after
+    # The first of each tag, the large record, and the rest of the stretch that was read with it.
+    assert parsed < (5000 if fast else 600)
 
 
 @BOTH
@@ -72,7 +70,7 @@ def test_a_large_record_that_is_damaged(tmp_path, monkeypatch, fast):
     (fault,) = collector.faults
     assert (fault.kind, fault.offset, fault.length) == ("damaged payload", len(records[0]), len(large))
     assert collector.rows.points.columns()[0].step.tolist() == [*range(20_000)]
-    assert parsed < 5000 or not fast
+    assert parsed < 5000
 
 
 @FAST

@@ -5,22 +5,29 @@ from helpers import chunks_of
 
 from summaries.errors import Fault, FaultKind
 from summaries.wire.batches import Batch, BatchParser, whole_records
-from summaries.wire.records import frame
+from summaries.wire.records import Record, frame
 
 DATA = [b"one", b"", b"three" * 30, b"\0" * 8]
 WHOLE = b"".join(map(frame, DATA))
 OFFSETS = [0, 19, 35, 201]
 
 
+def found(buffer):
+    """The offsets of the whole records in the buffer, and their data."""
+    batch = whole_records(buffer)
+    assert len(batch) == len(batch.offsets)
+    return batch.offsets, batch.data
+
+
 def test_whole_records():
-    assert whole_records(WHOLE) == (OFFSETS, DATA)
-    assert whole_records(b"") == ([], [])
-    assert whole_records(frame(b"")[:-1]) == ([], [])
+    assert found(WHOLE) == (OFFSETS, DATA)
+    assert found(b"") == ([], [])
+    assert found(frame(b"")[:-1]) == ([], [])
 
 
 @pytest.mark.parametrize("cut", range(1, 24))
 def test_a_record_that_is_not_whole_is_left(cut):
-    assert whole_records(WHOLE[:-cut]) == (OFFSETS[:-1], DATA[:-1])
+    assert found(WHOLE[:-cut]) == (OFFSETS[:-1], DATA[:-1])
 
 
 @pytest.mark.parametrize("record", range(len(DATA)))
@@ -29,7 +36,35 @@ def test_records_end_before_the_first_damaged_one(record, at):
     data = bytearray(WHOLE)
     stop = (*OFFSETS, len(WHOLE))[record + 1]
     data[OFFSETS[record] + at if at >= 0 else stop + at] ^= 1
-    assert whole_records(bytes(data)) == (OFFSETS[:record], DATA[:record])
+    assert found(bytes(data)) == (OFFSETS[:record], DATA[:record])
+
+
+ALIKE = [bytes([i]) * 50 for i in range(100)]  # these are checked together
+MIXED = [*ALIKE[:80], b"short", bytes(70_000), *ALIKE[80:]]
+
+
+@pytest.mark.parametrize("data", [ALIKE, MIXED], ids=["alike", "mixed"])
+@pytest.mark.parametrize("record", [0, 1, 80, 81, 99])
+@pytest.mark.parametrize("at", [0, 8, 12, 40, -1], ids=["length", "length's checksum", "first", "middle", "checksum"])
+def test_damage_among_many_records_of_one_length(data, record, at):
+    frames = [bytearray(frame(one)) for one in data]
+    frames[record][min(at, len(frames[record]) - 1)] ^= 1
+    batch = whole_records(b"".join(frames))
+    assert batch.data == data[:record]
+    assert len(batch) == record
+    assert len(whole_records(b"".join(map(frame, data)))) == len(data)
+
+
+def test_parts_of_a_batch():
+    batch = whole_records(WHOLE, 1000, 40)
+    for whole in (batch, Batch.of(40, list(map(Record, batch.offsets, batch.data)))):
+        part = whole.part(1, 3)
+        assert (part.number, part.data, len(part)) == (41, DATA[1:3], 2)
+        assert part.offsets == [1019, 1035]
+        assert (part.stop, whole.stop) == (1000 + OFFSETS[3], 1000 + len(WHOLE))
+        cut = [part.buffer[first : first + size] for first, size in zip(part.starts, part.sizes, strict=True)]
+        assert cut == part.data
+    assert repr(batch) == "<Batch of 4 records from 40 on>"
 
 
 @pytest.mark.parametrize("size", [1, 7, 20, 300, None])
@@ -96,7 +131,7 @@ def test_a_large_record_is_awaited_and_found():
 def test_several_hundred_thousand_bytes_in_a_record():
     """Lengths beyond the table of their checksums."""
     data = [bytes(size) for size in (1, 65_535, 65_536, 300_000)]
-    assert whole_records(b"".join(map(frame, data)))[1] == data
+    assert whole_records(b"".join(map(frame, data))).data == data
 
 
 STREAM = frame(b"one") + frame(b"two") + bytes(30) + frame(b"three") + b"cut"

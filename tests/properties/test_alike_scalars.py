@@ -1,0 +1,191 @@
+"""Records that repeat, of every form, with damage: read in bulk they give what they give one by one, and compiled."""
+
+import struct
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_runs import field, same, written
+
+from summaries import Event, SessionLog, Summary, read_run
+from summaries.reading import alike
+from summaries.wire import batches, pb, templates
+from summaries.wire.protobuf import varint
+from summaries.wire.records import frame
+
+FAST = find_spec("numba") is not None
+TAGS = ["", "a", "ab", "loss/1", "loss/2", "loss/12", "漢字", "x" * 90]
+PLUGINS = [None, "scalars", "histograms", ""]
+
+
+def padded(number, count=2):
+    """A varint of that many more bytes than it needs."""
+    data = bytearray(varint(number))
+    data[-1] |= 0x80
+    return bytes(data) + b"\x80" * (count - 1) + b"\x00"
+
+
+def event(step, wall_time, value, *, encoded=varint):
+    head = b"\x09" + struct.pack("<d", wall_time) + (b"\x10" + encoded(step) if step else b"")
+    summary = field(1, value)
+    return head + b"\x2a" + encoded(len(summary)) + summary
+
+
+def described(plugin):
+    if plugin is None:
+        return b""
+    metadata = pb.SummaryMetadata(plugin_data=pb.SummaryMetadata.PluginData(plugin_name=plugin))
+    return field(9, metadata.SerializeToString())
+
+
+def simple(number):
+    return b"\x15" + struct.pack("<f", number)
+
+
+def tensor(dtype, values, dims=()):
+    shape = field(2, b"".join(field(2, b"\x08" + varint(size)) for size in dims))
+    return field(8, b"\x08" + varint(dtype) + shape + values)
+
+
+NUMBERS = [
+    simple,
+    lambda x: tensor(pb.DT_FLOAT, field(4, struct.pack("<f", x))),
+    lambda x: tensor(pb.DT_FLOAT, field(5, struct.pack("<f", x))),
+    lambda x: tensor(pb.DT_FLOAT, b"\x2d" + struct.pack("<f", x), (1, 1)),
+    lambda x: tensor(pb.DT_DOUBLE, field(4, struct.pack("<d", x))),
+    lambda x: tensor(pb.DT_DOUBLE, field(6, struct.pack("<d", x)), (1,)),
+    lambda x: tensor(pb.DT_DOUBLE, b"\x31" + struct.pack("<d", x)),
+    lambda x: tensor(pb.DT_FLOAT, field(5, struct.pack("<ff", x, x)), (2,)),
+    lambda x: tensor(pb.DT_FLOAT, field(4, struct.pack("<f", x)), (0,)),
+    lambda x: tensor(pb.DT_FLOAT, field(4, struct.pack("<f", x)) + field(5, struct.pack("<f", 7))),
+    lambda x: tensor(pb.DT_INT64, field(4, struct.pack("<q", int(x)))),
+    lambda x: tensor(pb.DT_INT32, field(5, struct.pack("<f", x))),
+    lambda x: simple(x) + simple(x + 1),
+    lambda x: simple(x) + tensor(pb.DT_FLOAT, field(4, struct.pack("<f", x))),
+    lambda x: simple(x) + field(7, b"node"),
+    lambda x: simple(x) + field(14, b"unknown"),
+]
+
+
+def usual(tag, number, plugin):
+    value = field(1, tag.encode())
+    return lambda step, wall_time, x: event(step, wall_time, value + number(x) + described(plugin))
+
+
+USUAL = st.builds(
+    usual,
+    st.sampled_from(TAGS),
+    st.one_of(st.sampled_from(NUMBERS[:2]), st.sampled_from(NUMBERS)),
+    st.sampled_from(PLUGINS),
+)
+
+
+def session_start(step, wall_time, _):
+    log = SessionLog(status=SessionLog.START)
+    return Event(step=step, wall_time=wall_time, session_log=log).SerializeToString()
+
+
+def several(step, wall_time, x):
+    values = [Summary.Value(tag=tag, simple_value=x) for tag in TAGS[:3]]
+    return Event(step=step, wall_time=wall_time, summary=Summary(value=values)).SerializeToString()
+
+
+LOSS = field(1, b"loss/1")
+ODD = [
+    session_start,
+    several,
+    lambda step, wall_time, x: event(step, wall_time, LOSS + simple(x), encoded=padded),
+    lambda step, wall_time, x: event(-step, wall_time, LOSS + simple(x)),
+    lambda step, _, x: event(step, float("nan"), LOSS + simple(x)),
+    lambda step, wall_time, x: event(step, -wall_time, LOSS + simple(x)),
+    lambda step, _, x: event(step, 0.0, LOSS + simple(x)),
+    lambda step, _, x: event(step, float("inf"), LOSS + simple(x)),
+    lambda step, wall_time, x: event(step, wall_time, LOSS + LOSS + simple(x)),
+    lambda step, wall_time, x: event(step, wall_time, simple(x) + LOSS),
+    lambda step, wall_time, x: event(step, wall_time, field(1, b"\xff\xfe") + simple(x)),
+    lambda step, wall_time, x: event(step, wall_time, LOSS + simple(x) + field(9, field(2, b"\xff"))),
+    lambda step, wall_time, x: event(step, wall_time, LOSS + simple(x)) + b"\x09" + struct.pack("<d", x),
+    lambda step, wall_time, x: event(step, wall_time, LOSS + simple(x)) + field(20, b"unknown"),
+    lambda step, _, x: field(5, field(1, LOSS + simple(x))) + b"\x10" + varint(step),
+    lambda step, wall_time, x: event(0, wall_time, b"")[:9] + field(4, frame(event(step, wall_time, LOSS + simple(x)))),
+    lambda *_: b"",
+]
+
+
+STEPS = [0, 1, 120, 16_370, 2**28 - 9, 2**56 - 9, 2**63 - 40]
+
+
+def again(makers, step, count, seed=0):
+    """The records that these make, one after the other, again and again with other numbers."""
+    rng = np.random.default_rng(seed)
+    return [maker(step + i, 1.7e9 + i, rng.normal()) for i in range(count) for maker in makers]
+
+
+REPEATED = st.builds(
+    again,
+    st.lists(st.one_of(USUAL, USUAL, USUAL, st.sampled_from(ODD)), min_size=1, max_size=4),
+    st.sampled_from(STEPS),
+    st.integers(5, 30),
+    st.integers(0, 9),
+)
+
+
+@st.composite
+def files(draw):
+    data = bytearray(b"".join(frame(one) for part in draw(st.lists(REPEATED, max_size=3)) for one in part))
+    for _ in range(draw(st.integers(0, 2))):
+        if data:
+            data[draw(st.integers(0, len(data) - 1))] ^= 1 << draw(st.integers(0, 7))
+    return bytes(data[: len(data) - draw(st.sampled_from([0, 0, 5]))])
+
+
+@pytest.fixture(scope="module")
+def eager():
+    """Read in bulk what is otherwise too little to be worth it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((alike, "_FEWEST"), (alike, "_FEW"), (templates, "_FEWEST"), (batches, "_MANY")):
+            patch.setattr(module, name, 2)
+        patch.setattr(alike, "_BLOCK", 16)
+        patch.setattr(alike, "_FIRST_CREDIT", 1e6)
+        yield
+
+
+def one_by_one(path, patterns=None):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alike, "_FEWEST", 1 << 60)
+        return read_run(path, fast=False, tags=patterns)
+
+
+@settings(deadline=None)
+@given(data=st.lists(files(), min_size=1, max_size=2), patterns=st.sampled_from([None, None, "loss*", ["a", ""]]))
+def test_in_bulk_equals_one_by_one_equals_compiled(eager, tmp_path_factory, data, patterns):
+    path = written(tmp_path_factory.mktemp("run"), data)
+    plain = read_run(path, fast=False, tags=patterns)
+    same(plain, one_by_one(path, patterns))
+    if FAST:
+        same(read_run(path, fast=True, tags=patterns), plain)
+
+
+BEFORE = [usual("loss/1", NUMBERS[1], plugin) for plugin in PLUGINS]
+FORMS = [usual("loss/1", number, plugin) for number in NUMBERS for plugin in PLUGINS] + ODD
+
+
+@pytest.mark.parametrize("before", BEFORE, ids=map(str, PLUGINS))
+def test_every_form_of_record_after_any_first_metadata(eager, tmp_path, before):
+    for number, form in enumerate(FORMS):
+        path = tmp_path / f"{number}.tfevents"
+        path.write_bytes(
+            b"".join(map(frame, again([before], 1, 1) + again([form, BEFORE[0]], 126, 5) + again([form], 7, 9)))
+        )
+        plain = read_run(path, fast=False)
+        same(plain, one_by_one(path))
+
+
+def test_templates_with_equal_sums_are_told_apart(eager, tmp_path, monkeypatch):
+    monkeypatch.setattr(templates, "_sums", lambda words: np.zeros(words.shape[1], np.uint64))
+    makers = [usual(tag, NUMBERS[0], None) for tag in ("a", "b", "loss/1", "loss/2")]
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(map(frame, again(makers, 1, 40))))
+    same(read_run(path, fast=False), one_by_one(path))
