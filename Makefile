@@ -32,7 +32,7 @@ test: lint layers $(VENV)/.ready
 		$(filter-out %/test_growing.py %/test_copying.py,$(READERS)) tests/properties/test_hostile.py \
 		--deselect tests/properties/test_hostile.py::test_fast_equals_plain \
 		--deselect tests/properties/test_hostile.py::test_what_is_kept_of_restarts_is_no_longer_than_the_points
-	$(MAKE) --jobs 2 --output-sync=target alone types docs
+	$(MAKE) --jobs 2 --output-sync=target alone types
 
 alone: $(VENV)/.ready
 	$(BIN)/python -m pytest $(ALONE) $(addprefix --ignore=,$(PLUGIN))
@@ -55,6 +55,7 @@ cluster: $(STORES)/.ready
 # The documentation site, as files that need no server: build/docs/index.html. Every warning is an error.
 docs: $(VENV)/.ready
 	$(BIN)/python -m sphinx --fail-on-warning --fresh-env --quiet docs build/docs
+	$(BIN)/python -m pytest tests/documentation/test_site.py --site build/docs
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff format --check
@@ -167,4 +168,4 @@ $(STORES)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc build dist runs
+	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc build dist runs

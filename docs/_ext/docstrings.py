@@ -6,6 +6,7 @@ and backticks around what is code.
 
 from __future__ import annotations
 
+import inspect
 import re
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ __all__ = ["as_rst", "setup"]
 _SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Warns|Yields):$")
 _CODE = re.compile(r"(``.*?``|`[^`]*`)")
 _RST = re.compile(r"``.*``|`[\w.]+(\(\))?`")
+_ONE_WORD = re.compile(r"(?<!`)`(\w+)`(?!`)")
 _MARKUP = re.compile(r"\*|(?<=\w)_(?!\w)")
 
 
@@ -33,7 +35,15 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _translate(app: Sphinx, what: str, name: str, member: object, options: object, lines: list[str]) -> None:
-    lines[:] = as_rst(lines)
+    """Translate a docstring; an argument in backticks is no link, also if something public has its name."""
+    try:
+        arguments = inspect.signature(member).parameters if callable(member) else {}
+    except ValueError:  # an extension's class
+        arguments = {}
+    lines[:] = [
+        _ONE_WORD.sub(lambda found: f"`{found[0]}`" if found[1] in arguments else found[0], line)
+        for line in as_rst(lines)
+    ]
 
 
 def _returns(self: GoogleDocstring, preprocess_types: bool = False) -> list[tuple[str, str, list[str]]]:

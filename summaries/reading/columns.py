@@ -7,7 +7,6 @@ import sys
 from array import array
 from bisect import bisect_right
 from collections import deque
-from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,6 @@ __all__ = ["Epochs", "LaterPoints", "Points", "sorted_rows"]
 
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
-_LARGE_PAGES = 8 << 20  # bytes of a map that is worth large pages, which are of 2 MB
 _MAX_MAPS = 30_000  # Linux allows a process 65,530
 
 
@@ -153,14 +151,6 @@ class Points:
             self.add(block, number_of[tags], counts, spread)
         self.marks = before + later.marks
 
-    def reserve(self, times: float) -> None:
-        """Make room for so many times as many points of each tag as there are.
-
-        What is mapped at once has large pages, which are faster. Memory that is not filled is not taken.
-        """
-        for tag in self._tags:
-            tag.reserve(int(times * tag.epochs.length))
-
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number.
 
@@ -237,11 +227,6 @@ class _Columns:
         self._addresses = self._addresses or [column.ctypes.data for column in self._arrays]
         return [address + 8 * start for address in self._addresses]
 
-    def reserve(self, rows: int) -> None:
-        """Make room for so many points in all."""
-        if rows > self._room:
-            self._grow(rows)
-
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
         at = self.epochs.length
         if at == self._room:
@@ -282,13 +267,9 @@ class _Columns:
 
 def _private_map(size: int) -> mmap.mmap:
     """Map zeroed memory. A shared map, Python's default, must not be accessed beyond its original size."""
-    if not _RESIZABLE:
-        return mmap.mmap(-1, size)
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if size >= _LARGE_PAGES:
-        with suppress(OSError):  # a kernel without them
-            memory.madvise(mmap.MADV_HUGEPAGE)
-    return memory
+    if _RESIZABLE:
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return mmap.mmap(-1, size)
 
 
 _DTYPES = (np.int64, np.float64, np.float64)

@@ -48,7 +48,6 @@ CUT_BYTES = 10**9
 
 _RANGE_BYTES = 64 << 20  # large enough for what each range costs, and many, so that no thread waits long at the end
 _HEAD_BYTES = 1 << 20  # shows nearly all tags, with their metadata, in a few milliseconds
-_MARGIN = 1.05  # more points than the head would make one expect
 _LEAD_BYTES = 1 << 16  # longer than most records that contain others, and than most damage
 _LEAST_FETCHED, _MOST_FETCHED = 1 << 17, 4 << 20
 
@@ -140,7 +139,6 @@ class InRanges:
         if alone or file.size - start < CUT_BYTES:
             return collector.read_part(file, start)
         end = collector.read_part(file, start, start + _HEAD_BYTES)
-        collector.rows.points.reserve(_MARGIN * (file.size - start) / max(end - start, 1))
         given = Given(collector.names(), collector.metadata(), self._tags, collector.fast)
         ranges = [FileRange(file, end, *cut, given) for cut in _cuts(end, file.size)]
         jobs = None if self._executor else self._threads

@@ -114,7 +114,11 @@ class Run(Tabular):
         return plot_scalars(self.scalars, tags, ax, subplots=subplots, **options)
 
     def file_starts(self, tag: str) -> list[int]:
-        """For each file, the number of a tag's scalars in the files before it."""
+        """For each file, the number of a tag's scalars in the files before it.
+
+        Args:
+            tag: the tag of a scalar.
+        """
         epochs = self._points.epochs(self._numbers[tag])
         return [epochs.before(mark) for mark in self._file_marks]
 

@@ -106,7 +106,7 @@ def overhead(title: str, runs: Sequence[RunFiles], executor: Executor) -> Figure
 def growth() -> Iterator[Figure | Growth]:
     """How the time grows with the number of runs and the bytes of each, and what a second worker brings."""
     with dask(WORKERS) as executor:
-        yield fitted("runs", {n: Simulated().runs(n) for n in rising(MANY * 8 // 100)}, executor)
+        yield fitted("runs", {n: Simulated().runs(n) for n in rising(max(640, MANY * 8 // 100))}, executor)
         of_sizes = [Simulated(points).runs(100) for points in rising(sized(64_000, 16_000))]
         yield fitted("bytes of each of 100 runs", {runs[0].size: runs for runs in of_sizes}, executor)
     some = Simulated().runs(MANY * 4 // 100)

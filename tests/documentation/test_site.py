@@ -1,48 +1,24 @@
-"""The documentation is built without a warning, its links lead somewhere, and its own code does what it says."""
+"""The links of the site that `make docs` has built lead somewhere, and the code that builds it does what it says."""
 
 import doctest
 import importlib
 import re
-import subprocess
-import sys
 from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from documented_pages import DOCS
-from helpers import ROOT
 
 from summaries.auditing.rules import RULES
 
-pytest.importorskip("sphinx", reason="the group `docs` is not installed")
-OPTIONS = (
-    "--fail-on-warning",
-    "--keep-going",
-    "--fresh-env",
-    "--quiet",
-    "--define",
-    "html_theme=basic",
-)  # a fast theme
 
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The directory of the site, which is built once."""
-    target = tmp_path_factory.mktemp("site")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        *OPTIONS,
-        str(DOCS),
-        str(target / "html"),
-        "-d",
-        str(target / "doctrees"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    return target / "html"
+@pytest.fixture
+def site(request):
+    """The directory of the site."""
+    if not (directory := request.config.getoption("--site")):
+        pytest.skip("--site is not given: make docs")
+    return Path(directory).resolve()
 
 
 def test_links_lead_somewhere(site):
@@ -78,6 +54,7 @@ def test_the_thresholds_of_a_rule_are_on_its_page(site):
 
 @pytest.mark.parametrize("name", ["docstrings", "notebooks", "rule_pages"])
 def test_what_extensions_say_of_themselves(name, monkeypatch):
+    pytest.importorskip("sphinx", reason="the group `docs` is not installed")
     monkeypatch.syspath_prepend(DOCS / "_ext")
     results = doctest.testmod(importlib.import_module(name))
     assert results.attempted > 0

@@ -61,18 +61,6 @@ def test_columns_grow_from_one_point_into_mapped_memory():
     assert block.wall_time[-2] == 0.5 * 69_999
 
 
-@pytest.mark.parametrize("times", [1, 100, 100_000])
-def test_room_that_is_reserved_holds_what_was_there(times):
-    """For as many points, in memory; for more, in maps; and in maps of large pages."""
-    points = Points()
-    points.add(*sorted_rows(rows([0, 1] * 20)))
-    points.reserve(times)
-    points.add(*sorted_rows(rows([1] * 70_000, 40)))
-    first, second = points.columns()
-    assert first.step.tolist() == list(range(0, 40, 2))
-    assert second.step.tolist() == [*range(1, 40, 2), *range(40, 70_040)]
-
-
 @pytest.mark.parametrize("counts", [(1, 1), (5, 70_000), (70_000, 5), (40_000, 40_000)])
 @pytest.mark.parametrize("send", [False, True], ids=["here", "from another process"])
 def test_points_of_a_later_part_follow(counts, send):
