@@ -14,7 +14,6 @@ import os
 import threading
 from errno import EACCES
 from functools import cache, cached_property
-from importlib.metadata import version
 from importlib.util import find_spec
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -232,6 +231,8 @@ def _versions() -> bytes:
         with open(os.path.join(folder, "_version.py"), encoding="utf-8") as file:  # importing numba takes long
             numba = file.read()
     except OSError:
+        from importlib.metadata import version  # noqa: PLC0415 - rarely needed, and slow to import
+
         numba = version("numba")
     checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
     return repr((numba, llvmlite.__version__, host(), checked)).encode()
