@@ -4,6 +4,7 @@ import pytest
 from helpers import chunks_of
 
 from summaries.errors import Fault, FaultKind
+from summaries.wire import batches
 from summaries.wire.batches import Batch, BatchParser, whole_records
 from summaries.wire.records import Record, frame
 
@@ -46,7 +47,8 @@ MIXED = [*ALIKE[:80], b"short", bytes(70_000), *ALIKE[80:]]
 @pytest.mark.parametrize("data", [ALIKE, MIXED], ids=["alike", "mixed"])
 @pytest.mark.parametrize("record", [0, 1, 80, 81, 99])
 @pytest.mark.parametrize("at", [0, 8, 12, 40, -1], ids=["length", "length's checksum", "first", "middle", "checksum"])
-def test_damage_among_many_records_of_one_length(data, record, at):
+def test_damage_among_many_records_of_one_length(monkeypatch, data, record, at):
+    monkeypatch.setattr(batches, "_MANY", 64)
     frames = [bytearray(frame(one)) for one in data]
     frames[record][min(at, len(frames[record]) - 1)] ^= 1
     batch = whole_records(b"".join(frames))
