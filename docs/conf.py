@@ -45,6 +45,7 @@ toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
 html_title = f"gradledger {release}"
+html_copy_source = False
 html_static_path = ["_static"]
 html_js_files = ["symptoms.js"]
 html_css_files = ["site.css"]

@@ -16,12 +16,12 @@
 
 Imports point down only: demo, integrations, optimizers and moving_average, graph and queues, autodiff and checkpoints,
 clip and schedules, telemetry, variable, kernels and recording, rules, arrays and checks. Only `telemetry`, `graph`,
-`integrations` and `demo` use `summaries`.
+`integrations` and `demo` use `summaries`; `kernels` keeps compiled code in the same place.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
 processor that the process may use. GRADLEDGER_KERNELS=plain turns numba off. GRADLEDGER_CACHE_DIR is the directory
-for compiled kernels, by default below the user's cache directory. A kernel is compiled once per machine, when it is
-first used; the logger "optim" says so. `compile_kernels` does it ahead of time.
+for compiled code, by default in the user's cache directory. A kernel is compiled once per machine, when it is first
+used; the logger "optim" says so. `compile_kernels` or the command `gradledger warm-up` does it ahead of time.
 
 Differences from TF1: float16 and bfloat16 are computed in float32 and rounded once, when they are stored, while
 TensorFlow rounds after every operation. Hyperparameters of float64 variables stay float64. Variables without a name are

@@ -117,14 +117,25 @@ class ExponentialMovingAverage:
         self._updates += 1
 
     def average(self, var: Variable | NDArray[Any]) -> Variable | None:
-        """The shadow of a variable or an array; None if apply has not seen it."""
+        """The shadow of a variable or an array.
+
+        Args:
+            var: what was given to `apply`.
+
+        Returns:
+            A Variable of its shape and dtype, which `apply` updates; None if `apply` has not seen it.
+        """
         if isinstance(var, Variable):
             return self._shadows.get(var)
         of_array = self._of_arrays.get(id(var))
         return None if of_array is None else of_array.shadow
 
     def average_name(self, var: Variable) -> str:
-        """The name of the variable's shadow, whether it exists or not."""
+        """The name of the variable's shadow, whether it exists or not.
+
+        Args:
+            var: a Variable.
+        """
         return f"{var.name}/{self.name}"
 
     def variables_to_restore(self, moving_avg_variables: Iterable[Variable] | None = None) -> dict[str, Variable]:

@@ -63,6 +63,11 @@ class Variable(ArrayInterface):
     def wrap(cls, array: NDArray[Any], *, trainable: bool = True, name: str | None = None) -> Self:
         """A Variable whose value is `array` itself, so that training changes your array.
 
+        Args:
+            array: a NumPy array of any shape and dtype, writable.
+            trainable: whether `minimize` updates it if it is not told which variables to.
+            name: for slots, tags and checkpoints; None means "Variable".
+
         Raises:
             TypeError: `array` is not a NumPy array.
             ValueError: `array` is read-only.
@@ -87,7 +92,10 @@ class Variable(ArrayInterface):
         self.version = 0
 
     def assign(self, value: ArrayLike) -> None:
-        """Write `value` into the array.
+        """Write a value into the array.
+
+        Args:
+            value: an array of the variable's shape, which is converted to its dtype.
 
         Raises:
             ValueError: its shape differs.
@@ -192,6 +200,9 @@ class IndexedSlices:
 
 def global_step(variable: Variable) -> int:
     """The number of steps that a global-step Variable has counted.
+
+    Args:
+        variable: a Variable of one integer.
 
     Raises:
         TypeError: `variable` is not an integer Variable of one element.

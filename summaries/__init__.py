@@ -4,7 +4,7 @@
     storage → wire → reading → Run → auditing → report
 
 - `kinds` turns numbers into summaries; it has a module for each kind. `wire` turns messages and columns into bytes and
-  back, without files or clocks; `wire.compiled` does the same faster with numba.
+  back, without files or clocks; `wire.compiled` does the same faster with numba, whose machine code `native` keeps.
 - `writing` contains `SummaryWriter` and the other writers. `storage` accesses local disks and object stores.
 - `reading` returns events one by one, or whole runs as columns. It never imports `kinds`.
 - `auditing` finds out what went wrong in a run: signals, rules, findings, reports. `tools` verifies files, exports runs
@@ -60,6 +60,7 @@ from summaries.reading.series import Items, Series
 from summaries.tools.clip_advice import ClipAdvice, clip_advice
 from summaries.tools.exporting import Exported, export
 from summaries.tools.verifying import Verdict, verify, verify_logdir
+from summaries.tools.warming import Warmed, warm_up
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
 from summaries.writing.global_writer import GlobalSummaryWriter
@@ -109,6 +110,7 @@ __all__ = [
     "UndecodableTextError",
     "UnfinishedTailWarning",
     "Verdict",
+    "Warmed",
     "ZeroFilledError",
     "audio",
     "audit",
@@ -138,6 +140,7 @@ __all__ = [
     "verify",
     "verify_logdir",
     "video",
+    "warm_up",
     "write_graph",
     "zero_fraction",
 ]

@@ -104,7 +104,11 @@ class Fault:
         )
 
     def located(self, path: str) -> Fault:
-        """A copy of the fault that names the file `path`."""
+        """A copy of the fault that names its file.
+
+        Args:
+            path: the file's path.
+        """
         return replace(self, path=path)
 
 

@@ -13,8 +13,9 @@ settings.load_profile("no deadline")
 
 
 def pytest_addoption(parser):
-    """`--place`: run the tests of the readers against a store."""
+    """`--place`: run the tests of the readers against a store. `--site`: check the links of the documentation."""
     parser.addoption("--place", help="put local files below this address (or s3: a server's), and read them from there")
+    parser.addoption("--site", help="the directory of the documentation that `make docs` has built")
 
 
 def pytest_configure(config):

@@ -5,8 +5,8 @@
     ```sh        has commands that install, serve or make something, and are not run.
 
 `...` stands for any text. After `<!-- shown only: REASON -->`, a block is not run; after `<!-- needs: polars -->`, only
-where this module is installed; after `<!-- numbers differ -->`, numbers and curves stand for any others. Between `---` at
-the beginning of a page stands what all of it needs: `needs: torch` for modules, `runs: documented` for the runs that
+where this module is installed; after `<!-- numbers differ -->`, numbers and curves stand for any others. Between `---`
+at the beginning of a page stands what all of it needs: `needs: torch` for modules, `runs: documented` for the runs that
 `documented_runs` writes; pages in docs/commands have these anyway.
 """
 

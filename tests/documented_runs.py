@@ -1,4 +1,4 @@
-"""The runs that the examples in docs/commands are about: the same bytes on every day and machine."""
+"""The runs that the examples in docs/commands and docs/how-to are about: the same bytes on every day and machine."""
 
 from pathlib import Path
 

@@ -193,7 +193,7 @@ FUNCTIONS = {
     "formulas": lambda A, S, v, c, P: mixed(
         np.median(v), np.median(A, axis=1), np.median(A, 0, keepdims=True), np.convolve(v, A[0]),
         np.convolve(v, [1.0, 2.0], "valid"), np.convolve(A[0], v[:3], mode="same"), np.polyval(v, c), np.polyval(v, A),
-        *divmod(A, 0.7), np.block([[A, P], [P, A]]), np.block([[A], [v]]), np.clip(A, **{LOW: -c * c, HIGH: c * c + 0.5}),
+        *divmod(A, 0.7), np.block([[A, P], [P, A]]), np.block([[A], [v]]), np.clip(A, **{LOW: -c * c, HIGH: c * c + 1}),
     ),
     "nan": lambda A, S, v, c, P: mixed(
         np.nansum(np.where(MASK, A, np.nan), axis=0), np.nanmean(np.where(MASK, A, np.nan), axis=1)

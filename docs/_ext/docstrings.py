@@ -6,6 +6,7 @@ and backticks around what is code.
 
 from __future__ import annotations
 
+import inspect
 import re
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["as_rst", "setup"]
 
 _SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Warns|Yields):$")
-_CODE = re.compile(r"(`[^`]*`)")
-_NAME = re.compile(r"`[\w.]+(\(\))?`")
+_CODE = re.compile(r"(``.*?``|`[^`]*`)")
+_RST = re.compile(r"``.*``|`[\w.]+(\(\))?`")
+_ONE_WORD = re.compile(r"(?<!`)`(\w+)`(?!`)")
 _MARKUP = re.compile(r"\*|(?<=\w)_(?!\w)")
 
 
@@ -33,7 +35,15 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _translate(app: Sphinx, what: str, name: str, member: object, options: object, lines: list[str]) -> None:
-    lines[:] = as_rst(lines)
+    """Translate a docstring; an argument in backticks is no link, also if something public has its name."""
+    try:
+        arguments = inspect.signature(member).parameters if callable(member) else {}
+    except ValueError:  # an extension's class
+        arguments = {}
+    lines[:] = [
+        _ONE_WORD.sub(lambda found: f"`{found[0]}`" if found[1] in arguments else found[0], line)
+        for line in as_rst(lines)
+    ]
 
 
 def _returns(self: GoogleDocstring, preprocess_types: bool = False) -> list[tuple[str, str, list[str]]]:
@@ -83,5 +93,5 @@ def _prose(line: str) -> str:
     """Stars and trailing underscores are not markup in our docstrings, and only names in backticks are looked up."""
     parts = _CODE.split(line)
     parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
-    parts[1::2] = [part if _NAME.fullmatch(part) else f"`{part}`" for part in parts[1::2]]
+    parts[1::2] = [part if _RST.fullmatch(part) else f"`{part}`" for part in parts[1::2]]
     return "".join(parts)

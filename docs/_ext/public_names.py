@@ -43,7 +43,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 def _skip_foreign(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
     """Leave out what a class has from other people's classes, such as Mapping's methods."""
     function = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
-    if not inspect.isroutine(function):
+    if not (inspect.isroutine(function) or inspect.isgetsetdescriptor(function)):
         return None
     module = getattr(function, "__module__", None) or ""
     return None if module.partition(".")[0] in _PACKAGES else True

@@ -26,13 +26,14 @@ _FAMILIES = {
     "GL6": "Against a baseline, and between the ranks of a job",
 }
 _BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_BESIDE_README = re.compile(r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING|SECURITY)\.md")
 _CODE = re.compile(r"(?<![\w#/\[])(?<!# )(GL\d{3})\b")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", _write_pages)
-    app.connect("source-read", _link_codes)
+    app.connect("source-read", _link)
     app.add_directive("rules", _RulesTable)
     app.add_directive("symptoms", _SymptomsField)
     app.add_directive("commands", _CommandsTable)
@@ -59,9 +60,11 @@ def _write_pages(app: Sphinx) -> None:
             path.write_text(page, encoding="utf-8")
 
 
-def _link_codes(app: Sphinx, name: str, source: list[str]) -> None:
+def _link(app: Sphinx, name: str, source: list[str]) -> None:
+    """Codes of symptoms become links; links to files beside the README, which pages include, lead to these pages."""
     if name == "rules/symptoms":
         source[0] = linked(source[0])
+    source[0] = _BESIDE_README.sub(lambda found: f"](/{found[1].lower()}.md", source[0])
 
 
 class _SymptomsField(SphinxDirective):

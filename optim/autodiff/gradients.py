@@ -177,6 +177,9 @@ class GradientTape:
     def watch(self, tensor: Any) -> None:
         """Record computations on a Variable that is not trainable, or on a list of them.
 
+        Args:
+            tensor: a Variable, or a list of them; of floating dtype.
+
         Raises:
             TypeError: `tensor` is not a Variable (operations on plain arrays cannot be recorded), or has an integer
                 dtype.

@@ -116,7 +116,7 @@ class _Drawing:
     def __init__(self, nodes: Sequence[Node], result: Any, *, values: bool) -> None:
         self.nodes: list[NodeDef] = []
         self._values = values
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}  # names in lower case, each with the last number that was appended to it
         self._names: dict[Node, str] = {}  # of the graph's node that produces a call's result
         self._constants: dict[Any, tuple[str, Any]] = {}
         self._assignments: list[str] = []
@@ -150,11 +150,11 @@ class _Drawing:
     def unique(self, name: str) -> str:
         """The name in characters that TensorFlow allows, with a number appended if it is taken, as in TF1."""
         name = re.sub(r"^[^A-Za-z0-9.]", ".", re.sub(r"[^A-Za-z0-9_.\\/-]", "_", name))
-        found, number = name, 0
+        found, key = name, name.lower()
         while found.lower() in self._taken:
-            number += 1
-            found = f"{name}_{number}"
-        self._taken.add(found.lower())
+            self._taken[key] += 1
+            found = f"{name}_{self._taken[key]}"
+        self._taken[found.lower()] = 0
         return found
 
     def put(self, op: str, name: str, inputs: Sequence[str], results: Sequence[Any], **attributes: Any) -> str:

@@ -54,6 +54,7 @@ def _register_bytes() -> int:
 class _Kinds(NamedTuple):
     """The types of vectors, for numba, which has their LLVM types as `llvm`."""
 
+    types: Any  # numba's module
     lanes: int
     item: Any  # an element
     real: Any  # elements
@@ -66,12 +67,12 @@ def _kinds(dtype: str, size: int) -> _Kinds:
     from numba.core import types  # noqa: PLC0415 - numba is optional, and slow to import
     from numba.extending import models, register_model  # noqa: PLC0415
 
-    class Vector(types.Type):  # type: ignore[misc, name-defined]
+    class Vector(types.Type):
         def __init__(self, name: str, element: Any) -> None:
             self.llvm = ir.VectorType(element, lanes)
             super().__init__(f"{name} x {lanes}")
 
-    class Model(models.PrimitiveModel):  # type: ignore[misc, name-defined]
+    class Model(models.PrimitiveModel):  # type: ignore[misc]
         def __init__(self, manager: Any, kind: Any) -> None:
             super().__init__(manager, kind, kind.llvm)
 
@@ -80,7 +81,7 @@ def _kinds(dtype: str, size: int) -> _Kinds:
     lanes = size * 8 // item.bitwidth
     integer = Vector(f"int{item.bitwidth}", ir.IntType(item.bitwidth))
     real = Vector(dtype, ir.FloatType() if dtype == "float32" else ir.DoubleType())
-    return _Kinds(lanes, item, real, integer, Vector("bool", ir.IntType(1)))
+    return _Kinds(types, lanes, item, real, integer, Vector("bool", ir.IntType(1)))
 
 
 def _made(result: Any, arguments: Sequence[Any], build: Callable[..., Any]) -> Any:
@@ -102,8 +103,9 @@ def _made(result: Any, arguments: Sequence[Any], build: Callable[..., Any]) -> A
 
 def _memory(kinds: _Kinds) -> dict[str, Any]:
     from llvmlite import ir  # noqa: PLC0415
-    from numba.core import cgutils, types  # noqa: PLC0415
+    from numba.core import cgutils  # noqa: PLC0415
 
+    types = kinds.types
     vector, size = kinds.real.llvm, kinds.item.bitwidth // 8
     pointer = types.CPointer(kinds.item)
     spot = [pointer, types.int64]
@@ -159,8 +161,10 @@ def _memory(kinds: _Kinds) -> dict[str, Any]:
 
 def _of_any_type(kinds: _Kinds) -> dict[str, Any]:
     """Memory of elements of any type."""
-    from numba.core import cgutils, types  # noqa: PLC0415
+    from numba.core import cgutils  # noqa: PLC0415
     from numba.extending import intrinsic  # noqa: PLC0415
+
+    types = kinds.types
 
     @intrinsic
     def data(context: Any, array: Any) -> Any:

@@ -117,14 +117,28 @@ class Update:
     # Hooks.
 
     def bound(self, name: str) -> checks.Bound:
-        """The range of the hyperparameter of this name; by default, any finite number if the name is unknown."""
+        """The range of a hyperparameter.
+
+        Args:
+            name: its name; if it is unknown, any finite number is allowed by default.
+        """
         return checks.HYPERPARAMETERS.get(name, checks.finite)
 
     def check(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
-        """Reject a step with an exception, before anything has changed."""
+        """Reject a step with an exception, before anything has changed.
+
+        Args:
+            values: hyperparameter → its value at this step.
+            dtypes: the dtypes in which the step's variables are computed.
+        """
 
     def prepare(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
-        """Set up what the step needs; called before the updates, after all checks."""
+        """Set up what the step needs; called before the updates, after all checks.
+
+        Args:
+            values: hyperparameter → its value at this step.
+            dtypes: the dtypes in which the step's variables are computed.
+        """
 
     def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
         """The numbers that the formula takes after the slots, for variables that are computed in `dtype`.
@@ -144,7 +158,11 @@ class Update:
             ) from None
 
     def finish(self, values: Mapping[str, float]) -> None:
-        """Finish the step after the updates; also called after an interrupted step, which counts."""
+        """Finish the step after the updates; also called after an interrupted step, which counts.
+
+        Args:
+            values: hyperparameter → its value at this step.
+        """
 
     def other_variables(self) -> list[Variable]:
         """The update's state other than its slots."""
@@ -167,7 +185,11 @@ class Update:
                 yield Entry(name, value, partial(self._restore_slot, variable, k))
 
     def keep_only(self, variables: Collection[Variable]) -> None:
-        """Forget all state of variables other than these. A restore begins with this."""
+        """Forget all state of other variables. A restore begins with this.
+
+        Args:
+            variables: those whose state is kept.
+        """
         for variable in self._slotted.difference(variables):
             self._slotted.remove(variable)
             for slot in self.rule.slots:
@@ -178,7 +200,12 @@ class Update:
     # For hooks and optimizers to call.
 
     def slotted(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> list[Variable]:
-        """The variables that have slots: in `stored`, the names of a checkpoint's arrays, or here if it is None."""
+        """The variables that have slots.
+
+        Args:
+            variables: those to choose from.
+            stored: the names of a checkpoint's arrays, among which slots are looked for; None looks here.
+        """
         return list(self._slots_in(variables, stored))
 
     def hyperparameters(self) -> dict[str, float]:
@@ -193,7 +220,12 @@ class Update:
         return values
 
     def get_slot(self, variable: Variable, name: str) -> Variable | None:
-        """The variable's slot of this name; None if there is none."""
+        """A variable's slot; None if there is none.
+
+        Args:
+            variable: the Variable.
+            name: the slot's name.
+        """
         return self._slots.get(name, {}).get(variable)
 
     def get_slot_names(self) -> list[str]:
@@ -230,7 +262,7 @@ class Update:
             finally:  # an interrupted step has changed some of the arrays: it counts
                 step.applied = True
                 self.finish(values)
-        return self._report(step, stats)
+        return self._report(step, targets, stats)
 
     def _move(
         self, step: Step, targets: Targets, groups: Iterable[tuple[list[int], tuple[float, ...]]]
@@ -260,19 +292,20 @@ class Update:
                     arrays.append(gradient)
             if dense:
                 measured = targets.plan(dense).run(arrays, numbers, step.clip, report=detailed)
+                if len(dense) == len(gradients):  # as it usually is
+                    return measured
                 if stats is not None:
                     stats[dense] = measured
         return stats
 
-    def _report(self, step: Step, stats: NDArray[Any] | None) -> StepReport:
+    def _report(self, step: Step, targets: Targets, stats: NDArray[Any] | None) -> StepReport:
         if stats is None:
             return step.report()
         if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
             # The update has measured the norm. (In a norm, sparse rows of the same index count separately.)
             step.know_norm(norm_from_squares(stats[:, SQUARES].tolist(), step.arrays))
         names = [variable.name for variable in step.variables]
-        sizes = [variable.value.size for variable in step.variables]
-        return step.report(VariableReports(names, sizes, self.rule.slots, stats))
+        return step.report(VariableReports(names, targets.sizes, self.rule.slots, stats))
 
     def _targets_of(self, variables: Sequence[Variable]) -> Targets:
         """The Targets of a step over these variables, cached from an earlier step; missing slots are created.

@@ -93,7 +93,15 @@ class Optimizer:
         return self.update.name
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
-        """The slot of this name of `var`; None if there is none, as before its first gradient."""
+        """The slot of this name of a variable, such as Adam's "m".
+
+        Args:
+            var: a Variable that the optimizer updates.
+            name: the slot's name; `get_slot_names` lists them.
+
+        Returns:
+            A Variable of its shape; None if there is none, as before its first gradient.
+        """
         return self.update.get_slot(var, name)
 
     def get_slot_names(self) -> list[str]:

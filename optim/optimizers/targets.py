@@ -47,6 +47,10 @@ class Targets:
     Args:
         rule: the formula.
         groups: for each variable, the variable itself and its slots.
+
+    Attributes:
+        arrays: for each variable, its array and its slots'.
+        sizes: int64[variables]: their numbers of elements.
     """
 
     def __init__(self, rule: Rule, groups: Sequence[Sequence[Variable]]) -> None:
@@ -54,6 +58,7 @@ class Targets:
         self._holders = tuple(chain.from_iterable(groups))
         self._flat: tuple[NDArray[Any], ...] = tuple(map(_value, self._holders))
         self.arrays = [tuple(map(_value, group)) for group in groups]
+        self.sizes = np.array([arrays[0].size for arrays in self.arrays], np.int64)
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._learn_memory()
 

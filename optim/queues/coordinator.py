@@ -110,7 +110,11 @@ class Coordinator:
         return _StopOnException(self)
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """Make join() wait for this thread, too."""
+        """Make join() wait for this thread, too.
+
+        Args:
+            thread: a thread, started or not.
+        """
         with self._lock:
             self._threads.add(thread)
 
@@ -226,7 +230,15 @@ class LooperThread(threading.Thread):
         args: Sequence[Any] | None = None,
         kwargs: Mapping[str, Any] | None = None,
     ) -> LooperThread:
-        """Create and start a LooperThread."""
+        """Create and start a LooperThread.
+
+        Args:
+            coord: what stops it, and is told of its errors.
+            timer_interval_secs: seconds from one call to the next; None calls without a pause.
+            target: what is called.
+            args: its arguments by position.
+            kwargs: its arguments by name.
+        """
         looper = LooperThread(coord, timer_interval_secs, target, args, kwargs)
         looper.start()
         return looper

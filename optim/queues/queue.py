@@ -44,6 +44,11 @@ else:
         def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
             """Add an item, waiting for room.
 
+            Args:
+                item: anything.
+                block: whether to wait for room.
+                timeout: the longest to wait, in seconds; None waits for as long as it takes.
+
             Raises:
                 queue.Full: there was no room in time.
                 ShutDown: the queue is closed.
@@ -62,6 +67,10 @@ else:
 
         def get(self, block: bool = True, timeout: float | None = None) -> Any:
             """Take an item, waiting for one.
+
+            Args:
+                block: whether to wait for an item.
+                timeout: the longest to wait, in seconds; None waits for as long as it takes.
 
             Raises:
                 queue.Empty: there was no item in time.

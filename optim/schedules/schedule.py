@@ -49,7 +49,11 @@ class Schedule:
         self._at = at
 
     def at(self, step: float) -> float:
-        """The rate at any step, for example to plot it before training."""
+        """The rate at any step, for example to plot it before training.
+
+        Args:
+            step: the step, at least 0; it may be a fraction.
+        """
         return self._at(_checked_step(step))
 
     def __call__(self) -> float:

@@ -76,6 +76,7 @@ class Telemetry:
         self._chosen = None if variables is None else _chosen(variables)
         self._clock = clock
         self._names: dict[Variable, str] = {}
+        self._taken: dict[str, int] = {}  # these names, each with the last number that was appended to it
         self._has_layout = not layout
         self._templates: dict[tuple[Any, ...], _Template] = {}
         self._nonfinite = 0  # since the last write
@@ -183,15 +184,14 @@ class Telemetry:
         return self._templates[key]
 
     def _new_name(self, variable: Variable) -> str:
-        taken = set(self._names.values())
-        name, number = variable.name, 0
-        while name in taken:
-            number += 1
-            name = f"{variable.name}_{number}"
+        name = variable.name
+        while name in self._taken:
+            self._taken[variable.name] += 1
+            name = f"{variable.name}_{self._taken[variable.name]}"
         ScalarsTemplate([name])  # refuses a name that cannot be a tag
         if self._chosen is not None and variable in self._chosen:
             self._chosen.add(name)
-        self._names[variable] = name
+        self._names[variable], self._taken[name] = name, 0
         return name
 
 

@@ -111,7 +111,7 @@ class VariableReports(Sequence[VariableReport]):
     def __init__(
         self,
         names: Sequence[str],
-        sizes: Sequence[int],
+        sizes: Sequence[int] | NDArray[np.int64],
         slots: Sequence[str],
         stats: NDArray[np.float64],
         *,
@@ -131,7 +131,7 @@ class VariableReports(Sequence[VariableReport]):
         Rows: the norms of gradient, weights and update, the fraction of the gradient that is 0, the update's norm over
         the weights', which is NaN if they are 0; then mean, norm and largest element of each slot.
         """
-        stats, sizes = self.stats.T, np.array(self._sizes)
+        stats, sizes = self.stats.T, np.asarray(self._sizes)
         values = np.empty(stats.shape)
         mean, norm, most = (values[SLOTS + k :: SLOT_WIDTH] for k in range(SLOT_WIDTH))
         with np.errstate(all="ignore"):  # a diverging run says so by its values
@@ -165,7 +165,7 @@ class VariableReports(Sequence[VariableReport]):
         zeros, nonfinite = (int(self.stats[index, column]) for column in (ZEROS, NONFINITE))
         of_slots = {slot: SlotReport(*slots[SLOT_WIDTH * k :][:SLOT_WIDTH]) for k, slot in enumerate(self.slots)}
         return VariableReport(
-            self.names[index], self._sizes[index], gradient, zeros, nonfinite, weights, update, of_slots
+            self.names[index], int(self._sizes[index]), gradient, zeros, nonfinite, weights, update, of_slots
         )  # fmt: skip
 
     def __len__(self) -> int:

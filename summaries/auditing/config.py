@@ -122,7 +122,11 @@ class Config:
         return [code for code in RULES if _specificity(code, self.select) > _specificity(code, self.ignore)]
 
     def codes(self, run: str) -> list[str]:
-        """The codes of the rules to use for the run of this name."""
+        """The codes of the rules to use for a run.
+
+        Args:
+            run: the run's name.
+        """
         if not self.per_run_ignores:
             return self.selected
         matching = [codes for pattern, codes in self.per_run_ignores.items() if fnmatch.fnmatchcase(run, pattern)]
@@ -133,12 +137,19 @@ class Config:
         return next((name for pattern, name in self.loggers.items() if fnmatch.fnmatchcase(run, pattern)), "")
 
     def without(self, ignore: Iterable[str]) -> Config:
-        """A copy that leaves out these rules, whatever `select` says."""
+        """A copy that leaves out some rules, whatever `select` says.
+
+        Args:
+            ignore: codes, or prefixes of codes.
+
+        Raises:
+            ConfigError: there is no such code.
+        """
         ignore = _codes("ignore", ignore)
         return replace(self, select=tuple(code for code in self.selected if not _specificity(code, ignore)), ignore=())
 
     def limits(self, code: str) -> Mapping[str, float]:
-        """The thresholds of a rule."""
+        """The thresholds of the rule with this code: name → value."""
         return self._limits[code]
 
     @cached_property
@@ -146,7 +157,11 @@ class Config:
         return {code: {**rule.defaults, **self.thresholds.get(code, {})} for code, rule in RULES.items()}
 
     def fails(self, worst: Severity | None) -> bool:
-        """Whether the exit status is 1 if this is the worst severity found; None if nothing was found."""
+        """Whether the exit status is 1.
+
+        Args:
+            worst: the worst severity that was found; None if nothing was.
+        """
         return worst is not None and self.fail_on is not None and worst >= self.fail_on
 
 

@@ -104,7 +104,14 @@ class Report:
     def to_json(self, path: str | os.PathLike[str]) -> None: ...
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Return what `gradledger audit --format json` writes, or write it to a file; see `to_html`."""
+        """Return what `gradledger audit --format json` writes, or write it to a file.
+
+        Args:
+            path: the file; None returns the text.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
         from summaries.auditing.report.json import json  # noqa: PLC0415 - few reports become JSON
 
         return _given(json(self), path)

@@ -58,6 +58,7 @@ COMMANDS = {
     "Other": {
         "demo": "Train a small network with and without gradient clipping.",
         "completion": "Print a shell's script that completes commands, runs and tags.",
+        "warm-up": "Compile everything ahead of time, such as for an image.",
         "clear-cache": "Remove what --cache keeps of remote runs.",
     },
 }

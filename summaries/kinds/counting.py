@@ -7,14 +7,13 @@ and gathered piece by piece.
 from __future__ import annotations
 
 import math
-import sys
 from functools import partial, reduce
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from summaries.execution.sharing import share
+from summaries.kinds.tally import COUNTER, tally
 from summaries.kinds.tensorflow_bins import BINS, OUTERMOST, bin_of, in_order, places
 
 if TYPE_CHECKING:
@@ -29,12 +28,13 @@ __all__ = ["Tally", "count", "is_fast"]
 
 _PLAIN_PIECE = 1 << 13  # elements: they stay in cache, and BLAS starts no threads for so few
 _GATHERED_PIECE = 1 << 16  # elements: converted or gathered at once
-_COMPILED_PIECE = 1 << 18  # elements: of which one that is not finite has all counted again
-_SHARED = 1 << 21  # elements: counting half of them takes several times as long as waking a thread
+_COUNTED_AGAIN = 1 << 16  # elements, if one of them is not finite
+_SHARED = 3 << 18  # elements: two threads gain a fifth from here on, and nothing at half a million
+_SHARED_PIECE = 1 << 17
 _LARGE = 1 << 17  # elements: only for such arrays is the compiled counter loaded,
-_MANY = 1 << 26  # and is loaded after this many in such arrays: NumPy took about as long to count them
+_SEVERAL = 1 << 22  # and is loaded after this many in such arrays: NumPy took about as long to count them,
+_MANY = 1 << 27  # or compiled after this many
 _large_elements = 0
-_ready: set[np.dtype[Any]] = set()  # the dtypes for which the compiled counter is loaded
 
 
 class Tally(NamedTuple):
@@ -75,21 +75,24 @@ class _Part(NamedTuple):
 
 def is_fast(array: NDArray[Any]) -> bool:
     """Whether counting these numbers takes about as long as copying them and looking for NaN."""
-    return array.dtype.kind == "f" and _dtype_of(array) in _ready
+    return array.dtype.kind == "f" and COUNTER.is_loaded
 
 
 def count(array: NDArray[Any]) -> Tally:
     """Count an array of real numbers, of any shape and layout, that is not empty."""
     dtype = _dtype_of(array)
-    counter = _counter(array.size, dtype)
+    dtype = _dtype_of(array)
+    counter = _counter(array.size)
     work = partial(_counted, counter)
     parts: Iterable[_Part]
     if array.dtype != dtype or not (array.flags.forc and array.flags.aligned):
         parts = map(work, _gathered(array, dtype))
     elif counter is _plain:
         parts = map(work, _cut(array, _PLAIN_PIECE))
+    elif array.size < _SHARED:
+        parts = map(work, _cut(array, _SHARED))
     else:
-        parts = (map if array.size < _SHARED else share)(work, _cut(array, _COMPILED_PIECE))
+        parts = share(work, _cut(array, _SHARED_PIECE))
     return _finished(reduce(_joined, parts), array.size)
 
 
@@ -98,25 +101,18 @@ def _dtype_of(array: NDArray[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if np.can_cast(array.dtype, np.float32) else np.float64)
 
 
-def _counter(elements: int, dtype: np.dtype[Any]) -> _Counter:
+def _counter(elements: int) -> _Counter:
     """The counter for an array of so many elements."""
-    if dtype not in _ready and not _is_worth_loading(elements):
-        return _plain
-    from summaries.kinds.tally import tally  # noqa: PLC0415 - needs numba
-
-    if dtype not in _ready:
-        tally(np.ones(1, dtype))
-        _ready.add(dtype)
-    return tally
+    return tally if COUNTER.is_loaded or _is_loaded_now(elements) else _plain
 
 
-def _is_worth_loading(elements: int) -> bool:
-    """Whether loading the compiled counter pays off soon."""
+def _is_loaded_now(elements: int) -> bool:
+    """Load the compiled counter if that pays off soon; a thread compiles it if that does."""
     global _large_elements  # noqa: PLW0603 - a hint that threads may miscount
     if elements < _LARGE:
         return False
     _large_elements += elements
-    return "numba" in sys.modules or (_large_elements > _MANY and find_spec("numba") is not None)
+    return _large_elements > _SEVERAL and COUNTER.will_be_called(may_compile=_large_elements > _MANY)
 
 
 def _cut(array: NDArray[Any], most: int) -> list[NDArray[Any]]:
@@ -142,6 +138,8 @@ def _counted(counter: _Counter, piece: NDArray[Any]) -> _Part:
     counts, total, squares, lowest, highest = counter(piece)
     if math.isfinite(squares):
         return _Part(counts, len(piece), total, squares, lowest, highest, 0, 0)
+    if len(piece) > _COUNTED_AGAIN:
+        return reduce(_joined, map(partial(_counted, counter), _cut(piece, _COUNTED_AGAIN)))
     below, above = (int(np.count_nonzero(piece == bound)) for bound in (-np.inf, np.inf))
     finite = piece[np.isfinite(piece)]
     if not len(finite):

@@ -59,11 +59,10 @@ def distribution(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int | 
     found = _by_tensorflow(array) if isinstance(bins, str) and bins == "tensorflow" else _by_numpy(array, bins)
     if not found.moments[2]:  # nothing but NaN
         return _NOTHING
-    edges, counts = found.limits, found.counts
+    edges, counts, moments, finite = found
     if max_bins is not None:
         edges, counts = _join(edges, counts, max_bins)
-    limits, counts = _trim(edges, counts)
-    return found._replace(limits=limits, counts=counts)
+    return Distribution(*_trim(edges, counts), moments, finite)
 
 
 def check_bins(bins: Any, max_bins: int | None) -> None:
@@ -193,6 +192,7 @@ def _join(edges: NDArray[Any], counts: NDArray[Any], max_bins: int) -> tuple[NDA
 
 def _trim(edges: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Upper limits and counts without the empty bins at both ends; one on the left remains, to give the first edge."""
-    occupied = np.flatnonzero(counts)
+    occupied = counts.nonzero()[0]
     first, last = int(occupied[0]), int(occupied[-1])
-    return edges[first : last + 2], np.concatenate(([0], counts[first : last + 1]))
+    kept = counts[first - 1 : last + 1] if first else np.concatenate(([0], counts[: last + 1]))
+    return edges[first : last + 2], kept

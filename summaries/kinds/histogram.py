@@ -7,6 +7,7 @@ default limits are TensorFlow's: 0 and plus and minus 1e-12 * 1.1^k, up to 1e20.
 from __future__ import annotations
 
 import struct
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,12 +68,16 @@ def histogram_raw(
         num: the number of values.
         sum: their sum.
         sum_squares: the sum of their squares.
-        bucket_limits: the upper limit of each bin, ascending.
-        bucket_counts: the number of values in each bin.
+        bucket_limits: [k], the upper limit of each bin, ascending.
+        bucket_counts: [k], the number of values in each bin.
 
     Raises:
         TypeError: the tag is not a string.
         ValueError: the tag is not Unicode text, or the numbers of counts and limits differ.
+
+    >>> proto = histogram_raw("dice", 1, 6, 4, 14, 66, [2, 4, 6], [1, 1, 2]).value[0].histo
+    >>> proto.num, list(proto.bucket)
+    (4.0, [1.0, 1.0, 2.0])
     """
     check_tag(tag)
     limits, counts = as_array(bucket_limits, "bucket_limits"), as_array(bucket_counts, "bucket_counts")
@@ -96,14 +101,14 @@ def histogram_raw(
 
 def histogram_bytes(tag: str, found: Distribution) -> OurBytes:
     """The Summary's bytes: given a list for each of hundreds of bins, protobuf takes longer than counting."""
-    moments = (_MOMENT.pack(key, value) for key, value in zip(_MOMENTS, found.moments, strict=True) if value)
+    moments = _MOMENTS.pack(*chain.from_iterable(zip(_MOMENT_KEYS, found.moments, strict=True)))
     limits, counts = (column.astype("<f8").tobytes() for column in (found.limits, found.counts))
-    histo = b"".join((*moments, _field(_LIMITS, limits), _field(_COUNTS, counts)))
+    histo = moments + _field(_LIMITS, limits) + _field(_COUNTS, counts)
     return OurBytes(_field(_VALUES, _field(_TAG, tag.encode()) + _field(_HISTO, histo)))
 
 
-_MOMENT = struct.Struct("<Bd")
-_MOMENTS = 0x09, 0x11, 0x19, 0x21, 0x29  # keys of HistogramProto's min, max, num, sum and sum_squares
+_MOMENTS = struct.Struct("<" + 5 * "Bd")
+_MOMENT_KEYS = 0x09, 0x11, 0x19, 0x21, 0x29  # of HistogramProto's min, max, num, sum and sum_squares
 _LIMITS, _COUNTS = 0x32, 0x3A  # keys of its bucket_limit and bucket
 _VALUES, _TAG, _HISTO = 0x0A, 0x0A, 0x2A  # keys of Summary.value, and of Summary.Value's tag and histo
 

@@ -29,7 +29,8 @@ def image(tag: str, img_tensor: Any, dataformats: str = "CHW") -> Summary:
 
     Args:
         tag: the tag.
-        img_tensor: integers from 0 to 255, bool, or floating from 0 to 1; values outside are clipped. 1 to 4 channels.
+        img_tensor: array [C, H, W]: 1 to 4 channels (grey, grey and alpha, RGB, RGB and alpha), height and width.
+            Integers from 0 to 255, bool, or floating from 0 to 1; values outside are clipped.
         dataformats: the order of its axes: "CHW", "HWC", "HW", or "NCHW" and the like for a batch, drawn as a grid.
 
     Raises:
@@ -49,8 +50,20 @@ def image(tag: str, img_tensor: Any, dataformats: str = "CHW") -> Summary:
 def images(tag: str, img_tensor: Any, dataformats: str = "NCHW") -> Summary:
     """A Summary of a batch of pictures, drawn side by side, eight in a row.
 
-    Arguments and errors as in `image`. A list of pictures of the same size may be given with the order of one picture's
-    axes, such as "CHW".
+    Args:
+        tag: the tag.
+        img_tensor: array [N, C, H, W]: N pictures of 1 to 4 channels; integers from 0 to 255, bool, or floating from 0
+            to 1; values outside are clipped. Or a list of pictures of the same size.
+        dataformats: the order of the axes, such as "NHWC"; for a list, that of one picture, such as "CHW".
+
+    Raises:
+        TypeError: the tag is not a string, or the array is not numeric.
+        ValueError: the tag is not Unicode text, or the shape does not fit `dataformats`.
+        ImportError: Pillow is not installed.
+
+    >>> grid = images("digits", np.zeros((16, 1, 8, 8))).value[0].image
+    >>> grid.height, grid.width
+    (16, 64)
     """
     return _summary(tag, pictures.grid(pictures.batch(img_tensor, dataformats)))
 
@@ -78,6 +91,10 @@ def image_with_boxes(
         TypeError: the tag is not a string, or an array is not numeric.
         ValueError: the tag is not Unicode text, or a shape does not fit.
         ImportError: Pillow is not installed.
+
+    >>> picture = image_with_boxes("found", np.zeros((3, 60, 80)), [[5, 5, 40, 30]], labels=["cat"])
+    >>> picture.value[0].image.width
+    80
 
     References: tensorboardX has `dataformats` and `labels` before `rescale`; a string for `rescale` is taken that way.
     """
@@ -115,6 +132,11 @@ def figure(tag: str, figure: Any, close: bool = True) -> Summary:
         TypeError: `figure` is not a figure.
         ValueError: the figures differ in size, or the list is empty.
         ImportError: matplotlib or Pillow is not installed.
+
+    >>> from matplotlib.figure import Figure
+    >>> picture = figure("empty", Figure(figsize=(4, 3), dpi=100)).value[0].image
+    >>> picture.height, picture.width
+    (300, 400)
     """
     several = figure if isinstance(figure, list) else [figure]
     if not several:
@@ -143,6 +165,9 @@ def video(tag: str, vid_tensor: Any, fps: float = 4, dataformats: str = "NTCHW")
         TypeError: the tag is not a string, or the array is not numeric.
         ValueError: the tag is not Unicode text, `fps` is not positive, or the shape is wrong.
         ImportError: Pillow is not installed.
+
+    >>> video("agent", np.zeros((1, 8, 3, 24, 32)), fps=8).value[0].image.encoded_image_string[:3]
+    b'GIF'
     """
     fps = as_float(fps, "fps")
     if not 0 < fps < math.inf:

@@ -98,6 +98,10 @@ def pr_curve_raw(
     Raises:
         TypeError: the tag is not a string, or an array is not numeric.
         ValueError: the tag is not Unicode text, or the six arrays differ in length.
+
+    >>> curve = pr_curve_raw("digits", [2, 1], [2, 0], [0, 2], [0, 1], [0.5, 1], [1, 0.5])
+    >>> [dim.size for dim in curve.value[0].tensor.tensor_shape.dim]
+    [6, 2]
     """
     counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
     rows = [as_array(row).reshape(-1) for row in (*counts, precision, recall)]

@@ -1,21 +1,36 @@
-"""Counting an array of floats into TensorFlow's bins, compiled: one look at each block. Needs numba. Pure (no I/O)."""
+"""Counting an array of floats into TensorFlow's bins, compiled: one look at each block. Pure (no I/O)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from threading import local
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from summaries.kinds.tensorflow_bins import BINS, places
-from summaries.wire.compiled.primitives import compiled
+from summaries.native.calls import Array, Call, address
+from summaries.native.library import Library
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["tally"]
+__all__ = ["COUNTER", "tally"]
 
-_BLOCK = 1 << 12  # values: stays in the L1 cache between the loops
 _ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
+
+
+def _types(dtype: str) -> tuple[Any, ...]:
+    """The types of the arguments for floats of a dtype: see `compiled.tally`."""
+    return Array(dtype), Array(np.int64), Array(np.int64), Array(np.uint32, 2), Array(dtype), Array(np.float64)
+
+
+COUNTER = Library(
+    "counter",
+    "the counter of histograms",
+    "summaries.kinds.compiled.tally",
+    {f"tally_{dtype}": _types(dtype) for dtype in ("float32", "float64")},
+    ("kinds/compiled/tally.py", "kinds/tally.py", "kinds/tensorflow_bins.py"),
+)
 
 
 def tally(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float, float]:
@@ -28,70 +43,34 @@ def tally(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float,
         int64[BINS], how many values are in each bin; their sum; the sum of their squares, which is not finite if a
         value is not, and then nothing else is of use; the smallest value; the largest.
     """
-    steps, shift = places(values.dtype)
-    rows, counts = np.zeros((_ROWS, BINS), np.uint32), np.empty(BINS, np.int64)
-    extremes = np.empty(3, values.dtype)
-    unsigned, signed = f"u{values.itemsize}", f"i{values.itemsize}"
-    frozen = values.view()
-    frozen.flags.writeable = False  # always: for arrays that may be written to, numba would compile once more
-    total, squares = _tally(
-        frozen,
-        frozen.view(unsigned),
-        frozen.view(signed),
-        steps,
-        shift,
-        rows,
-        counts,
-        extremes.view(unsigned),
-    )
-    several = extremes.tolist()
+    prepared = _prepared(values.dtype)
+    words = prepared.call.words
+    counts = np.empty(BINS, np.int64)
+    words[0], words[1], words[2] = address(values), len(values), address(counts)
+    prepared.call()
+    total, squares = prepared.sums.tolist()
+    several = prepared.extremes.tolist()
     return counts, total, squares, min(several), max(several)
 
 
-@compiled(fastmath={"reassoc", "contract"})  # the sums may be taken in any order
-def _tally(
-    values: NDArray[Any],
-    unsigned: NDArray[Any],
-    signed: NDArray[Any],
-    steps: NDArray[np.int64],
-    shift: int,
-    rows: NDArray[np.uint32],
-    counts: NDArray[np.int64],
-    extremes: NDArray[Any],
-) -> tuple[float, float]:
-    """Count and sum, and find the extremes of the bits, among which those of the values are.
+class _Prepared(NamedTuple):
+    """A call with all its arguments but the values and the counts, for one thread."""
 
-    For the bits of positive floats ascend with them, and those of negative ones, which are larger, descend.
-    """
-    total = squares = 0.0
-    least = most = unsigned[0]
-    top = signed[0]
-    right = np.uint64(shift)
-    row_0, row_1, row_2, row_3 = rows[0], rows[1], rows[2], rows[3]
-    for start in range(0, len(values), _BLOCK):
-        block, bits, ordered = (
-            values[start : start + _BLOCK],
-            unsigned[start : start + _BLOCK],
-            signed[start : start + _BLOCK],
-        )
-        for i in range(len(block)):
-            wide = np.float64(block[i])
-            total += wide
-            squares += wide * wide
-        for i in range(len(bits)):
-            least, most, top = min(least, bits[i]), max(most, bits[i]), max(top, ordered[i])
-        whole = len(bits) - len(bits) % _ROWS
-        for i in range(0, whole, _ROWS):
-            a, b = np.uint64(bits[i]), np.uint64(bits[i + 1])
-            c, d = np.uint64(bits[i + 2]), np.uint64(bits[i + 3])
-            row_0[(a + np.uint64(steps[a >> right])) >> right] += np.uint32(1)
-            row_1[(b + np.uint64(steps[b >> right])) >> right] += np.uint32(1)
-            row_2[(c + np.uint64(steps[c >> right])) >> right] += np.uint32(1)
-            row_3[(d + np.uint64(steps[d >> right])) >> right] += np.uint32(1)
-        for i in range(whole, len(bits)):
-            a = np.uint64(bits[i])
-            row_0[(a + np.uint64(steps[a >> right])) >> right] += np.uint32(1)
-    for i in range(BINS):
-        counts[i] = np.int64(row_0[i]) + np.int64(row_1[i]) + np.int64(row_2[i]) + np.int64(row_3[i])
-    extremes[0], extremes[1], extremes[2] = least, most, top
-    return total, squares
+    call: Call
+    extremes: NDArray[Any]
+    sums: NDArray[np.float64]
+
+
+_threads = local()
+
+
+def _prepared(dtype: np.dtype[Any]) -> _Prepared:
+    found: _Prepared | None = getattr(_threads, dtype.char, None)
+    if found is None:
+        steps = places(dtype).steps
+        rows, extremes, sums = np.empty((_ROWS, BINS), np.uint32), np.empty(3, dtype), np.empty(2)
+        values, counts = np.empty(0, dtype), np.empty(BINS, np.int64)
+        function = COUNTER.functions()[f"tally_{dtype.name}"]
+        found = _Prepared(Call(function, (values, counts, steps, rows, extremes, sums)), extremes, sums)
+        setattr(_threads, dtype.char, found)
+    return found

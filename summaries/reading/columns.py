@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Epochs", "LaterPoints", "Points", "sorted_rows"]
 
 _MIN_ROWS = 32
-_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
 _MAX_MAPS = 30_000  # Linux allows a process 65,530
 
@@ -120,7 +119,7 @@ class Points:
             counts: int64[t]: the number of points of each.
             spread: copies the points of a block to the addresses of each tag; None copies them here.
         """
-        if spread is not None and len(block.step) >= _SPREAD_ROWS * len(tags):
+        if spread is not None:
             spread(block, counts, self._room_for(tags, counts))
             return
         first = 0

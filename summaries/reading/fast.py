@@ -1,40 +1,55 @@
-"""Whether to read with the compiled scanner, which is many times faster and takes a second to load."""
+"""Whether to read with compiled code: what it saves is weighed against loading it, and against compiling it first."""
 
 from __future__ import annotations
 
 import logging
-import sys
 from functools import cache
-from importlib.util import find_spec
+
+from summaries.native.library import Library, has_compiler
+from summaries.wire.compiled.state import SCANNER
 
 __all__ = ["use_fast"]
 
-_FAST_BYTES = 8 << 20  # below this, loading the compiled scanner takes longer than it saves
+# A MB takes 1 ms with compiled code, and 20 ms or more without. Loading the code takes 40 ms, compiling it 2 s.
+_LOAD_BYTES = 3 << 20
+_COMPILE_BYTES = 160 << 20
 _HINT_BYTES = 64 << 20
 _logger = logging.getLogger("summaries")
 
 
-def use_fast(size: int, fast: bool | None) -> bool:
-    """Whether to use the compiled scanner for `size` bytes; logs a hint once if numba is missing and would help.
+def use_fast(size: int, fast: bool | None, library: Library = SCANNER) -> bool:
+    """Whether to read with compiled code, which is then loaded; logs a hint once if it would help and is not there.
+
+    Args:
+        size: how many bytes are to be read in all.
+        fast: what the caller was told: True to use compiled code, False not to, None to decide by the size. It is not
+            used if that would take longer than reading without it: with few bytes, or if there is more to compile than
+            to read.
+        library: the compiled code in question.
 
     Raises:
         ImportError: `fast` is True, and numba is missing.
     """
     if fast is False:
         return False
-    installed = _has_numba()
-    if fast and not installed:
-        raise ImportError("the compiled scanner needs numba: pip install 'gradledger[fast]'")
-    if not installed and size >= _HINT_BYTES:
+    if fast:
+        if not has_compiler():
+            raise ImportError("the compiled scanner needs numba: pip install 'gradledger[fast]'")
+        return True
+    if library.is_loaded:
+        return True
+    if size < _LOAD_BYTES:
+        return False
+    worth_it = size >= _COMPILE_BYTES or (has_compiler() and library.is_kept())
+    ready = worth_it and library.can_be_called()
+    if not ready and size >= _HINT_BYTES:
         _hint()
-    return bool(fast) or (installed and (size >= _FAST_BYTES or "summaries.wire.compiled.scan" in sys.modules))
-
-
-@cache
-def _has_numba() -> bool:
-    return find_spec("numba") is not None
+    return ready
 
 
 @cache
 def _hint() -> None:
-    _logger.warning("reading is many times faster with numba: pip install 'gradledger[fast]'")
+    if has_compiler():
+        _logger.warning("reading is many times faster after `gradledger warm-up`, which compiles the scanner once")
+    else:
+        _logger.warning("reading is many times faster with numba: pip install 'gradledger[fast]'")

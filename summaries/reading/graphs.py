@@ -94,6 +94,12 @@ def read_graph(path: str | os.PathLike[str], *, storage_options: Mapping[str, ob
     Raises:
         OSError: the file cannot be read.
         ValueError: the file does not contain a GraphDef.
+
+    >>> import tempfile
+    >>> from summaries import GraphDef, write_graph
+    >>> path = write_graph(GraphDef(node=[{"name": "x", "op": "Placeholder"}]), tempfile.mkdtemp(), "graph.pbtxt")
+    >>> read_graph(path).node[0].op
+    'Placeholder'
     """
     path = os.fspath(path)
     data = read_file(path, storage_options)

@@ -114,7 +114,11 @@ class Run(Tabular):
         return plot_scalars(self.scalars, tags, ax, subplots=subplots, **options)
 
     def file_starts(self, tag: str) -> list[int]:
-        """For each file, the number of a tag's scalars in the files before it."""
+        """For each file, the number of a tag's scalars in the files before it.
+
+        Args:
+            tag: the tag of a scalar.
+        """
         epochs = self._points.epochs(self._numbers[tag])
         return [epochs.before(mark) for mark in self._file_marks]
 
@@ -287,6 +291,15 @@ def read_logdir(
         FileNotFoundError: the directory does not exist, or there is no event file below it.
         OSError: a file or directory cannot be read; ChildProcessError if the executor lost the worker that read it.
         ImportError: `fast` is True, and numba is missing; or what reads the address is.
+
+    >>> import os, tempfile
+    >>> from summaries import SummaryWriter
+    >>> directory = tempfile.mkdtemp()
+    >>> for seed in range(2):
+    ...     with SummaryWriter(os.path.join(directory, f"seed={seed}")) as writer:
+    ...         writer.add_scalar("loss", 0.5 + seed, 0)
+    >>> {name: run.scalars["loss"].at(0) for name, run in read_logdir(directory).items()}
+    {'seed=0': 0.5, 'seed=1': 1.5}
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")

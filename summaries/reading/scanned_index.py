@@ -12,8 +12,8 @@ import numpy as np
 from summaries.reading.indexed import Indexer, Pieces
 from summaries.reading.scanned_rows import Window
 from summaries.wire.batches import BatchParser
-from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
+from summaries.wire.compiled import state
 from summaries.wire.index import EVENT, VALUE, Index
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ScannedIndexer(Indexer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._scanner = compiled.Scanner()
+        self._scanner = compiled.Scanner(state.INDEXER)
         self._cursor = np.zeros(4, np.int64)  # position in the buffer, events, values, previous tag
         self._events = np.zeros(_EVENTS, EVENT)
         self._values = np.zeros(_VALUES, VALUE)
@@ -53,8 +53,8 @@ class ScannedIndexer(Indexer):
             self._enter_tags()
             status = self._scanner.index(window.buffer, window.have, cursor, self._events, self._values)
             pos, count = cursor[:2].tolist()
-            if status in (scan.UNUSUAL, scan.FULL):
-                if status == scan.UNUSUAL and self._add(window, pos, records + count):
+            if status in (state.UNUSUAL, state.FULL):
+                if status == state.UNUSUAL and self._add(window, pos, records + count):
                     continue
                 yield from self._settle(window)
                 records += count
@@ -64,13 +64,13 @@ class ScannedIndexer(Indexer):
                 continue
             yield from self._settle(window)
             records += count
-            if status == scan.MORE:
+            if status == state.MORE:
                 more = window.refill(pos)
                 cursor[0] = 0
                 if not window.have:  # the file ends with a whole record
                     return
-                status = scan.MORE if more else scan.ODD
-            if status == scan.ODD:
+                status = state.MORE if more else state.ODD
+            if status == state.ODD:
                 offset, records, ended = yield from self._troubled(window, records)
                 if ended:
                     return

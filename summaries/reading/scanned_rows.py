@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from summaries.reading.columns import sorted_rows
 from summaries.reading.rows import FEW_ROWS, Rows, room_for
 from summaries.wire.batches import Batch, BatchParser, whole_records
-from summaries.wire.compiled import scan
 from summaries.wire.compiled import scanner as compiled
+from summaries.wire.compiled import state
 from summaries.wire.layout import CAPACITY, PLACE_CAPACITY
 from summaries.wire.records import HEADER_BYTES, Record
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ScannedRows", "Window"]
 
 _STRETCH_BYTES = 1 << 16  # the pure-Python parser's chunk size
+_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
 _FIRST_BYTES = 1 << 8  # of a run: most tags are new there, and starting the scanner takes as long as a few records
 _MANY_BYTES = 1 << 12  # after this many bytes of unusual records, the scanner would only be in the way
 
@@ -41,8 +42,8 @@ class ScannedRows(Rows):
         super().__init__()
         self._space = workspace
         self._scanner = compiled.Scanner()
-        self._spread = scan.spread
-        self._found = scan.Found(workspace.rows, workspace.places)
+        self._spread = compiled.spread
+        self._found = state.Found(workspace.rows, workspace.places)
         self._cursor = self._scanner.cursor
         self._tags = 0
         self._unusual = range(0)  # the offsets of the records that were last handed over, without a gap
@@ -82,7 +83,8 @@ class ScannedRows(Rows):
             self.points.add(*sorted_rows(rows))
         else:
             out = room_for(len(rows)) if self.points.keeps_blocks else self._space.sorted
-            self.points.add(*compiled.sorted_rows(rows, self._tags, out), self._spread)
+            spread = self._spread if len(rows) >= _SPREAD_ROWS * self._tags else None
+            self.points.add(*compiled.sorted_rows(rows, self._tags, out), spread)
 
     def _read(self, window: Window, file: int, take: Take, number: int) -> tuple[int, int]:
         cursor = self._cursor
@@ -92,19 +94,19 @@ class ScannedRows(Rows):
         while True:
             self._settle_lists()
             status = self._scanner.scan(window.buffer, window.have, window.base, file, self._found)
-            if status == scan.FULL:
+            if status == state.FULL:
                 stuck = not cursor[1:3].any()  # one event has more values than fit
                 self.flush()
-                status = scan.UNUSUAL if stuck else status
-            if status == scan.UNUSUAL:
+                status = state.UNUSUAL if stuck else status
+            if status == state.UNUSUAL:
                 self._hand_over(window, take)
-            elif status == scan.MORE:
+            elif status == state.MORE:
                 more = window.refill(int(cursor[0]))
                 cursor[0] = 0
                 if not window.have:  # the file or the part ends with a whole record
                     return window.base, int(cursor[4])
-                status = scan.MORE if more else scan.ODD
-            if status == scan.ODD:
+                status = state.MORE if more else state.ODD
+            if status == state.ODD:
                 offset, ended = self._read_plainly(window, window.base + int(cursor[0]), take)
                 if ended:
                     return offset, int(cursor[4])

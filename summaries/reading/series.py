@@ -71,9 +71,15 @@ class Series:
     def at(self, step: int) -> float:
         """The value at a step; of several, the one that was written last.
 
+        Args:
+            step: the step, an integer.
+
         Raises:
             LookupError: there is none; the message names the nearest steps.
             TypeError: the step is no number.
+
+        >>> Series("loss", np.array([10, 20]), np.zeros(2), np.array([0.5, 0.25])).at(20)
+        0.25
         """
         return float(self.value[_last_at(self.step, step, self.tag)])
 
@@ -133,12 +139,21 @@ class Scalars(ByName[Series]):
 class Items:
     """The values of one tag that are not scalars, in the order they were written.
 
-    A value is read from its file and decoded on access: `items[i]`, or in a loop over `items`.
+    A value is read from its file and decoded on access: `items[i]`, or in a loop over `items`. The properties of `Run`
+    say what each kind is decoded to.
 
     Attributes:
         tag: the tag.
         step: int64[n].
         wall_time: float64[n], seconds since the epoch.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter, read_run
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     writer.add_histogram("weights", np.arange(100.0), 7, bins=4)
+    >>> items = read_run(writer.path).histograms["weights"]
+    >>> items.step, items[0].shape
+    (array([7]), (4, 3))
     """
 
     tag: str
@@ -158,6 +173,9 @@ class Items:
 
     def at(self, step: int) -> Any:
         """The value at a step; of several, the one that was written last.
+
+        Args:
+            step: the step, an integer.
 
         Raises:
             LookupError: there is none; the message names the nearest steps.

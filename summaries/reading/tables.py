@@ -66,17 +66,36 @@ class Tabular:
     def to_pandas(self, wide: bool = False, latest: bool = False, tags: Patterns = None) -> pd.DataFrame:
         """Return the scalars as a DataFrame: run and tag are categorical, and what is missing is NaN.
 
-        Arguments as in `to_arrow`.
+        Args:
+            wide: whether a row is a step, with a column for each tag, instead of a point.
+            latest: whether points that a restart superseded are left out.
+            tags: which tags, by shell patterns; None for all.
+
+        Returns:
+            The columns of `to_arrow`: step int64, wall_time float64 in seconds since the epoch, values float64.
 
         Raises:
             ImportError: pandas is missing; the message says how to install it.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter, read_run
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_scalar("loss", 0.5, 7)
+        >>> read_run(writer.path).to_pandas()[["tag", "step", "value"]].to_dict("records")
+        [{'tag': 'loss', 'step': 7, 'value': 0.5}]
         """
         return pandas_frame(_columns(self._scalars_by_run(), wide=wide, latest=latest, tags=tags))
 
     def to_polars(self, wide: bool = False, latest: bool = False, tags: Patterns = None) -> pl.DataFrame:
         """Return the scalars as a Polars DataFrame, which shares its memory with an Arrow table.
 
-        Arguments as in `to_arrow`.
+        Args:
+            wide: whether a row is a step, with a column for each tag, instead of a point.
+            latest: whether points that a restart superseded are left out.
+            tags: which tags, by shell patterns; None for all.
+
+        Returns:
+            The columns of `to_arrow`.
 
         Raises:
             ImportError: polars or pyarrow is missing; the message says how to install it.

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from summaries.native.place import cache_root
 from summaries.storage.local import LocalFile
 from summaries.storage.protocols import chunks
 
@@ -44,8 +45,7 @@ def cache_directory(cache: bool | str | os.PathLike[str]) -> str:
     """The directory that an argument `cache` stands for; True is GRADLEDGER_CACHE_DIR, or the user's cache."""
     if not isinstance(cache, bool):
         return os.fspath(cache)
-    user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(os.environ.get("GRADLEDGER_CACHE_DIR") or os.path.join(user, "gradledger"), "runs")
+    return os.path.join(cache_root(), "runs")
 
 
 def clear_cache(directory: str) -> tuple[int, int]:

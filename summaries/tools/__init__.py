@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from summaries.tools.tailing import Point, tail
     from summaries.tools.thinning import thin
     from summaries.tools.verifying import Verdict, verify, verify_file, verify_logdir
+    from summaries.tools.warming import Warmed, warm_up
 
 __all__ = [
     "Converted",
@@ -43,6 +44,7 @@ __all__ = [
     "TagStatistics",
     "ValueStatistics",
     "Verdict",
+    "Warmed",
     "convert",
     "diff",
     "drop",
@@ -63,6 +65,7 @@ __all__ = [
     "verify",
     "verify_file",
     "verify_logdir",
+    "warm_up",
 ]
 
 _NAMES = {
@@ -83,6 +86,7 @@ _NAMES = {
     "tailing": ("Point", "tail"),
     "thinning": ("thin",),
     "verifying": ("Verdict", "verify", "verify_file", "verify_logdir"),
+    "warming": ("Warmed", "warm_up"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -15,6 +15,7 @@ from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.outputs import new_directory, refuse_inside
 from summaries.tools.rewriting import Rewriter
+from summaries.wire.compiled.state import INDEXER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -161,7 +162,7 @@ def chosen_runs(
 
 def indexer_for(size: int) -> Indexer:
     """An indexer for one run, when there are `size` bytes to read in all."""
-    return indexer(fast=use_fast(size, None))
+    return indexer(fast=use_fast(size, None, INDEXER))
 
 
 def copy_file(file: StoredFile, source: Indexer, rewriter: Rewriter, out: BinaryIO, tally: Tally) -> int:

@@ -18,6 +18,7 @@ from summaries.storage.files import place_of
 from summaries.storage.logdir import files_below
 from summaries.storage.names import is_remote, whole_name
 from summaries.storage.protocols import expecting
+from summaries.wire.compiled.state import INDEXER
 from summaries.wire.index import LOST
 
 if TYPE_CHECKING:
@@ -103,6 +104,9 @@ def verify(
 def verify_file(file: StoredFile) -> Verdict:
     """`verify` for a file that was listed.
 
+    Args:
+        file: its path, size and store, as `verify_logdir` finds them.
+
     Raises:
         OSError: the file cannot be read.
     """
@@ -113,7 +117,7 @@ def verify_file(file: StoredFile) -> Verdict:
 def _verdict(opened: ReadableFile, path: str, size: int) -> Verdict:
     faults: list[Fault] = []
     events = 0
-    for item in indexer(fast=use_fast(size, None)).read_opened(opened, path):
+    for item in indexer(fast=use_fast(size, None, INDEXER)).read_opened(opened, path):
         if isinstance(item, Fault):
             faults.append(item)
         else:

@@ -107,6 +107,11 @@ class EventFileWriter(Lifecycle):
         Warns:
             NonFiniteWarning: once per tag.
             UserWarning: an argument is not what it should be, such as a step of 2.7, but can be converted.
+
+        >>> import tempfile
+        >>> with EventFileWriter(tempfile.mkdtemp()) as writer:
+        ...     for step in range(3):
+        ...         writer.add_scalar("train/loss", 1 / (1 + step), step)
         """
         if new_style or double_precision or display_name or summary_description:
             if isinstance(new_style, str) or isinstance(double_precision, str):
@@ -157,9 +162,14 @@ class EventFileWriter(Lifecycle):
             TypeError: `summary` is neither a Summary nor bytes, or the step is not a number.
             ValueError: the bytes do not parse as a Summary, or the step is too large.
             OSError: earlier events could not be written; this one was not logged.
+
+        >>> import tempfile
+        >>> from summaries import histogram, merge, scalar
+        >>> with EventFileWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_summary(merge([scalar("loss", 0.5), histogram("weights", [1.0, 2.0, 3.0])]), 7)
         """
         data, metadata = message_bytes(summary, Summary, "summary"), None
-        if METADATA_KEY in data and data.__class__ is not OurBytes:  # those are scalars, without metadata
+        if data.__class__ is not OurBytes and METADATA_KEY in data:  # ours are scalars, without metadata
             data, metadata = self._metadata_once.without_written(data)
         now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
         record = encode_summary_event(data, self._event_step(global_step), now)
@@ -173,7 +183,12 @@ class EventFileWriter(Lifecycle):
         Args:
             event: the Event; one without a time gets the current time.
             step: replaces its step, unless None.
-            walltime: replaces its time, unless None.
+            walltime: replaces its time, in seconds since the epoch, unless None.
+
+        >>> import tempfile
+        >>> from summaries import Event, scalar
+        >>> with EventFileWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_event(Event(step=7, summary=scalar("loss", 0.5)))
         """
         data = message_bytes(event, Event, "event")
         if step is not None or walltime is not None or not getattr(event, "wall_time", True):

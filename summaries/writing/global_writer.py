@@ -45,15 +45,43 @@ class GlobalSummaryWriter:
         self._counts: MutableMapping[tuple[str, str], int] = self._manager.dict()
 
     def add_scalar(self, tag: str, scalar_value: Any, walltime: float | None = None) -> None:
-        """Log one number: see `SummaryWriter.add_scalar`."""
+        """Log one number at the tag's next step: 0, 1, 2, ….
+
+        Args:
+            tag: the tag.
+            scalar_value: a number, or an array or tensor of one element; stored as float32.
+            walltime: seconds since the epoch; now if None.
+
+        Raises:
+            TypeError, ValueError, OSError: as `SummaryWriter.add_scalar` does.
+        """
         self._count(self.smw.add_scalar, tag, scalar_value, walltime=walltime)
 
     def add_image(self, tag: str, img_tensor: Any, walltime: float | None = None, dataformats: str = "CHW") -> None:
-        """Log a picture: see `SummaryWriter.add_image`."""
+        """Log a picture at the tag's next step, as a PNG. It needs Pillow.
+
+        Args:
+            tag: the tag.
+            img_tensor: array [C, H, W]: 1 to 4 channels; integers from 0 to 255, or floating values from 0 to 1.
+            walltime: seconds since the epoch; now if None.
+            dataformats: the order of the axes: "CHW", "HWC" or "HW".
+
+        Raises:
+            TypeError, ValueError, ImportError: as `SummaryWriter.add_image` does.
+        """
         self._count(self.smw.add_image, tag, img_tensor, walltime=walltime, dataformats=dataformats)
 
     def add_text(self, tag: str, text_string: str, walltime: float | None = None) -> None:
-        """Log a text: see `SummaryWriter.add_text`."""
+        """Log a text at the tag's next step.
+
+        Args:
+            tag: the tag, to which `/text_summary` is appended.
+            text_string: Markdown.
+            walltime: seconds since the epoch; now if None.
+
+        Raises:
+            TypeError, ValueError: as `SummaryWriter.add_text` does.
+        """
         self._count(self.smw.add_text, tag, text_string, walltime=walltime)
 
     @staticmethod
@@ -69,11 +97,11 @@ class GlobalSummaryWriter:
         return self.smw.file_writer
 
     def flush(self) -> None:
-        """See `SummaryWriter.flush`."""
+        """Return when the operating system has everything logged so far; raises as `SummaryWriter.flush` does."""
         self.smw.flush()
 
     def close(self) -> None:
-        """See `SummaryWriter.close`."""
+        """Write everything; raises as `SummaryWriter.close` does."""
         self.smw.close()
 
     def __enter__(self) -> Self:

@@ -45,6 +45,16 @@ class RunWriter(EventFileWriter):
             tag_scalar_dict: name → number.
             global_step: as in `add_scalar`.
             walltime: as in `add_scalar`.
+
+        Raises:
+            TypeError: `tag_scalar_dict` is not a mapping, or a value or the step is not a number.
+            ValueError: the tag is not Unicode text, or a value has several elements.
+            OSError: a file cannot be created, or earlier events could not be written.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_scalars("loss", {"train": 0.5, "val": 0.6}, 0)  # the runs loss_train and loss_val
         """
         main_tag = as_tag(main_tag)
         check_mapping(tag_scalar_dict, "tag_scalar_dict")
@@ -82,19 +92,30 @@ class RunWriter(EventFileWriter):
         *,
         name: str | None = None,
     ) -> None:
-        """Log hyperparameters, and the metrics to compare runs by: see `summaries.hparams`.
+        """Log hyperparameters, and the metrics to compare runs by.
 
         Each call makes a row of TensorBoard's table. The first goes to this run itself, whose curves then belong to
         the row; each further one goes to a run of its own below this one, named after the time.
 
         Args:
-            hparam_dict: as in `summaries.hparams`.
-            metric_dict: as in `summaries.hparams`.
-            hparam_domain_discrete: as in `summaries.hparams`; a string is taken as tensorboardX's argument, `name`,
-                and the argument after it as the step.
+            hparam_dict: name → bool, number or string. None is left out. Anything else is stored as text.
+            metric_dict: tag → number, each also logged as a scalar.
+            hparam_domain_discrete: name → every value that it can take, of the same type as its value. A string is
+                taken as tensorboardX's argument, `name`, and the argument after it as the step.
             run_name: a directory below this run, to which the row goes instead.
             global_step: as in `add_scalar`.
             name: tensorboardX's name for `run_name`.
+
+        Raises:
+            TypeError: an argument is of another type, or a domain's values differ in type from the hyperparameter.
+
+        Warns:
+            UserWarning: a value is stored as text, or a domain does not contain the value.
+
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_hparams({"lr": 0.1, "nesterov": True}, {"accuracy": 0.9})
         """
         if isinstance(hparam_domain_discrete, str):
             hparam_domain_discrete, name = None, hparam_domain_discrete

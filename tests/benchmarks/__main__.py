@@ -11,6 +11,7 @@ import json
 import os
 import pkgutil
 import sys
+import time
 import traceback
 from dataclasses import asdict, replace
 from typing import Any
@@ -56,6 +57,7 @@ def main() -> int:
 
 def run(name: str, results: dict[str, Any]) -> bool:
     """Run one, print what it yields, and keep it; whether all went well."""
+    began = time.perf_counter()
     try:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"\n== {name}: {(module.__doc__ or '').partition(chr(10))[0]}", flush=True)
@@ -76,6 +78,7 @@ def run(name: str, results: dict[str, Any]) -> bool:
     finally:
         if not scale.QUICK:  # to start them takes long
             peers.stop()
+    print(f"({time.perf_counter() - began:.0f} s)", flush=True)
     return True
 
 

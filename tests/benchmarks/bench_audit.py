@@ -45,7 +45,7 @@ class Sweep(NamedTuple):
 
 SWEEPS = (
     Sweep("ten", 10, sized(2_000_000, 200_000), len(TAGS), 2.15, "1.4"),
-    Sweep("usual", sized(700, 100), 9_000, 9, None, ""),
+    Sweep("usual", sized(700, 100), 9_000, 9, 17.5, "3"),
     Sweep("many", sized(5_000, 500), 100, 2, 5.5, "2.5"),
 )
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Executor
 
-MANY = int(os.environ.get("SIMULATED_RUNS", sized(100_000, 5_000)))
-LARGE_POINTS = int(os.environ.get("LARGE_POINTS", sized(2_000_000, 200_000)))
+MANY = int(os.environ.get("SIMULATED_RUNS", sized(100_000, 2_000)))
+LARGE_POINTS = int(os.environ.get("LARGE_POINTS", sized(2_000_000, 100_000)))
 ROUNDS = int(os.environ.get("ROUNDS", sized(3, 1)))
 WORKERS = os.cpu_count() or 1
 _MEMORY = """
@@ -106,8 +106,8 @@ def overhead(title: str, runs: Sequence[RunFiles], executor: Executor) -> Figure
 def growth() -> Iterator[Figure | Growth]:
     """How the time grows with the number of runs and the bytes of each, and what a second worker brings."""
     with dask(WORKERS) as executor:
-        yield fitted("runs", {n: Simulated().runs(n) for n in rising(MANY * 8 // 100)}, executor)
-        of_sizes = [Simulated(points).runs(100) for points in rising(sized(64_000, 32_000))]
+        yield fitted("runs", {n: Simulated().runs(n) for n in rising(max(640, MANY * 8 // 100))}, executor)
+        of_sizes = [Simulated(points).runs(100) for points in rising(sized(64_000, 16_000))]
         yield fitted("bytes of each of 100 runs", {runs[0].size: runs for runs in of_sizes}, executor)
     some = Simulated().runs(MANY * 4 // 100)
     by_workers = {}

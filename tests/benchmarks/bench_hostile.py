@@ -18,7 +18,7 @@ from summaries import read_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SIZES = rising(sized(4_000_000, 256_000))  # bytes
+SIZES = rising(sized(4_000_000, 128_000))  # bytes
 # Most of these files become very many objects. Without the collector, the exponents are between 0.97 and 1.04; of
 # `tags_of_images`, which is as many strings as it has values, 1.08.
 _NOTE = "Python's garbage collector looks at all objects again whenever there are a quarter more"

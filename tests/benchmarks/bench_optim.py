@@ -28,8 +28,8 @@ THREADS = 2
 CLIP_NORM = 1.0
 LARGE = (50, sized(400_000, 40_000))  # arrays, elements of each
 SMALL = (50, 4_000)
-PAUSE_SECS = 0.3  # torch's threads keep spinning for a while, and would slow down the next contender
-BEGINNINGS = sized(4, 2)
+PAUSE_SECS = sized(300, 100) / 1000  # torch's threads keep spinning for a while, and would slow down the next contender
+BEGINNINGS = sized(4, 1)
 
 
 class Contest(NamedTuple):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.bench_reader import write
 from benchmarks.figures import OURS, Figure
-from benchmarks.peers import Contender, NotInstalledError, compare, take_turns
+from benchmarks.peers import Contender, NotInstalledError, compare, stop, take_turns
 from benchmarks.scale import sized
 from summaries import audit, read_logdir, read_run
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 LATENCY_SECS, BYTES_PER_SEC = 0.05, 200e6
-POINTS, RUNS = sized(2_080_000, 400_000), sized(1_000, 200)  # 114 MB
-FEW = sized(20, 5)  # runs
+POINTS, RUNS = sized(2_080_000, 400_000), sized(1_000, 100)  # 114 MB
+FEW = sized(20, 3)  # runs
 RANGE_BYTES, CONNECTIONS = 4 << 20, 16
 
 
@@ -40,6 +40,7 @@ def figures() -> Iterator[Figure]:
     for library in ("moto", "s3fs"):
         if find_spec(library) is None:
             raise NotInstalledError(f"{library} is not installed")
+    stop()  # tensorboard looks for the store's address in the environment when it is imported
     with tempfile.TemporaryDirectory() as directory, Link() as link:
         write(os.path.join(directory, "one", "x.tfevents"), POINTS)
         for i in range(RUNS):
@@ -104,7 +105,7 @@ def auditing(address: str, options: dict[str, Any], cache: str | bool = False) -
 
 
 def accumulating(places: list[str], options: dict[str, Any]) -> Callable[[], object]:
-    os.environ.update(in_environment(options))  # before the import, which looks at it
+    os.environ.update(in_environment(options))
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     return lambda: [EventAccumulator(place, size_guidance={"scalars": 0}).Reload() for place in places]

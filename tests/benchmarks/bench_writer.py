@@ -1,4 +1,4 @@
-"""The cost of logging: scalars, histograms, summaries of many tags, and the import."""
+"""The cost of logging: scalars, summaries of many tags, and the import."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import sys
 import tempfile
 import time
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from benchmarks import wandb_offline
 from benchmarks.figures import OURS, Figure
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 WRITERS = {OURS: "summaries", "torch": "torch.utils.tensorboard", "tensorboardX": "tensorboardX"}
 TAGS = [f"train/metric_{i}" for i in range(20)]
 OUR_SCALARS, PEER_SCALARS = sized(400_000, 100_000), sized(20_000, 5_000)
-ELEMENTS = 1_000_000
-SMALL_HISTOGRAMS, SMALL_ELEMENTS = sized(1_000, 200), 4_000
 SUMMARIES, SUMMARY_TAGS = 200, 200
 
 
@@ -49,20 +45,6 @@ def figures() -> Iterator[Figure]:
             of_each(scalars, everyone) | in_wandb,
             job="log a scalar, until it is in the file",
         )
-        yield compare(f"a histogram of {ELEMENTS:,} float32, the call", "ms", of_each(histogram, everyone, False))
-        in_wandb = {"wandb": wandb_offline.contender(wandb_offline.histogram, directory, ELEMENTS)}
-        yield compare(
-            f"a histogram of {ELEMENTS:,} float32, with flush",
-            "ms",
-            of_each(histogram, everyone, True) | in_wandb,
-            job="log a histogram of a million values, until it is in the file",
-        )
-        yield compare(
-            f"{SMALL_HISTOGRAMS:,} histograms of {SMALL_ELEMENTS:,} float32, with flush, each",
-            "µs",
-            of_each(small_histograms, everyone),
-            per=SMALL_HISTOGRAMS,
-        )
         file_writer = Contender(many_tags_of_tensorflow, (directory,), "tensorflow")
         yield compare(
             f"add_summary of {SUMMARY_TAGS} tags with flush, a tag",
@@ -75,6 +57,7 @@ def figures() -> Iterator[Figure]:
         "the import, after NumPy",
         "ms",
         {library: Contender(imported, (module,), library) for library, module in modules.items()},
+        seconds=sized(4, 0),
         notes=("tensorboardX imports torch, which is there",),
         job="the import",
     )
@@ -129,36 +112,6 @@ def scalars(directory: str, module: str) -> Callable[[], object]:
         log_scalars(writer, count)
         writer.close()
         return Measured((time.perf_counter() - began) / count)
-
-    run()
-    return run
-
-
-def histogram(directory: str, module: str, flushes: bool) -> Callable[[], object]:
-    """A histogram of a million: the call alone, or with flush."""
-    values = np.random.default_rng(0).normal(size=ELEMENTS).astype(np.float32)
-    writer = writer_of(directory, module)
-
-    def run() -> Measured:
-        began = time.perf_counter()
-        writer.add_histogram("h", values, 1)
-        called = time.perf_counter() - began
-        writer.flush()
-        return Measured(time.perf_counter() - began if flushes else called)
-
-    run()
-    return run
-
-
-def small_histograms(directory: str, module: str) -> Callable[[], object]:
-    """Histograms of the size of a layer's bias or a small kernel."""
-    values = np.random.default_rng(0).normal(size=SMALL_ELEMENTS).astype(np.float32)
-    writer = writer_of(directory, module)
-
-    def run() -> None:
-        for step in range(SMALL_HISTOGRAMS):
-            writer.add_histogram("h", values, step)
-        writer.flush()
 
     run()
     return run

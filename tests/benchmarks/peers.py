@@ -19,13 +19,13 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.figures import OURS, Figure
-from benchmarks.scale import timed
+from benchmarks.scale import sized, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from multiprocessing.connection import Connection
 
-TURNS = 4
+TURNS = sized(4, 2)
 UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 _QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "WANDB_SILENT": "true", "PYTHONWARNINGS": "ignore"}
 

@@ -14,7 +14,6 @@ import tempfile
 import time
 
 os.environ["NUMBA_BOUNDSCHECK"] = "1"
-os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(tempfile.gettempdir(), "gradledger-fuzz-cache"))
 
 import numpy as np
 

@@ -15,7 +15,12 @@ from package.environments import time_imports, try_all
 DIST = ROOT / "dist"
 
 # Of the source distribution's own tests, those that read what lies beside the packages: pages, examples, golden files.
-TREE = ["tests/unit/test_*.py", "tests/unit/summaries/cli", "tests/unit/summaries/wire", "tests/interop/test_r*.py"]
+TREE = [
+    "tests/unit/test_*.py",
+    "tests/documentation",
+    "tests/interop/test_r*.py",
+    "tests/unit/summaries/auditing/report",
+]
 
 
 def main(python: str) -> None:

@@ -86,7 +86,8 @@ def use(environment: Environment, wheel: Path, directory: Path) -> tuple[int, st
     (place / "work").mkdir()
     command = [python_in(place), "-I", SMOKE, *pins]
     done = subprocess.run(command, cwd=place / "work", capture_output=True, encoding="utf-8", check=False)
-    return done.returncode, "\n".join(filter(None, (done.stdout.strip(), " ".join(pins), done.stderr)))
+    said = [done.stdout.strip(), " ".join(pins), *[done.stderr] * bool(done.returncode)]
+    return done.returncode, "\n".join(said)
 
 
 def python_in(place: Path) -> Path:

@@ -41,6 +41,12 @@ def dotted(path):
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
+@functools.cache
+def folders():
+    """Every module's folder, by the name by which it is imported."""
+    return {dotted(module): Path(module).parent for module in MODULES}
+
+
 def is_private(name):
     return name.startswith("_") and not name.startswith("__")
 
@@ -59,7 +65,7 @@ def private_uses(path, source=None):
     """Names with an underscore that a module takes from another folder: by import, or as an attribute of a module."""
     tree = parsed(path) if source is None else ast.parse(source)
     folder = Path(path).parent
-    modules = {dotted(module): Path(module).parent for module in MODULES}
+    modules = folders()
     imported = {}
     for module, name, here in imports(tree):
         whole = f"{module}.{name}" if name else module
@@ -72,9 +78,8 @@ def private_uses(path, source=None):
             yield f"{imported[ast.unparse(node.value)]}.{node.attr}"
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_private_names_stay_in_their_folder(path):
-    assert list(private_uses(path)) == []
+def test_private_names_stay_in_their_folder():
+    assert {path: names for path in MODULES if (names := list(private_uses(path)))} == {}
 
 
 @pytest.mark.parametrize(
@@ -92,23 +97,25 @@ def test_private_uses_are_seen(source, found):
     assert list(private_uses("summaries/reading/series.py", source)) == found
 
 
-@pytest.mark.parametrize("path", [path for path in TESTS if path.count("/") > 2])
-def test_a_test_is_named_after_a_module_beside_which_it_lies(path):
-    if path in NOT_NAMED_AFTER_A_MODULE:
-        return
+def is_named_after_a_module(path):
+    """Whether a test lies beside a module of its name, or of the first words of it."""
     folder = ROOT / Path(path).parent.relative_to("tests/unit")
     stem = Path(path).stem.removeprefix("test_")
     names = {entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()}
-    assert any(stem == name or stem.startswith(f"{name}_") for name in names), f"no module of this name in {folder}"
+    return any(stem == name or stem.startswith(f"{name}_") for name in names)
+
+
+def test_a_test_is_named_after_a_module_beside_which_it_lies():
+    mirrors = [path for path in TESTS if path.count("/") > 2 and path not in NOT_NAMED_AFTER_A_MODULE]
+    assert [path for path in mirrors if not is_named_after_a_module(path)] == []
 
 
 def test_the_exceptions_are_there():
     assert set(NOT_NAMED_AFTER_A_MODULE) <= set(TESTS)
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_a_module_says_what_it_is(path):
-    assert ast.get_docstring(parsed(path))
+def test_a_module_says_what_it_is():
+    assert [path for path in MODULES if not ast.get_docstring(parsed(path))] == []
 
 
 def test_the_source_distribution_carries_what_its_tests_need():
@@ -126,7 +133,6 @@ def test_every_folder_with_modules_is_a_package(package):
     assert [folder for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
 
 
-@pytest.mark.parametrize("path", [*MODULES, *OTHERS])
-def test_a_file_is_short(path):
-    lines = len((ROOT / path).read_text(encoding="utf-8").splitlines())
-    assert lines <= MOST_LINES
+def test_a_file_is_short():
+    lines = {path: (ROOT / path).read_bytes().count(b"\n") for path in (*MODULES, *OTHERS)}
+    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}

@@ -21,7 +21,7 @@ REQUIREMENTS = sorted(
             *PROJECT["project"]["optional-dependencies"].values(),
             *PROJECT["dependency-groups"].values(),
         )
-        if not requirement.startswith("gradledger[")
+        if isinstance(requirement, str) and not requirement.startswith("gradledger[")
     }
 )
 

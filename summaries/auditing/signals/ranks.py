@@ -62,7 +62,7 @@ def beside(ranks: Sequence[Signals], tag: str) -> Beside:
     """Put the points of a tag that stand after restarts side by side, for all ranks that have it: at least one."""
     having = tuple(rank for rank in ranks if tag in rank.all)
     series = [rank.all[tag].latest for rank in having]
-    step = reduce(np.intersect1d, (one.step for one in series))
+    step = _shared([one.step for one in series])
     places = [np.searchsorted(one.step, step) for one in series]
     return Beside(
         tag,
@@ -71,6 +71,14 @@ def beside(ranks: Sequence[Signals], tag: str) -> Beside:
         np.array([one.value[place] for one, place in zip(series, places, strict=True)]),
         np.array([one.wall_time[place] for one, place in zip(series, places, strict=True)]),
     )
+
+
+def _shared(steps: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The steps that all have, rising: as a rule, all have the same."""
+    first, *others = steps
+    if (first[1:] > first[:-1]).all() and all(np.array_equal(first, other) for other in others):
+        return first
+    return reduce(np.intersect1d, steps)
 
 
 @lru_cache(maxsize=8)

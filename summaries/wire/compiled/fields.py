@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from summaries.native.building import compiled
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.primitives import (
-    compiled,
     load_f32,
     load_f64,
     load_u8,
@@ -28,20 +28,10 @@ _SCHEMA = schema.SCHEMA
 
 @compiled
 def _ascii(buffer: Any, start: Any, stop: Any) -> Any:
-    bits = np.uint8(0)
+    bits = 0
     for i in range(start, stop):
         bits |= load_u8(buffer, i)
-    return bits < np.uint8(0x80)
-
-
-@compiled
-def _varints(buffer: Any, start: Any, stop: Any) -> Any:
-    """Whether buffer[start:stop] is a sequence of whole varints."""
-    while start < stop:
-        _, start = varint(buffer, start, stop)
-        if start < 0:
-            return False
-    return True
+    return bits < 0x80
 
 
 @compiled
@@ -52,21 +42,27 @@ def _packed(buffer: Any, start: Any, stop: Any, code: Any) -> Any:
     if code == schema.STRING:
         return _ascii(buffer, start, stop)
     if code == schema.PACKED64:
-        return (stop - start) % 8 == 0
+        return (stop - start) & 7 == 0
     if code == schema.PACKED32:
-        return (stop - start) % 4 == 0
-    return code == schema.PACKED_VARINT and _varints(buffer, start, stop)
+        return (stop - start) & 3 == 0
+    if code != schema.PACKED_VARINT:
+        return False
+    while start < stop:
+        _, start = varint(buffer, start, stop)
+        if start < 0:
+            return False
+    return True
 
 
 @compiled
 def _number(buffer: Any, offset: Any, stop: Any, wire: Any, code: Any) -> Any:
     """The offset after a number of wire type `wire`, or -1 if that does not match the field."""
-    if wire == 0 and code in (schema.VARINT, schema.PACKED_VARINT):
+    if wire == 0 and (code == schema.VARINT or code == schema.PACKED_VARINT):
         return varint(buffer, offset, stop)[1]
-    if wire == 1 and code in (schema.FIXED64, schema.PACKED64) and stop - offset >= 8:
-        return np.int64(offset + 8)
-    if wire == 5 and code in (schema.FIXED32, schema.PACKED32) and stop - offset >= 4:
-        return np.int64(offset + 4)
+    if wire == 1 and (code == schema.FIXED64 or code == schema.PACKED64) and stop - offset >= 8:
+        return offset + 8
+    if wire == 5 and (code == schema.FIXED32 or code == schema.PACKED32) and stop - offset >= 4:
+        return offset + 4
     return np.int64(-1)
 
 
@@ -76,7 +72,7 @@ def span(buffer: Any, offset: Any, stop: Any) -> Any:
     length, start = varint(buffer, offset, stop)
     if start < 0 or length > np.uint64(stop - start):
         return np.int64(-1), np.int64(-1)
-    return np.int64(start), np.int64(start) + np.int64(length)
+    return start, start + np.int64(length)
 
 
 @compiled
@@ -85,7 +81,7 @@ def is_sound(buffer: Any, start: Any, stop: Any, message: Any, stack: Any) -> An
     ends, messages = stack[0], stack[1]
     ends[0], messages[0] = stop, message
     depth = 0
-    offset = np.int64(start)
+    offset = start
     while True:
         while offset == ends[depth]:
             if depth == 0:
@@ -95,7 +91,7 @@ def is_sound(buffer: Any, start: Any, stop: Any, message: Any, stack: Any) -> An
         field = np.int64(key >> np.uint64(3))
         if offset < 0 or field < 1 or field >= _SCHEMA.shape[1]:
             return False
-        code = _SCHEMA[messages[depth], field]
+        code = np.int64(_SCHEMA[messages[depth], field])
         wire = np.int64(key & np.uint64(7))
         if wire != 2:
             offset = _number(buffer, offset, ends[depth], wire, code)
@@ -118,40 +114,42 @@ def is_sound(buffer: Any, start: Any, stop: Any, message: Any, stack: Any) -> An
 @compiled
 def scalar_tensor(buffer: Any, start: Any, stop: Any) -> Any:
     """(value, True) for a rank-0 tensor of float, double, int32 or int64; (0, False) for any other message."""
-    dtype = np.uint64(0)
+    dtype = np.int64(0)
     field = np.int64(0)
     first = last = np.int64(0)
     while start < stop:
         key = load_u8(buffer, start)
         start += 1
-        if key in (0x08, 0x18):  # dtype, version_number
+        if key == 0x08 or key == 0x18:  # dtype, version_number
             number, start = varint(buffer, start, stop)
             if start < 0:
                 return 0.0, False
             if key == 0x08:
-                dtype = number
+                dtype = np.int64(number) if number < np.uint64(16) else np.int64(-1)
         elif key == 0x12:  # tensor_shape, empty for rank 0
             shape, start = span(buffer, start, stop)
             if shape != start:
                 return 0.0, False
-        elif field == 0 and key in (0x22, 0x2A, 0x32, 0x3A, 0x52):  # content, or the packed values of a type
-            field = np.int64(key >> 3)
+        elif field == 0 and (key == 0x22 or key == 0x2A or key == 0x32 or key == 0x3A or key == 0x52):
+            field = key >> 3  # content, or the packed values of a type
             first, last = span(buffer, start, stop)
             start = last
         elif field == 0 and key == 0x2D and stop - start >= 4:
-            field, first, last = np.int64(5), np.int64(start), np.int64(start + 4)
-            start = last
+            field = np.int64(5)
+            first = start
+            start = last = first + 4
         elif field == 0 and key == 0x31 and stop - start >= 8:
-            field, first, last = np.int64(6), np.int64(start), np.int64(start + 8)
-            start = last
+            field = np.int64(6)
+            first = start
+            start = last = first + 8
         else:
             return 0.0, False
         if start < 0:
             return 0.0, False
     size = last - first
-    if dtype == 1 and field in (4, 5) and size == 4:
+    if dtype == 1 and (field == 4 or field == 5) and size == 4:
         return np.float64(load_f32(buffer, first)), True
-    if dtype == 2 and field in (4, 6) and size == 8:
+    if dtype == 2 and (field == 4 or field == 6) and size == 8:
         return load_f64(buffer, first), True
     if dtype == 9 and field == 4 and size == 8:
         return np.float64(np.int64(load_u64(buffer, first))), True
@@ -178,7 +176,7 @@ def value_fields(buffer: Any, start: Any, stop: Any, at: Any) -> Any:
         if key == 0x15:  # simple_value
             if what != 0 or stop - start < 4:
                 return np.int64(-1)
-            what = np.int64(key)
+            what = key
             at[2] = start
             start += 4
             continue
@@ -188,8 +186,8 @@ def value_fields(buffer: Any, start: Any, stop: Any, at: Any) -> Any:
         start = last
         if key == 0x0A and at[1] == 0:
             at[0], at[1] = first, last
-        elif key in (0x22, 0x2A, 0x32, 0x42) and what == 0:  # image, histo, audio, tensor
-            what = np.int64(key)
+        elif what == 0 and (key == 0x22 or key == 0x2A or key == 0x32 or key == 0x42):  # image, histo, audio, tensor
+            what = key
             at[2], at[3] = first, last
         elif key == 0x4A and at[5] == 0:
             at[4], at[5] = first, last

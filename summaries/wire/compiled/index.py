@@ -12,15 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from summaries.native.building import compiled, unpacker
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.fields import event_fields, is_sound, scalar_tensor, span, value_fields, value_kind
-from summaries.wire.compiled.primitives import checksum, compiled, load_f32, load_f64, load_u8, load_u32, load_u64
-from summaries.wire.compiled.scan import FULL, MORE, ODD, UNUSUAL, scalar_at, tag_number
+from summaries.wire.compiled.primitives import checksum, load_f32, load_f64, load_u8, load_u32, load_u64
+from summaries.wire.compiled.scan import enter, enter_again, scalar_at, tag_number
+from summaries.wire.compiled.state import FULL, INDEXER, MORE, ODD, UNUSUAL
 from summaries.wire.index import KIND_NOTHING, KIND_SCALAR, OTHER, SCALAR, SUMMARY
 from summaries.wire.layout import CLASS_NONE, CLASS_SCALAR
 
-__all__ = ["index"]
+__all__ = ["enter", "enter_again", "index"]
 
+_arguments = unpacker(INDEXER.types["index"])
 _MAX_LENGTH = np.uint64(2**31 - 1)
 _SHORT = np.uint64(1 << 16)
 
@@ -76,7 +79,10 @@ def _values(buffer: Any, start: Any, stop: Any, cursor: Any, tags: Any, values: 
                     return UNUSUAL
                 what_kind = np.int64(KIND_SCALAR)
         row = values[count]
-        row["value"], row["event"], row["tag"], row["kind"] = value, cursor[1], tag, what_kind
+        row["value"] = value
+        row["event"] = cursor[1]
+        row["tag"] = tag
+        row["kind"] = what_kind
         row["described"] = described
         count += 1
     cursor[2], cursor[3] = count, previous
@@ -84,31 +90,24 @@ def _values(buffer: Any, start: Any, stop: Any, cursor: Any, tags: Any, values: 
 
 
 @compiled
-def index(
-    buffer: Any,
-    end: Any,
-    cursor: Any,
-    length_crcs: Any,
-    tags: Any,
-    events: Any,
-    values: Any,
-    scratch: Any,
-) -> Any:
+def index(words: Any) -> Any:
     """Index buffer[cursor[0] : end], record by record.
 
     Args:
-        buffer: uint8[m].
-        end: the number of bytes in the buffer that are filled.
-        cursor: int64[4]: position in the buffer, events, values, previous tag; advanced.
-        length_crcs: uint32[65536]: the stored checksum of each short length.
-        tags: a TagTable.
-        events: EVENT[n], filled from cursor[1] on.
-        values: VALUE[k], filled from cursor[2] on.
-        scratch: a Scratch.
+        words: the address of a row of words:
+            end: the number of bytes in the buffer that are filled.
+            buffer: uint8[m].
+            cursor: int64[4]: position in the buffer, events, values, previous tag; advanced.
+            length_crcs: uint32[65536]: the stored checksum of each short length.
+            tags: a TagTable.
+            events: EVENT[n], filled from cursor[1] on.
+            values: VALUE[k], filled from cursor[2] on.
+            scratch: a Scratch.
 
     Returns:
         MORE, ODD, UNUSUAL or FULL, as `scan`; the cursor is then at the record concerned.
     """
+    end, buffer, cursor, length_crcs, tags, events, values, scratch = _arguments(words)
     while True:
         pos = cursor[0]
         if end - pos < 16:
@@ -141,8 +140,11 @@ def index(
             usual = tag_at - start == 15 + _step_bytes(step)
             what = np.int64(SCALAR) if usual else np.int64(SUMMARY)
             row = values[first]
-            row["value"], row["event"], row["tag"] = load_f32(buffer, stop - 4), cursor[1], tag
-            row["kind"], row["described"] = KIND_SCALAR, 0
+            row["value"] = load_f32(buffer, stop - 4)
+            row["event"] = cursor[1]
+            row["tag"] = tag
+            row["kind"] = KIND_SCALAR
+            row["described"] = 0
             cursor[2] = first + 1
             cursor[3] = tag
         else:
@@ -156,7 +158,12 @@ def index(
                 if status != MORE:
                     return status
         row = events[cursor[1]]
-        row["start"], row["stop"], row["step"], row["wall_time"] = pos, stop + 4, step, wall_time
-        row["first"], row["count"], row["what"] = first, cursor[2] - first, what
+        row["start"] = pos
+        row["stop"] = stop + 4
+        row["step"] = step
+        row["wall_time"] = wall_time
+        row["first"] = first
+        row["count"] = cursor[2] - first
+        row["what"] = what
         cursor[0] = stop + 4
         cursor[1] += 1

@@ -12,10 +12,11 @@ References: protobuf's wire format, https://protobuf.dev/programming-guides/enco
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from summaries.native.building import compiled, unpacker
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.fields import (
     event_fields,
@@ -27,7 +28,6 @@ from summaries.wire.compiled.fields import (
 )
 from summaries.wire.compiled.primitives import (
     checksum,
-    compiled,
     copy_to,
     load_f32,
     load_f64,
@@ -36,59 +36,26 @@ from summaries.wire.compiled.primitives import (
     load_u64,
     varint,
 )
+from summaries.wire.compiled.state import FULL, MORE, ODD, SCANNER, UNUSUAL
 from summaries.wire.layout import CAPACITY, CLASS_NONE, CLASS_SCALAR, CLASS_SKIPPED, PLACE_CAPACITY
 
 __all__ = [
-    "FULL",
-    "MORE",
-    "ODD",
-    "UNUSUAL",
-    "Found",
-    "Scratch",
-    "TagTable",
     "enter",
     "enter_again",
     "group",
     "scalar_at",
     "scan",
+    "spread",
     "tag_number",
 ]
 
-MORE, ODD, UNUSUAL, FULL = range(4)
-"""Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room."""
-
+_enter_arguments = unpacker(SCANNER.types["enter"])
+_enter_again_arguments = unpacker(SCANNER.types["enter_again"])
+_scan_arguments = unpacker(SCANNER.types["scan"])
+_group_arguments = unpacker(SCANNER.types["group"])
+_spread_arguments = unpacker(SCANNER.types["spread"])
 _MAX_LENGTH = np.uint64(2**31 - 1)
 _SHORT = np.uint64(1 << 16)
-
-
-class TagTable(NamedTuple):
-    """The known tags, by number, and a hash table of them.
-
-    Attributes:
-        slots: int32[2**k]: tag numbers, by hash; -1: free.
-        entries: int64[t, 4]: each tag's start in the pool, length, hash, class.
-        pool: uint8[p]: the concatenated tags.
-        following: int32[t]: the tag that most recently followed each tag; -1: none.
-    """
-
-    slots: Any
-    entries: Any
-    pool: Any
-    following: Any
-
-
-class Found(NamedTuple):
-    """The results: ROW[CAPACITY] and PLACE[PLACE_CAPACITY], filled up to the cursor."""
-
-    rows: Any
-    places: Any
-
-
-class Scratch(NamedTuple):
-    """Scratch memory: int64[6] for the spans of a value's fields, int64[2, 8] for nested messages."""
-
-    at: Any
-    stack: Any
 
 
 @compiled
@@ -123,27 +90,40 @@ def _hash(buffer: Any, start: Any, stop: Any) -> Any:
 
 
 @compiled
-def enter(number: Any, start: Any, lengths: Any, tags: Any) -> Any:
+def enter(words: Any) -> Any:
     """Enter tags into the table, with numbers from `number` on. Their classes are unchanged.
 
     Args:
-        number: the first tag's number.
-        start: where it starts in the pool; the others follow without gaps.
-        lengths: int64[n], the length of each tag in bytes.
-        tags: the table.
+        words: the address of a row of words:
+            number: the first tag's number.
+            start: where it starts in the pool; the others follow without gaps.
+            count: how many tags.
+            lengths: int64[n], the length of each tag in bytes.
+            tags: the table.
     """
+    number, start, count, lengths, tags = _enter_arguments(words)
     entries = tags.entries
-    for length in lengths:
+    for i in range(count):
+        length = lengths[i]
         digest = _hash(tags.pool, start, start + length)
-        entries[number, 0], entries[number, 1], entries[number, 2] = start, length, np.int64(digest)
+        entries[number, 0] = start
+        entries[number, 1] = length
+        entries[number, 2] = np.int64(digest)
         _occupy(number, digest, tags.slots)
         number += 1
         start += length
 
 
 @compiled
-def enter_again(count: Any, tags: Any) -> Any:
-    """Enter the first `count` tags again, into slots that are all free."""
+def enter_again(words: Any) -> Any:
+    """Enter the first `count` tags again, into slots that are all free.
+
+    Args:
+        words: the address of a row of words:
+            count: int64.
+            tags: the table.
+    """
+    count, tags = _enter_again_arguments(words)
     for number in range(count):
         _occupy(number, np.uint64(tags.entries[number, 2]), tags.slots)
 
@@ -218,14 +198,22 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
             if n_places == PLACE_CAPACITY:
                 return FULL
             row = places[n_places]
-            row["tag"], row["kind"], row["step"], row["wall_time"] = tag, place, step, wall_time
-            row["offset"], row["length"], row["file"] = base + first, last - first, file
+            row["tag"] = tag
+            row["kind"] = place
+            row["step"] = step
+            row["wall_time"] = wall_time
+            row["offset"] = base + first
+            row["length"] = last - first
+            row["file"] = file
             n_places += 1
             continue
         if n_rows == CAPACITY:
             return FULL
         row = rows[n_rows]
-        row["tag"], row["step"], row["wall_time"], row["value"] = tag, step, wall_time, value
+        row["tag"] = tag
+        row["step"] = step
+        row["wall_time"] = wall_time
+        row["value"] = value
         n_rows += 1
     cursor[1], cursor[2], cursor[3] = n_rows, n_places, previous
     return MORE
@@ -259,33 +247,25 @@ def scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
 
 
 @compiled
-def scan(
-    buffer: Any,
-    end: Any,
-    base: Any,
-    file: Any,
-    cursor: Any,
-    length_crcs: Any,
-    tags: Any,
-    found: Any,
-    scratch: Any,
-) -> Any:
+def scan(words: Any) -> Any:
     """Scan buffer[cursor[0] : end], record by record.
 
     Args:
-        buffer: uint8[m].
-        end: the number of bytes in the buffer that are filled.
-        base: the file offset of buffer[0].
-        file: the number of the file, for places.
-        cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; advanced.
-        length_crcs: uint32[65536]: the stored checksum of each short length.
-        tags: a TagTable.
-        found: a Found; rows are added from cursor[1] on, places from cursor[2] on.
-        scratch: a Scratch.
+        words: the address of a row of words:
+            end: the number of bytes in the buffer that are filled.
+            base: the file offset of buffer[0].
+            file: the number of the file, for places.
+            buffer: uint8[m].
+            cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; advanced.
+            length_crcs: uint32[65536]: the stored checksum of each short length.
+            tags: a TagTable.
+            found: a Found; rows are added from cursor[1] on, places from cursor[2] on.
+            scratch: a Scratch.
 
     Returns:
         MORE, ODD, UNUSUAL or FULL; the cursor is then at the record concerned.
     """
+    end, base, file, buffer, cursor, length_crcs, tags, found, scratch = _scan_arguments(words)
     rows = found.rows
     while True:
         pos = cursor[0]
@@ -309,7 +289,9 @@ def scan(
             tag = tag_number(buffer, tag_at, stop - 5, cursor[3], tags)
             if tag >= 0 and np.isfinite(wall_time):
                 row = rows[cursor[1]]
-                row["tag"], row["step"], row["wall_time"] = tag, step, wall_time
+                row["tag"] = tag
+                row["step"] = step
+                row["wall_time"] = wall_time
                 row["value"] = load_f32(buffer, stop - 4)
                 cursor[0] = stop + 4
                 cursor[1] += tags.entries[tag, 3] != CLASS_SKIPPED  # without a branch: else the row is overwritten
@@ -328,15 +310,17 @@ def scan(
 
 
 @compiled
-def group(rows: Any, counts: Any, starts: Any, out: Any) -> Any:
+def group(words: Any) -> Any:
     """Sort rows into columns by tag with a counting sort, which is stable.
 
     Args:
-        rows: ROW[n].
-        counts: int64[t], filled with the number of rows of each tag.
-        starts: int64[t], scratch.
-        out: a Block with room for n points, filled.
+        words: the address of a row of words:
+            rows: ROW[n].
+            counts: int64[t], filled with the number of rows of each tag.
+            starts: int64[t], scratch.
+            out: a Block with room for n points, filled.
     """
+    rows, counts, starts, out = _group_arguments(words)
     steps, wall_times, values = out
     counts[:] = 0
     for i in range(len(rows)):
@@ -349,18 +333,22 @@ def group(rows: Any, counts: Any, starts: Any, out: Any) -> Any:
         row = rows[i]
         at = starts[row["tag"]]
         starts[row["tag"]] = at + 1
-        steps[at], wall_times[at], values[at] = row["step"], row["wall_time"], row["value"]
+        steps[at] = row["step"]
+        wall_times[at] = row["wall_time"]
+        values[at] = row["value"]
 
 
 @compiled
-def spread(block: Any, counts: Any, addresses: Any) -> Any:
+def spread(words: Any) -> Any:
     """Copy columns that are sorted by tag to where those of each tag are, without the interpreter's lock.
 
     Args:
-        block: a Block.
-        counts: int64[t]: the number of points of each tag.
-        addresses: int64[t, 3]: where its steps, wall times and values belong; there is room for them.
+        words: the address of a row of words:
+            block: a Block.
+            counts: int64[t]: the number of points of each tag.
+            addresses: int64[t, 3]: where its steps, wall times and values belong; there is room for them.
     """
+    block, counts, addresses = _spread_arguments(words)
     steps, wall_times, values = block
     start = np.int64(0)
     for tag in range(len(counts)):

@@ -1,23 +1,26 @@
 """The compiled scanner's state between buffers: its tag table and its cursor. Pure (no I/O).
 
-Needs numba, and is imported only if the scanner is used.
+Needs llvmlite, and numba if the scanner is not compiled yet.
 """
 
 from __future__ import annotations
 
+from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.wire.compiled import scan
+from summaries.native.calls import Call
+from summaries.wire.compiled.state import SCANNER, Found, Scratch, TagTable
 from summaries.wire.resync import short_length_crcs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from summaries.native.library import Library
     from summaries.wire.layout import Block
 
-__all__ = ["Scanner", "sorted_rows"]
+__all__ = ["Scanner", "sorted_rows", "spread"]
 
 # A copy takes a quarter of the time that np.full takes, which counts when thousands of small runs are read.
 _NO_SLOTS = np.full(64, -1, np.int32)
@@ -27,18 +30,25 @@ _NO_FOLLOWING = np.full(16, -1, np.int32)
 class Scanner:
     """Scans buffers of one run's bytes, file by file. Tags are numbered 0, 1, 2, … as they are added.
 
+    Args:
+        library: what is to be called: SCANNER for `scan`, INDEXER for `index`.
+
     Attributes:
         cursor: int64[5]: position in the buffer, rows, places, previous tag, records read.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, library: Library = SCANNER) -> None:
         self.cursor = np.zeros(5, np.int64)
-        self._scratch = scan.Scratch(np.zeros(6, np.int64), np.zeros((2, 8), np.int64))
+        self._scratch = Scratch(np.zeros(6, np.int64), np.zeros((2, 8), np.int64))
         self._new: list[bytes] = []
         self._new_classes: dict[int, int] = {}
         self._count = 0
         self._pool_used = 0
-        self._tags = scan.TagTable(
+        self._functions = library.functions()
+        self._enter: Call | None = None  # with the table as it is, and room for the lengths of tags
+        self._call: Call | None = None  # with the buffer and the results of the last one
+        self._with: tuple[Any, ...] = ()
+        self._tags = TagTable(
             slots=_NO_SLOTS.copy(),
             entries=np.zeros((16, 4), np.int64),
             pool=np.zeros(1 << 10, np.uint8),
@@ -66,8 +76,15 @@ class Scanner:
         if stop > len(self._tags.pool):
             pool = np.concatenate((self._tags.pool, np.zeros(stop, np.uint8)))
             self._tags = self._tags._replace(pool=pool)
+            self._enter = None
         self._tags.pool[start:stop] = np.frombuffer(names, np.uint8)
-        scan.enter(first, start, np.array([len(tag) for tag in self._new], np.int64), self._tags)
+        if self._enter is None:
+            self._lengths = np.empty(len(self._tags.entries), np.int64)
+            self._enter = Call(self._functions["enter"], (0, 0, 0, self._lengths, self._tags))
+        self._lengths[: len(self._new)] = [len(tag) for tag in self._new]
+        words = self._enter.words
+        words[0], words[1], words[2] = first, start, len(self._new)
+        self._enter()
         self._count, self._pool_used = count, stop
         self._new.clear()
         for number, tag_class in self._new_classes.items():
@@ -82,30 +99,45 @@ class Scanner:
             entries=np.concatenate((entries, np.zeros_like(entries))),
             following=np.concatenate((following, np.full_like(following, -1))),
         )
-        scan.enter_again(self._count, self._tags)
+        self._functions["enter_again"](self._count, self._tags)
+        self._enter = None
 
-    def scan(self, buffer: NDArray[np.uint8], end: int, base: int, file: int, found: scan.Found) -> int:
+    def scan(self, buffer: NDArray[np.uint8], end: int, base: int, file: int, found: Found) -> int:
         """Continue in buffer[:end] from the cursor; arguments and result as in `scan.scan`."""
         if self._new:
             self._enter_new()
-        crcs = short_length_crcs()
-        status: int = scan.scan(buffer, end, base, file, self.cursor, crcs, self._tags, found, self._scratch)
-        return status
+        call = self._prepared("scan", 3, buffer, self.cursor, found)
+        words = call.words
+        words[0], words[1], words[2] = end, base, file
+        return call()
 
     def index(self, buffer: NDArray[np.uint8], end: int, cursor: NDArray[np.int64], events: Any, values: Any) -> int:
         """Index buffer[:end] from the cursor; arguments and result as in `index.index`."""
-        from summaries.wire.compiled.index import index  # noqa: PLC0415 - reading does not need it
-
         if self._new or self._new_classes:
             self._enter_new()
-        crcs = short_length_crcs()
-        status: int = index(buffer, end, cursor, crcs, self._tags, events, values, self._scratch)
-        return status
+        call = self._prepared("index", 1, buffer, cursor, events, values)
+        call.words[0] = end
+        return call()
+
+    def _prepared(self, name: str, integers: int, buffer: Any, cursor: Any, *results: Any) -> Call:
+        """A call with so many integers, to be filled in, and these arrays; made anew if one of them is another."""
+        arrays = (buffer, cursor, self._tags, *results)
+        if self._call is None or any(map(is_not, arrays, self._with)):
+            self._with = arrays
+            crcs = short_length_crcs()
+            arguments = (*[0] * integers, buffer, cursor, crcs, self._tags, *results, self._scratch)
+            self._call = Call(self._functions[name], arguments)
+        return self._call
 
 
 def sorted_rows(rows: NDArray[np.void], tags: int, out: Block) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
     """The same as `columns.sorted_rows`, compiled; writes the points to `out`, which must have room for them."""
     counts = np.empty(tags, np.int64)
-    scan.group(rows, counts, np.empty(tags, np.int64), out)
+    SCANNER.functions()["group"](rows, counts, np.empty(tags, np.int64), out)
     (present,) = counts.nonzero()
     return out, present, counts[present]
+
+
+def spread(block: Block, counts: NDArray[np.int64], addresses: NDArray[np.int64]) -> None:
+    """Copy columns that are sorted by tag to where those of each tag are; arguments as in `scan.spread`."""
+    SCANNER.functions()["spread"](block, counts, addresses)

@@ -1,5 +1,6 @@
 """The averages that a sparkline shows: of all points, whatever they are."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summaries.auditing.curves import averages
+from summaries.auditing.curves import Curve, averages
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.sampled_from([np.nan, np.inf, -np.inf]), max_size=100), st.integers(1, 20))
@@ -24,6 +25,18 @@ def test_each_is_the_mean_of_a_stretch_and_all_points_are_in_one(values, stretch
 @pytest.mark.parametrize("count", [1, 3, 16, 17, 64, 1000])
 def test_the_largest_numbers_do_not_overflow(count):
     np.testing.assert_allclose(averages(np.full(count, 1.7e308)), 1.7e308, rtol=1e-12)
+
+
+@pytest.mark.parametrize("points", [0, 1, 5])
+def test_a_curve_is_the_same_in_another_process(points):
+    values = np.linspace(0, 1, points)
+    curve = Curve("loss", "loss", "w", np.arange(points), values + 1e9, values, 100, averages(values, 3))
+    sent = pickle.loads(pickle.dumps(curve))  # noqa: S301 - it was just pickled
+    assert (sent.tag, sent.role, sent.variable, sent.points) == ("loss", "loss", "w", 100)
+    for name in ("step", "wall_time", "value", "averages"):
+        mine, theirs = getattr(curve, name), getattr(sent, name)
+        np.testing.assert_array_equal(theirs, mine)
+        assert (theirs.dtype, theirs.flags.writeable) == (mine.dtype, True)
 
 
 def test_none_of_none():

@@ -1,52 +1,57 @@
 """Counting into TensorFlow's bins: when the compiled counter is loaded, and what it is fast for."""
 
-import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from summaries.kinds import counting
+from summaries.kinds.tally import COUNTER
 
 LARGE = counting._LARGE
 
 
 @pytest.fixture(autouse=True)
-def nothing_loaded(monkeypatch):
-    monkeypatch.setattr(counting, "_ready", set())
+def counter(monkeypatch):
+    """A counter that is not loaded, and is kept."""
+    asked = []
+
+    def will_be_called(*, may_compile):
+        asked.append(may_compile)
+        return True
+
+    counter = SimpleNamespace(is_loaded=False, will_be_called=will_be_called, asked=asked)
+    monkeypatch.setattr(counting, "COUNTER", counter)
     monkeypatch.setattr(counting, "_large_elements", 0)
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    monkeypatch.setattr(counting, "find_spec", lambda _: True)
+    return counter
 
 
-def test_it_is_loaded_at_once_for_large_arrays_if_numba_is(monkeypatch):
-    assert not counting._is_worth_loading(LARGE)
-    monkeypatch.setitem(sys.modules, "numba", sys)
-    assert counting._is_worth_loading(LARGE)
-    assert not counting._is_worth_loading(LARGE - 1)
+def test_it_is_loaded_once_several_elements_were_counted_in_large_arrays(monkeypatch, counter):
+    monkeypatch.setattr(counting, "_SEVERAL", 2 * LARGE)
+    sizes = (LARGE - 1, LARGE, LARGE, LARGE)
+    assert [counting._is_loaded_now(size) for size in sizes] == [False, False, False, True]
+    assert counter.asked == [False]
 
 
-def test_else_once_many_elements_were_counted_in_large_arrays(monkeypatch):
-    monkeypatch.setattr(counting, "_MANY", 2 * LARGE)
-    assert [counting._is_worth_loading(size) for size in (LARGE - 1, LARGE, LARGE, LARGE)] == [
-        False,
-        False,
-        False,
-        True,
-    ]
-    monkeypatch.setattr(counting, "find_spec", lambda _: None)
-    assert not counting._is_worth_loading(LARGE)
+def test_it_is_compiled_once_many_were(monkeypatch, counter):
+    monkeypatch.setattr(counting, "_MANY", counting._SEVERAL + 2 * LARGE)
+    monkeypatch.setattr(counting, "_large_elements", counting._SEVERAL)
+    for _ in range(3):
+        counting._is_loaded_now(LARGE)
+    assert counter.asked == [False, False, True]
 
 
-def test_it_is_fast_for_floats_of_the_dtypes_for_which_it_is_loaded(monkeypatch):
+def test_it_is_fast_for_floats(counter):
     several = {kind: np.ones(3, kind) for kind in ("f2", "f4", "f8", "i4", "?")}
     assert not any(counting.is_fast(array) for array in several.values())
-    monkeypatch.setattr(counting, "_ready", {np.dtype(np.float32)})
-    assert [kind for kind, array in several.items() if counting.is_fast(array)] == ["f2", "f4"]
+    counter.is_loaded = True
+    assert [kind for kind, array in several.items() if counting.is_fast(array)] == ["f2", "f4", "f8"]
 
 
-def test_counting_loads_it(monkeypatch):
+def test_counting_with_it(monkeypatch):
     pytest.importorskip("numba", reason="the compiled counter needs the extra `fast`")
-    monkeypatch.setattr(counting, "_is_worth_loading", lambda _: True)
+    monkeypatch.setattr(counting, "COUNTER", COUNTER)
+    COUNTER.functions()
     array = np.arange(5.0)
     plain = counting.count(array)
     assert counting.is_fast(array)

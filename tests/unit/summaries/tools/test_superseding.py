@@ -51,7 +51,7 @@ def test_what_stands_is_what_latest_says(tmp_path_factory, fast, files):
     for number, records in enumerate(files):
         (place / "run" / f"{number}.tfevents").write_bytes(b"".join(records))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(copying, "use_fast", lambda _size, _fast: fast)
+        patch.setattr(copying, "use_fast", lambda *_: fast)
         merge([place / "run"], place / "out", latest=True)
     assert points_of(place / "out") == latest_of(place / "run")
 

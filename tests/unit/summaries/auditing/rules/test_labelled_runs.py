@@ -8,7 +8,9 @@ import pytest
 
 from summaries import Severity, audit
 from summaries.auditing.config import Config
-from summaries.auditing.engine import audit_run
+from summaries.auditing.engine import audit_run, signals_of
+from summaries.auditing.rules import RULES
+from summaries.auditing.signals.tags import ROLES
 
 SEEDS = range(20)
 
@@ -39,9 +41,20 @@ def test_a_fault_is_found(code, maker):
     assert missed == []
 
 
-def test_every_rule_of_values_has_a_labelled_fault():
-    from summaries.auditing.rules import RULES
+def test_a_rule_finds_nothing_in_a_run_that_lacks_what_it_needs():
+    """The audit does not ask it then."""
+    assert {name for rule in RULES.values() for name in rule.needs} <= ROLES | {"baseline", "ranks", "faults"}
+    found = []
+    for maker in [*healthy.HEALTHY, *(maker for _, maker in faults.FAULTS)]:
+        rng = np.random.default_rng(0)
+        signals = signals_of("run", labelled.as_run(rng, maker(rng, 400, 0.05)), Config())
+        lacking = [rule for rule in RULES.values() if rule.needs and rule.needs.isdisjoint(signals.present)]
+        with np.errstate(all="ignore"):
+            found += [(maker.__name__, rule.code) for rule in lacking if list(rule.check(signals, rule.defaults))]
+    assert found == []
 
+
+def test_every_rule_of_values_has_a_labelled_fault():
     of_histograms = {"GL408"}  # whose faults are files: see test_histograms
     assert {code for code, _ in faults.FAULTS} == {code for code in RULES if code[2] in "345"} - of_histograms
 

@@ -5,17 +5,46 @@ import math
 import numpy as np
 import pytest
 
-from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since, tail_reach
+from summaries.auditing.statistics.robust import (
+    Blocks,
+    block_medians,
+    blocks,
+    changes,
+    in_sigmas,
+    mean,
+    median,
+    row_medians,
+    sigma,
+    since,
+    tail_reach,
+    windows,
+)
 
 RNG = np.random.default_rng(0)
 NOISE = RNG.standard_normal(100_000)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 9, 10, 101])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 9, 10, 101, 1000, 1001, 1002, 50_000])
 def test_median(n):
     values = NOISE[:n].copy()
     assert median(values) == np.median(values)
     np.testing.assert_array_equal(values, NOISE[:n])
+
+
+def test_the_median_of_integers_lies_between_two():
+    assert median(np.array([4, 1, 2, 9])) == 3.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 1000])
+def test_means_and_changes_are_numpys(n):
+    values = NOISE[:n]
+    assert mean(values) == values.mean()
+    np.testing.assert_array_equal(changes(values), np.diff(values))
+
+
+def test_windows_are_all_neighbours():
+    np.testing.assert_array_equal(windows(np.arange(5.0)[::-1], 4), [[4, 3, 2, 1], [3, 2, 1, 0]])
+    np.testing.assert_array_equal(row_medians(windows(np.array([1.0, 2.0, 4.0]), 2)), [1.5, 3.0])
 
 
 def test_sigma_is_that_of_a_normal_distribution():
@@ -31,6 +60,7 @@ def test_sigma_is_that_of_a_normal_distribution():
 def test_blocks_cover_all_and_are_equally_long(n, count):
     values = NOISE[:n]
     cut = blocks(values, count)
+    np.testing.assert_array_equal(block_medians(values, count), cut.median)
     k = min(count, n)
     assert len(cut.start) == k
     assert cut.length == math.ceil(n / k)

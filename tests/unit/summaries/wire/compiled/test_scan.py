@@ -9,18 +9,29 @@ import pytest
 
 pytest.importorskip("numba", reason="an extra")
 
+from numba import njit
+
 from summaries import Event, Summary, read_run
 from summaries.reading.rows import Workspace
 from summaries.wire.compiled import primitives
-from summaries.wire.compiled.scan import MORE, Found
 from summaries.wire.compiled.scanner import Scanner
+from summaries.wire.compiled.state import MORE, Found
 from summaries.wire.crc32c import masked_crc32c
 from summaries.wire.records import frame, length_crc
 from summaries.wire.resync import short_length_crcs
 from summaries.wire.scalars import encode_scalar
 
 
-@pytest.mark.parametrize("checksum", [primitives.checksum, primitives.sliced_crc], ids=["this machine's", "tables"])
+def from_python(function):
+    """A compiled function of three arguments, as Python calls it: ours are for calls from compiled functions only."""
+    return njit(lambda buffer, start, stop: function(buffer, start, stop))  # noqa: PLW0108 - numba compiles it
+
+
+@pytest.mark.parametrize(
+    "checksum",
+    [from_python(primitives.checksum), from_python(primitives.sliced_crc)],
+    ids=["this machine's", "tables"],
+)
 @pytest.mark.parametrize("size", [*range(20), 4096, 4103])
 def test_checksum(checksum, size):
     data = np.random.default_rng(size).integers(256, size=size + 3, dtype=np.uint8)
@@ -30,6 +41,9 @@ def test_checksum(checksum, size):
 def test_short_length_crcs():
     lengths = [0, 1, 24, 255, 256, 65535]
     assert short_length_crcs()[lengths].tolist() == [length_crc(n) for n in lengths]
+
+
+varint = from_python(primitives.varint)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +59,7 @@ def test_short_length_crcs():
     ],
 )
 def test_varint(data, want):
-    assert primitives.varint(np.frombuffer(data + b"?", np.uint8), 0, len(data)) == want
+    assert varint(np.frombuffer(data + b"?", np.uint8), 0, len(data)) == want
 
 
 def test_thousands_of_tags(tmp_path):
@@ -94,20 +108,32 @@ def test_the_scanner_knows_a_tag_by_all_its_bytes():
 
 
 CHECKED = """
+import numba
 import numpy as np
-from summaries.reading.rows import Workspace
 from summaries.wire.compiled import primitives
-from summaries.wire.compiled.scan import MORE, Found
 loads = ((primitives.load_u8, 1), (primitives.load_u32, 4), (primitives.load_u64, 8), (primitives.load_f32, 4),
          (primitives.load_f64, 8))
-for load, size in loads:
+for intrinsic, size in loads:
+    load = numba.njit(lambda buffer, offset: intrinsic(buffer, offset))
     load(np.zeros(size, np.uint8), 0)
-    try:
-        load(np.zeros(size, np.uint8), 1)
-    except IndexError:
-        continue
-    raise SystemExit(f"{load} reads outside")
+    for offset in (1, -1):
+        try:
+            load(np.zeros(size, np.uint8), offset)
+        except IndexError:
+            continue
+        raise SystemExit(f"{load} reads outside")
 from summaries import read_run
+from summaries.native.calls import NativeError
+from summaries.wire.compiled.scanner import Scanner
+from summaries.wire.compiled.state import Found
+from summaries.reading.rows import Workspace
+space, scanner = Workspace(), Scanner()
+scanner.cursor[0] = -1
+try:
+    scanner.scan(space.buffer, 100, 0, 0, Found(space.rows, space.places))
+    raise SystemExit("the scanner is compiled without checks")
+except NativeError as error:
+    assert str(error) == "scan indexed outside an array"
 import sys
 for path in sys.argv[1:]:
     run = read_run(path, fast=True)
@@ -124,5 +150,5 @@ def test_with_bounds_checks_no_access_is_outside(tmp_path):
     for cut in range(1, len(event), 3):
         paths.append(tmp_path / f"{cut}.tfevents")
         paths[-1].write_bytes(event * 3 + event[:-cut])
-    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1"}
     subprocess.run([sys.executable, "-c", CHECKED, *map(str, paths)], check=True, env=environment, timeout=300)

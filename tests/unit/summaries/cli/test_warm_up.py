@@ -1,0 +1,41 @@
+"""`warm-up` says what it compiled and what was there; its page is run by `test_program_documented`."""
+
+import pytest
+
+import optim
+from summaries.cli import main
+from summaries.native import library
+
+pytest.importorskip("numba", reason="the extra `fast`")
+
+
+def test_kernels_of_optimizers(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
+
+    def compile_kernels():
+        (tmp_path / "compiled").mkdir(exist_ok=True)
+        (tmp_path / "compiled/adam.py").write_text("??")
+        return 24
+
+    monkeypatch.setattr(optim, "compile_kernels", compile_kernels)
+    assert main(["warm-up", "optimizers"]) == 0
+    assert main(["warm-up", "optimizers"]) == 0
+    compiled, place, again, _ = capsys.readouterr().out.splitlines()
+    assert compiled == "the kernels of optimizers   compiled in 0.0 s   24 kernels"
+    assert again == "the kernels of optimizers   was there           24 kernels"
+    assert place == f"in {tmp_path / 'compiled'}: 2 bytes"
+
+
+def test_without_numba(monkeypatch, capsys):
+    monkeypatch.setattr("summaries.tools.warming.has_compiler", lambda: False)
+    assert main(["warm-up"]) == 2
+    assert capsys.readouterr().err == "gradledger: compiling needs numba: pip install 'gradledger[fast]'\n"
+
+
+def test_a_place_that_cannot_be_written_to(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
+    (tmp_path / "compiled").write_text("no directory")
+    monkeypatch.setattr(library.Library, "_compile", lambda *_: b"")
+    assert main(["warm-up", "histograms"]) == 2
+    place = str(tmp_path / "compiled")
+    assert capsys.readouterr().err == f"gradledger: compiled code cannot be kept there: {place!r}\n"
