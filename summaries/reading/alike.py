@@ -9,6 +9,7 @@ Pure (no I/O).
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -29,9 +30,10 @@ __all__ = ["AlikeScalars"]
 _FEWEST = 512  # in fewer records than this, no template is used so often that it pays
 _BLOCK = 4096  # so many records are looked at together: their arrays fit into the cache
 _FEW = 128  # of unknown records in a row, so many are read before the others are looked at again
-_SHORTEST_RUN = 2  # if known and unknown records take turns more often, the caller gets them all
+_SHORTEST_RUN = 8  # if known and unknown records take turns more often, the caller gets them all
 _FIRST_CREDIT = 32.0  # templates
-_FOR_READING, _FOR_MATCHING = 1 / 32, 1 / 4
+_FOR_READING, _FOR_MATCHING = 1 / 32, 1 / 16
+_MOST_STRANGE = 4  # after so many records of one length that gave no template, others of it are not tried
 
 
 class AlikeScalars:
@@ -41,7 +43,9 @@ class AlikeScalars:
         self._numbers: dict[bytes, int] = {}
         self._classes: list[int] = []
         self._templates = Templates()
+        self._few = _FEW  # more while templates match nothing
         self._credit = _FIRST_CREDIT
+        self._strange: Counter[int] = Counter()  # records that gave no template, by their length
 
     def add_tag(self, name: str) -> None:
         """Register the name of the next tag number."""
@@ -65,6 +69,8 @@ class AlikeScalars:
         """Yield the parts of the records up to where looking again is worthwhile; return how many these are."""
         rows = self._templates.rows(block)
         known = rows["tag"] != UNKNOWN
+        if self._templates:
+            self._few = _FEW if known.any() else min(2 * self._few, _BLOCK)
         edges = [0, *(np.flatnonzero(np.diff(known)) + 1).tolist(), len(rows)]
         if len(edges) * _SHORTEST_RUN > len(rows):
             yield block
@@ -75,14 +81,14 @@ class AlikeScalars:
                 self._credit += _FOR_MATCHING * (last - first)
                 yield rows[first:last]
                 continue
-            few = block.part(first, min(last, first + _FEW))
+            few = block.part(first, min(last, first + self._few))
             yield few
             if len(few) < last - first:
-                if self._learn(few.data):
+                if self._learn(few.data[:_FEW]):
                     return first + len(few)
                 yield block.part(first + len(few), last)
             else:
-                self._learn(few.data)
+                self._learn(few.data[:_FEW])
         return len(block)
 
     def _learn(self, unknown: list[bytes]) -> int:
@@ -92,12 +98,14 @@ class AlikeScalars:
         for data in unknown:
             if self._credit < 1:
                 break
-            if self._templates.knows(data):
+            if self._strange[len(data)] == _MOST_STRANGE or self._templates.knows(data):
                 continue
             self._credit -= 1
             template = template_of(data)
             number = None if template is None else self._number_of(template)
-            if template is not None and number is not None:
+            if template is None or number is None:
+                self._strange[len(data)] += 1
+            else:
                 self._templates.add(template, number)
                 learned += 1
         return learned

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["FEW_ROWS", "Rows", "Workspace", "room_for", "workspace"]
 
 _BUFFER_BYTES = 1 << 20
+_SHORT_BLOCK = 64  # up to this many rows are kept in a list
 FEW_ROWS = 16
 """Up to this many rows, adding them one by one is faster than sorting."""
 
@@ -80,6 +81,7 @@ class Rows:
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self._blocks: list[NDArray[np.void]] = []  # ROW[n], older than `rows`
+        self._kept = 0  # rows in the blocks
         self._alike = AlikeScalars()
         self.places: list[Place] = []
         self.points = Points()
@@ -131,17 +133,21 @@ class Rows:
         """Append rows, which may be many."""
         wanted = rows["tag"] >= 0
         rows = rows if wanted.all() else rows[wanted]
-        if len(rows) <= FEW_ROWS:
+        if len(rows) <= _SHORT_BLOCK:
             self.rows += rows.tolist()
         else:
             self._settle_rows()
-            self._blocks.append(rows)
+            self._keep(rows)
         self.flush_if_full()
 
     def _settle_rows(self) -> None:
         if self.rows:
-            self._blocks.append(np.array(self.rows, ROW))
+            self._keep(np.array(self.rows, ROW))
             self.rows.clear()
+
+    def _keep(self, rows: NDArray[np.void]) -> None:
+        self._blocks.append(rows)
+        self._kept += len(rows)
 
     def add_tag(self, name: str) -> None:
         """Register the name of the next tag number."""
@@ -153,7 +159,7 @@ class Rows:
 
     def flush_if_full(self) -> None:
         """Flush if there is enough to make sorting worthwhile."""
-        if len(self.rows) + sum(map(len, self._blocks)) >= CAPACITY or len(self.places) >= PLACE_CAPACITY:
+        if len(self.rows) + self._kept >= CAPACITY or len(self.places) >= PLACE_CAPACITY:
             self.flush()
 
     def flush(self) -> None:
@@ -168,6 +174,7 @@ class Rows:
             self._settle_places(np.array(self.places, PLACE))
         self.rows.clear()
         self._blocks.clear()
+        self._kept = 0
         self.places.clear()
 
     def mark(self) -> int:

@@ -34,7 +34,7 @@ __all__ = ["Batch", "BatchParser", "whole_records"]
 _FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
 _MAX_BATCH_RECORD_BYTES = 1 << 20  # the plain parser waits for larger records without rejoining bytes repeatedly
 _CALM_BYTES = 1 << 16  # after this many bytes without a fault, the plain parser is no longer needed
-_MANY = 64  # so many records of one length are checked together
+_MANY = 512  # so many records of one length are checked together
 _SHORT_BYTES = 256  # if they are not longer
 _LENGTH = Struct("<Q")
 

@@ -36,7 +36,7 @@ UNKNOWN, UNWANTED = -1, -2
 """Instead of a tag's number: the record equals no template · it does, and its tag is not wanted."""
 
 _WORD = 8
-_FEWEST = 8  # so few records of one length are read one by one
+_FEWEST = 48  # in fewer records of one length, no template is looked for: that takes as long as reading them
 _MAX_STEP_BYTES = 9  # a step of ten bytes is below zero
 _WALL_TIME, _STEP, _SUMMARY = 0x09, 0x10, 0x2A  # the keys of Event,
 _VALUE = 0x0A  # of Summary,
@@ -170,7 +170,7 @@ class Templates:
 
     >>> from summaries.wire.batches import whole_records
     >>> from summaries.wire.scalars import encode_scalar
-    >>> batch = whole_records(b"".join(encode_scalar("loss", step, 2.5, step / 4) for step in range(1, 12)))
+    >>> batch = whole_records(b"".join(encode_scalar("loss", step, 2.5, step / 4) for step in range(1, 99)))
     >>> templates = Templates()
     >>> templates.add(template_of(batch.data[0]), 0)
     >>> rows = templates.rows(batch)

@@ -63,7 +63,8 @@ NUMBERS = [
     lambda x: tensor(pb.DT_INT64, field(4, struct.pack("<q", int(x)))),
     lambda x: tensor(pb.DT_INT32, field(5, struct.pack("<f", x))),
     lambda x: simple(x) + simple(x + 1),
-    lambda x: simple(x) + tensor(pb.DT_FLOAT, field(4, struct.pack("<f", x))),
+    lambda x: simple(x) + tensor(pb.DT_FLOAT, field(4, struct.pack("<f", x + 1))),
+    lambda x: simple(x) + field(4, b"\x08\x01"),
     lambda x: simple(x) + field(7, b"node"),
     lambda x: simple(x) + field(14, b"unknown"),
 ]
@@ -147,6 +148,7 @@ def eager():
     with pytest.MonkeyPatch.context() as patch:
         for module, name in ((alike, "_FEWEST"), (alike, "_FEW"), (templates, "_FEWEST"), (batches, "_MANY")):
             patch.setattr(module, name, 2)
+        patch.setattr(alike, "_SHORTEST_RUN", 0)
         patch.setattr(alike, "_BLOCK", 16)
         patch.setattr(alike, "_FIRST_CREDIT", 1e6)
         yield
@@ -177,10 +179,21 @@ def test_every_form_of_record_after_any_first_metadata(eager, tmp_path, before):
     for number, form in enumerate(FORMS):
         path = tmp_path / f"{number}.tfevents"
         path.write_bytes(
-            b"".join(map(frame, again([before], 1, 1) + again([form, BEFORE[0]], 126, 5) + again([form], 7, 9)))
+            b"".join(map(frame, again([before], 1, 1) + again([form, BEFORE[0]], 126, 5) + again([form], 7, 40)))
         )
         plain = read_run(path, fast=False)
         same(plain, one_by_one(path))
+
+
+@pytest.mark.parametrize("patterns", ["loss/1", "a", None])
+def test_wanted_and_unwanted_tags_between_other_records(eager, tmp_path, patterns):
+    makers = [usual(tag, NUMBERS[0], None) for tag in ("loss/1", "loss/2") for _ in range(50)] + [several] * 20
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(map(frame, again(makers, 130, 12))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alike, "_BLOCK", 4096)
+        plain = read_run(path, fast=False, tags=patterns)
+    same(plain, one_by_one(path, patterns))
 
 
 def test_templates_with_equal_sums_are_told_apart(eager, tmp_path, monkeypatch):

@@ -2,8 +2,10 @@
 
 import pytest
 from helpers import chunks_of
+from strategies import sound_header
 
 from summaries.errors import Fault, FaultKind
+from summaries.wire import batches
 from summaries.wire.batches import Batch, BatchParser, whole_records
 from summaries.wire.records import Record, frame
 
@@ -46,7 +48,8 @@ MIXED = [*ALIKE[:80], b"short", bytes(70_000), *ALIKE[80:]]
 @pytest.mark.parametrize("data", [ALIKE, MIXED], ids=["alike", "mixed"])
 @pytest.mark.parametrize("record", [0, 1, 80, 81, 99])
 @pytest.mark.parametrize("at", [0, 8, 12, 40, -1], ids=["length", "length's checksum", "first", "middle", "checksum"])
-def test_damage_among_many_records_of_one_length(data, record, at):
+def test_damage_among_many_records_of_one_length(monkeypatch, data, record, at):
+    monkeypatch.setattr(batches, "_MANY", 64)
     frames = [bytearray(frame(one)) for one in data]
     frames[record][min(at, len(frames[record]) - 1)] ^= 1
     batch = whole_records(b"".join(frames))
@@ -118,6 +121,29 @@ def test_when_no_fault_has_come_for_a_while_batches_are_large_again():
         (batch,) = parser.feed(WHOLE)
         assert batch.data == DATA
     assert calm == [False, True] * 2
+
+
+def test_every_record_comes_once_between_several_faults_and_at_the_end():
+    damaged = bytearray(frame(b"damaged"))
+    damaged[-1] ^= 1
+    cut = frame(bytes(2 << 20))[:-1]  # with this unfinished, the parser that reads damage waits
+    parser = BatchParser()
+    stream = 3 * (WHOLE + bytes(damaged)) + 4 * frame(bytes(1 << 15)) + cut
+    items = [*parser.feed(stream), *parser.close()]
+    kept = [data for item in items if isinstance(item, Batch) for data in item.data]
+    assert kept == DATA * 3 + [bytes(1 << 15)] * 4
+    assert [item.kind for item in items if isinstance(item, Fault)] == [
+        *[FaultKind.DAMAGED_PAYLOAD] * 3,
+        FaultKind.UNFINISHED_TAIL,
+    ]
+    assert parser.number == len(kept)
+
+
+def test_all_that_is_left_comes_at_the_end():
+    claimed = sound_header(3 << 20) + WHOLE + b"".join(frame(bytes([i]) * 1000) for i in range(200))
+    parser = BatchParser()
+    items = [*parser.feed(claimed), *parser.close()]
+    assert sum(len(item) for item in items if isinstance(item, Batch)) == 4 + 200
 
 
 def test_a_large_record_is_awaited_and_found():

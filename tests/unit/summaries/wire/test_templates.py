@@ -82,7 +82,7 @@ def test_rows_of_records_of_several_forms_in_their_order():
 
 @pytest.mark.parametrize("wall_time", [float("nan"), float("inf"), float("-inf")])
 def test_a_wall_time_that_is_a_fault_is_not_taken(wall_time):
-    records = [record("loss", step, 0.5) for step in range(1, 20)]
+    records = [record("loss", step, 0.5) for step in range(1, 60)]
     records[7] = record("loss", 8, 0.5, wall_time)
     templates = Templates()
     templates.add(template_of(records[0]), 0)
@@ -90,8 +90,8 @@ def test_a_wall_time_that_is_a_fault_is_not_taken(wall_time):
 
 
 def test_records_that_the_plain_parser_found():
-    records = [record("loss", step, step / 4) for step in range(1, 20)]
+    records = [record("loss", step, step / 4) for step in range(1, 60)]
     templates = Templates()
     templates.add(template_of(records[0]), 3)
     found = templates.rows(Batch.of(0, [Record(60 * i, data) for i, data in enumerate(records)]))
-    assert found.tolist() == [(step, 2.5, step / 4, 3) for step in range(1, 20)]
+    assert found.tolist() == [(step, 2.5, step / 4, 3) for step in range(1, 60)]
