@@ -176,10 +176,11 @@ class Rows:
         self._settle_rows()
 
     def _make_room(self) -> bool:
-        """Make room for twice as many rows, if there are so many tags that splitting the rows takes long."""
-        if self._room >= min(_ROWS_OF_A_TAG * self._tags, _MOST_ROWS):
+        """Make room for at least twice as many rows, if there are so many tags that splitting these takes long."""
+        wanted = min(_ROWS_OF_A_TAG * self._tags, _MOST_ROWS)
+        if self._room >= wanted:
             return False
-        self._room *= 2
+        self._room = 1 << (wanted - 1).bit_length()
         return True
 
     def flush(self) -> None:

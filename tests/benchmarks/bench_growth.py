@@ -26,8 +26,7 @@ TAGS, RUNS = rising(sized(16_000, 3_200)), rising(sized(3_200, 640))
 ELEMENTS = rising(sized(16_000_000, 4_000_000))
 POINTS_OF_A_TAG, POINTS_OF_A_RUN = 20, 100
 _CACHES = "what is small stays in a cache from round to round, and memory is slower"
-# Each batch is split by tag in Python, which costs 2.6 µs a point at most: from 32,000 tags on.
-_BATCHES = "a batch of 32,000 points has the fewer of each tag the more tags there are, down to one"
+_TEMPLATES = "the smallest files have too few records for templates to be sorted often"
 _COLLECTOR = "Python's garbage collector looks at all objects again whenever there are a quarter more"
 
 
