@@ -7,6 +7,7 @@ import pytest
 
 from summaries.kinds import counting, tally
 from summaries.kinds.tally import COUNTER
+from summaries.native.calls import Call
 
 LARGE = counting._LARGE
 
@@ -62,20 +63,19 @@ def test_counting_with_it(monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_signal_counts_in_the_midst_of_counting(monkeypatch, dtype):
     pytest.importorskip("numba", reason="the compiled counter needs the extra `fast`")
-    within, address = np.full(7, 3, dtype), tally.address
+    within, call = np.full(7, 3, dtype), Call.__call__
     others = []
 
-    def interrupted(values):
-        found = address(values)
+    def interrupted(self):
         if not others:
             others.append(None)
             others[0] = tally.tally(within)
-        return found
+        return call(self)
 
     array = np.arange(5, dtype=dtype)
     COUNTER.functions()
     tally.tally(array)
-    monkeypatch.setattr(tally, "address", interrupted)
+    monkeypatch.setattr(Call, "__call__", interrupted)
     counts, total, *_ = tally.tally(array)
     assert (counts.sum(), total) == (5, 10.0)
     assert (others[0][0].sum(), others[0][1]) == (7, 21.0)
