@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import os
 import subprocess
@@ -46,6 +47,7 @@ COMMANDS = [
     ("convert runs points.jsonl", 0, "points.jsonl"),
     ("convert points.jsonl converted", 0, "converted"),
     ("completion bash", 0, "gradledger"),
+    ("warm-up reading", 0 if importlib.util.find_spec("numba") else 2, ""),  # compiling needs the extra `fast`
     ("clear-cache nothing", 0, "0 files"),
     ("demo demo --quick", 0, "unclipped"),
 ]
