@@ -24,10 +24,16 @@ _log = logging.getLogger("optim")
 
 
 def load(title: str, source: str) -> Any:
-    """Write the module if it is not on disk yet, and import it: numba compiles it, or loads it from its cache."""
+    """Write the module if it is not on disk yet, and import it: numba compiles it, or loads it from its cache.
+
+    Raises:
+        RuntimeError: numba is switched off.
+    """
     import llvmlite  # noqa: PLC0415 - comes with numba
     import numba  # noqa: PLC0415 - optional, and takes most of a second to import
 
+    if numba.config.DISABLE_JIT:
+        raise RuntimeError("NUMBA_DISABLE_JIT is set")
     with open(importlib.util.find_spec("optim.kernels.intrinsics").origin, "rb") as file:  # type: ignore[union-attr, arg-type]
         parts = (source.encode(), file.read(), numba.__version__.encode(), llvmlite.__version__.encode())
     name = f"{title}_{hashlib.sha256(b'|'.join(parts)).hexdigest()[:16]}"

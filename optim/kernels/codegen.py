@@ -57,6 +57,7 @@ from numba import njit
 
 from optim.kernels.intrinsics import intrinsics
 
+inf, nan = np.inf, np.nan  # as formulas' numbers are written
 globals().update(intrinsics("{dtype}", {registers}))
 LEAST, MOST = {bounds}  # sums of squares between these are exact
 '''
@@ -184,6 +185,10 @@ class _Update:
             self._names[id(result)] = f"t{i}"
             (self._formula if result.varies else self._once).append(line)
         self._new = dict(zip(self._arrays[1:], map(self._name, results), strict=True))
+        for k, result in zip(self._arrays[1:], results, strict=True):
+            if not result.varies:  # a report masks the last vector's: the next array needs the number again
+                self._formula.append(f"n{k} = {self._new[k]}")
+                self._new[k] = f"n{k}"
 
     def _name(self, value: Any) -> str:
         return self._names[id(value)] if isinstance(value, Traced) else f"real({value!r})"

@@ -54,15 +54,13 @@ class Program:
         self._last_use |= dict.fromkeys(self._targets, len(tape))
         self._old = [self._last_use.get(id(x), -1) for x in inputs[:arrays]]
         self._free: list[str] = []
-        self._known: dict[str, Any] = {"np_asarray": np.asarray, "np_copyto": np.copyto}
+        self._known: dict[str, Any] = {"np_asarray": np.asarray, "np_copyto": np.copyto, "inf": np.inf, "nan": np.nan}
         self.scratch: list[str] = []
         before = ["def prepare(" + ", ".join(rule.parameters[arrays:]) + "):"]
         within = list[str]()
         for i, operation in enumerate(tape):
             (within if operation.result.varies else before).append(self._line(i, operation))
-        for target, result in zip(self._blocks[1:], results, strict=True):
-            if self._names[id(result)] != target:
-                within.append(f"np_copyto({target}, {self._names[id(result)]})")
+        within += self._copies(results) or ["pass"]
         before.append(f"def update({', '.join(self._blocks + self.scratch)}):")
         self.source = "\n    ".join([*before, *("    " + line for line in within), "return update"])
         exec(self.source, self._known)  # noqa: S102 - made only from a rule's formula
@@ -75,6 +73,17 @@ class Program:
         """
         made: Callable[..., None] = self._known["prepare"](*hyperparameters)
         return made
+
+    def _copies(self, results: Sequence[Traced]) -> list[str]:
+        """Lines that write the results that are elsewhere; first they save an array's old value that is another's."""
+        wanted = {
+            target: name
+            for target, result in zip(self._blocks[1:], results, strict=True)
+            if (name := self._names[id(result)]) != target
+        }
+        saved = {name: f"old_{name}" for name in wanted.values() if name in wanted}
+        copies = (f"np_copyto({target}, {saved.get(name, name)})" for target, name in wanted.items())
+        return [*(f"{old} = {name}.copy()" for name, old in saved.items()), *copies]
 
     def _line(self, i: int, operation: Operation) -> str:
         function, inputs, result = operation

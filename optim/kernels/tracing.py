@@ -48,9 +48,14 @@ class Traced(NDArrayOperatorsMixin):
         return self._note(where, inputs)
 
     def _note(self, function: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
-        result = Traced(self._operations, varies=any(isinstance(x, Traced) and x.varies for x in inputs))
-        self._operations.append(Operation(function, inputs, result))
-        return result
+        return _noted(self._operations, function, inputs)
+
+
+def _noted(operations: list[Operation], function: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
+    inputs = tuple(x.item() if isinstance(x, np.generic) else x for x in inputs)  # numbers take the arrays' dtype
+    result = Traced(operations, varies=any(isinstance(x, Traced) and x.varies for x in inputs))
+    operations.append(Operation(function, inputs, result))
+    return result
 
 
 class Trace(NamedTuple):
@@ -72,7 +77,9 @@ def trace(rule: Rule) -> Trace:
     operations: list[Operation] = []
     arrays = 2 + len(rule.slots)
     inputs = [Traced(operations, varies=i < arrays) for i in range(len(rule.parameters))]
-    return Trace(inputs, operations, rule.formula(*inputs))
+    results = rule.formula(*inputs)
+    results = [x if isinstance(x, Traced) else _noted(operations, np.multiply, (x, 1.0)) for x in results]
+    return Trace(inputs, operations, results)
 
 
 def where(condition: NDArray[Any], chosen: Any, other: Any, out: NDArray[Any]) -> None:

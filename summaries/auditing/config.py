@@ -112,6 +112,7 @@ class Config:
             "severity": severities,
             "thresholds": limits,
             "per_run_ignores": ignores,
+            "tags": tuple((role, pattern) for role, pattern in self.tags),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

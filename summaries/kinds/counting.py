@@ -155,8 +155,8 @@ def _plain(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float
     at = steps.take((bits >> shift).astype(np.intp))
     at += bits.astype(np.int64)
     at >>= shift
-    wide = values.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
+        wide = values.astype(np.float64)
         total, squares = float(wide.sum()), float(np.dot(wide, wide))
     return np.bincount(at, minlength=BINS), total, squares, float(values.min()), float(values.max())
 

@@ -43,13 +43,16 @@ def tally(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float,
         int64[BINS], how many values are in each bin; their sum; the sum of their squares, which is not finite if a
         value is not, and then nothing else is of use; the smallest value; the largest.
     """
-    prepared = _prepared(values.dtype)
+    dtype = values.dtype
+    # It is taken away meanwhile: a signal's handler that counts, too, in the midst of this, prepares its own.
+    prepared: _Prepared = _threads.__dict__.pop(dtype.char, None) or _prepared(dtype)
     words = prepared.call.words
     counts = np.empty(BINS, np.int64)
     words[0], words[1], words[2] = address(values), len(values), address(counts)
     prepared.call()
     total, squares = prepared.sums.tolist()
     several = prepared.extremes.tolist()
+    setattr(_threads, dtype.char, prepared)
     return counts, total, squares, min(several), max(several)
 
 
@@ -65,12 +68,8 @@ _threads = local()
 
 
 def _prepared(dtype: np.dtype[Any]) -> _Prepared:
-    found: _Prepared | None = getattr(_threads, dtype.char, None)
-    if found is None:
-        steps = places(dtype).steps
-        rows, extremes, sums = np.empty((_ROWS, BINS), np.uint32), np.empty(3, dtype), np.empty(2)
-        values, counts = np.empty(0, dtype), np.empty(BINS, np.int64)
-        function = COUNTER.functions()[f"tally_{dtype.name}"]
-        found = _Prepared(Call(function, (values, counts, steps, rows, extremes, sums)), extremes, sums)
-        setattr(_threads, dtype.char, found)
-    return found
+    steps = places(dtype).steps
+    rows, extremes, sums = np.empty((_ROWS, BINS), np.uint32), np.empty(3, dtype), np.empty(2)
+    values, counts = np.empty(0, dtype), np.empty(BINS, np.int64)
+    function = COUNTER.functions()[f"tally_{dtype.name}"]
+    return _Prepared(Call(function, (values, counts, steps, rows, extremes, sums)), extremes, sums)

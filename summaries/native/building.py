@@ -54,10 +54,10 @@ def build(module: str, functions: Iterable[str]) -> bytes:
         An object file with a symbol `gradledger_<name>` for each function.
 
     Raises:
-        RuntimeError: numba compiles nothing.
+        ImportError: numba is switched off.
     """
     if config.DISABLE_JIT:
-        raise RuntimeError("numba compiles nothing, because NUMBA_DISABLE_JIT is set")
+        raise ImportError("numba compiles nothing, because NUMBA_DISABLE_JIT is set")
     defined = import_module(module)
     whole = binding.parse_assembly("")
     for name in functions:

@@ -85,7 +85,7 @@ class Library:
             names = os.listdir(directory)
             # Without any, llvmlite need not be loaded to know which.
             found = any(name.startswith(f"{self.name}-") for name in names) and self.file_name in names
-        except OSError:
+        except (OSError, ImportError):  # no directory; or no llvmlite, which is said when it is needed
             return False
         if found:
             self._look_again = 0.0
@@ -194,6 +194,10 @@ def _read(path: str) -> bytes | None:
         return None
     try:
         with open(path, "rb") as file:
+            if not place.is_ours(
+                os.fstat(file.fileno())
+            ):  # the directory may have been replaced since it was looked at
+                return None
             data = file.read()
     except OSError:
         return None

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from stat import S_ISDIR
 from time import monotonic, sleep
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["alone", "cache_root", "code_directory", "is_trusted", "sizes", "writable_directory", "write"]
+__all__ = ["alone", "cache_root", "code_directory", "is_ours", "is_trusted", "sizes", "writable_directory", "write"]
 
 _logger = logging.getLogger("summaries")
 
@@ -30,6 +30,8 @@ def cache_root() -> str:
 
 def _user_cache() -> str:
     home = os.path.expanduser("~")
+    if home == "~":  # HOME is not set, and the system does not know the user: "~" would be a name in any directory
+        home = os.path.join(os.path.abspath(os.sep), "nonexistent")
     if sys.platform == "win32":
         usual = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     elif sys.platform == "darwin":
@@ -78,8 +80,12 @@ def is_trusted(directory: str) -> bool:
         state = os.stat(directory)
     except OSError:
         return False
-    alone = not hasattr(os, "getuid") or (state.st_uid in (0, os.getuid()) and not state.st_mode & 0o022)
-    return alone and S_ISDIR(state.st_mode)
+    return is_ours(state) and S_ISDIR(state.st_mode)
+
+
+def is_ours(state: os.stat_result) -> bool:
+    """Whether nobody but this user and root can write to a file or a directory, of which this is the state."""
+    return not hasattr(os, "getuid") or (state.st_uid in (0, os.getuid()) and not state.st_mode & 0o022)
 
 
 def write(path: str, data: bytes) -> None:
@@ -100,17 +106,19 @@ def write(path: str, data: bytes) -> None:
 def alone(path: str, patience: float = 60.0) -> Iterator[None]:
     """Hold a lock while the block runs, so that processes which want the same do it once.
 
-    The system releases the lock of a process that dies. Where a file cannot be locked, or another process holds the
-    lock for too long, the block runs all the same: work is done twice, and the result is right.
+    The system releases the lock of a process that dies. Where a file cannot be created or locked, or another process
+    holds the lock for too long, the block runs all the same: work is done twice, and the result is right.
 
     Args:
         path: the lock's file, which is created and stays.
         patience: how long to wait for another process, in seconds.
     """
-    with open(path, "ab") as file:
-        end = monotonic() + patience
-        while not _locked(file.fileno()) and monotonic() < end:
-            sleep(0.05)
+    with ExitStack() as stack:
+        with suppress(OSError):  # the disk is full, or another user's file is there
+            file = stack.enter_context(open(path, "ab"))
+            end = monotonic() + patience
+            while not _locked(file.fileno()) and monotonic() < end:
+                sleep(0.05)
         yield
 
 

@@ -7,10 +7,9 @@ import pytest
 from optim import rules
 from optim.kernels import compiled
 
-needs_numba = pytest.mark.skipif(not compiled._installed(), reason="the extra `fast` is not installed")
+numba = pytest.importorskip("numba", reason="the extra `fast` is not installed")
 
 
-@needs_numba
 @pytest.mark.parametrize(("suffix", "damage"), [(".nbi", b"?"), (".nbc", b"?"), (".nbi", b""), (".py", b"")])
 def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, damage):
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
@@ -32,3 +31,11 @@ def test_a_damaged_kernel_is_made_again(tmp_path, monkeypatch, caplog, suffix, d
     compiled._made.clear()
     assert compiled.kernel(rules.GRADIENT_DESCENT, "float32", report=False) is not None
     assert caplog.messages == []
+
+
+def test_numba_may_be_switched_off(monkeypatch, caplog):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    monkeypatch.setattr(compiled, "_made", {})
+    monkeypatch.setattr(compiled, "_wanted", [])
+    assert not compiled.available()
+    assert caplog.messages == ["numba cannot compile here, so NumPy runs the formulas: NUMBA_DISABLE_JIT is set"]

@@ -144,6 +144,7 @@ def test_a_config_made_in_python_is_held_to_the_same(arguments, message):
     with pytest.raises(ConfigError) as raised:
         Config(**arguments)
     assert str(raised.value) == message
+    assert Config(tags=[["loss", "fizz"]]).tags == (("loss", "fizz"),)  # what is kept for them has them as a key
     assert Config(fail_on="warning").fail_on is Severity.WARNING
     assert Config(fail_on="never").fail_on is None
 

@@ -6,7 +6,7 @@ import optim
 from summaries.cli import main
 from summaries.native import library
 
-pytest.importorskip("numba", reason="the extra `fast`")
+numba = pytest.importorskip("numba", reason="the extra `fast`")
 
 
 def test_kernels_of_optimizers(tmp_path, monkeypatch, capsys):
@@ -39,3 +39,12 @@ def test_a_place_that_cannot_be_written_to(tmp_path, monkeypatch, capsys):
     assert main(["warm-up", "histograms"]) == 2
     place = str(tmp_path / "compiled")
     assert capsys.readouterr().err == f"gradledger: compiled code cannot be kept there: {place!r}\n"
+
+
+def test_numba_is_switched_off(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    assert main(["warm-up", "histograms"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "gradledger: numba compiles nothing, because NUMBA_DISABLE_JIT is set"
+    )

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from summaries.kinds import counting
+from summaries.kinds import counting, tally
 from summaries.kinds.tally import COUNTER
+from summaries.native.calls import Call
 
 LARGE = counting._LARGE
 
@@ -57,3 +58,30 @@ def test_counting_with_it(monkeypatch):
     assert counting.is_fast(array)
     assert (plain.number, plain.total, plain.squares, plain.lowest, plain.highest) == (5, 10.0, 30.0, 0.0, 4.0)
     assert plain.counts.sum() == 5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_signal_counts_in_the_midst_of_counting(monkeypatch, dtype):
+    pytest.importorskip("numba", reason="the compiled counter needs the extra `fast`")
+    within, call = np.full(7, 3, dtype), Call.__call__
+    others = []
+
+    def interrupted(self):
+        if not others:
+            others.append(None)
+            others[0] = tally.tally(within)
+        return call(self)
+
+    array = np.arange(5, dtype=dtype)
+    COUNTER.functions()
+    tally.tally(array)
+    monkeypatch.setattr(Call, "__call__", interrupted)
+    counts, total, *_ = tally.tally(array)
+    assert (counts.sum(), total) == (5, 10.0)
+    assert (others[0][0].sum(), others[0][1]) == (7, 21.0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_nan_that_signals_is_a_nan():
+    array = np.array([0x7F800001, 0x3F800000], np.uint32).view(np.float32)
+    assert counting.count(array)[1:] == (1, 1.0, 1.0, 1.0, 1.0, False)

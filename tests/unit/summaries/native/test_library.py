@@ -14,6 +14,7 @@ pytest.importorskip("numba", reason="the extra `fast`")
 
 from summaries.kinds.tally import COUNTER
 from summaries.native import building, place
+from summaries.native import library as native_library
 from summaries.wire.compiled.state import INDEXER, SCANNER
 
 
@@ -90,6 +91,29 @@ def test_what_others_may_have_written_is_not_run(library, tmp_path, caplog):
     ]
     with pytest.raises(PermissionError, match="compiled code cannot be kept there"):
         library().keep()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no such modes here")
+def test_a_file_that_others_may_have_written_is_not_run(library, tmp_path, caplog):
+    library().keep()
+    kept(tmp_path).chmod(0o666)
+    caplog.clear()
+    check(library())
+    assert caplog.messages == [f"{kept(tmp_path)} is damaged", COMPILING]
+    assert kept(tmp_path).stat().st_mode & 0o777 == 0o644
+
+
+def test_without_llvmlite_there_is_a_plain_path(library, monkeypatch, caplog):
+    library().keep()
+    caplog.clear()
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    monkeypatch.setattr(native_library, "_versions", native_library._versions.__wrapped__)
+    broken = library()
+    assert not broken.is_kept()
+    assert not broken.can_be_called()
+    assert caplog.messages == [
+        "the sum cannot be compiled here, so plain Python does its work: import of llvmlite halted; None in sys.modules"
+    ]
 
 
 def test_a_directory_that_is_only_read_will_do(library, monkeypatch, caplog):

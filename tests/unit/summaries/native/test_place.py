@@ -38,6 +38,14 @@ def test_the_root(monkeypatch, platform, environment, want):
     assert place.cache_root().replace(os.sep, "/") == want
 
 
+def test_a_user_without_a_home_has_no_directory(monkeypatch):
+    for name in ("XDG_CACHE_HOME", "GRADLEDGER_CACHE_DIR", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(place, "sys", SimpleNamespace(platform="linux"))
+    assert place.cache_root() == os.path.join(os.path.abspath(os.sep), "nonexistent", ".cache", "gradledger")
+
+
 def test_a_directory_is_created_and_used(cache):
     assert place.writable_directory() == str(cache)
     assert place.is_trusted(str(cache))
@@ -95,6 +103,15 @@ with alone(sys.argv[1]):
     print("held", flush=True)
     time.sleep(600)
 """
+
+
+def test_without_a_lock_it_is_done_all_the_same(tmp_path):
+    done = []
+    with place.alone(str(tmp_path)):  # no file can be created there
+        done.append(True)
+    assert done
+    with pytest.raises(OSError, match="its own"), place.alone(str(tmp_path)):
+        raise OSError("its own")
 
 
 def test_a_lock_is_held_until_its_process_dies(tmp_path):
