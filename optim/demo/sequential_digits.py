@@ -203,6 +203,8 @@ def main() -> None:
     text.show(audit(options.logdir), console(sys.stdout))
     page = f"[bold]{command} --logdir {os.fspath(options.logdir)}[/bold], then open http://localhost:6006/#gradledger"
     printer.print(f"To see it: {page}", soft_wrap=True)
+    if find_spec("tensorboard") is None:
+        printer.print("TensorBoard comes with: pip install 'gradledger[tensorboard]'", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":
