@@ -25,8 +25,8 @@ _ALL = (*LIBRARIES, "optimizers")
 
 
 @click.command(
-    help="Compile ahead of time what makes WHAT fast: reading, histograms, optimizers; by default all three. It is kept "
-    "in GRADLEDGER_CACHE_DIR, or in the user's cache directory. Needs numba.",
+    help="Compile ahead of time what makes WHAT fast: reading, histograms, optimizers; by default all three. It is "
+    "kept in GRADLEDGER_CACHE_DIR, or in the user's cache directory. Needs numba.",
     epilog=examples(
         "gradledger warm-up", "gradledger warm-up reading histograms", status="0 if all is compiled, 2 if it failed."
     ),
