@@ -28,22 +28,22 @@ COMMANDS = {
     "Look": {
         "ls": "List runs: files, tags, steps, time span, size, damage.",
         "show": "Show statistics and curves of runs.",
-        "diff": "Compare two runs: where they part, and how far.",
+        "diff": "Compare two runs: where they part, and by how much.",
         "tail": "Print the last points of runs, and new ones as they come.",
         "dump": "Print the events of a file, and its faults.",
     },
     "Audit": {
         "audit": "Find out what went wrong in training runs.",
-        "compare": "Put runs beside each other, and find what separates them.",
+        "compare": "Compare the runs of a sweep, and find what separates them.",
         "rule": "Explain a rule of the audit.",
         "clip-advice": "Suggest a bound for gradient clipping from recorded norms.",
     },
     "Mend": {
         "verify": "Check every byte of event files.",
-        "repair": "Write whole event files out of damaged ones.",
+        "repair": "Write whole event files from damaged ones.",
     },
     "Reshape": {
-        "merge": "Make one run of several that were resumed or split.",
+        "merge": "Make one run out of several that were resumed or split.",
         "rename": "Give tags and runs new names.",
         "drop": "Write runs without some of their tags.",
         "keep": "Write runs with only some of their tags.",
@@ -58,7 +58,7 @@ COMMANDS = {
     "Other": {
         "demo": "Train a small network with and without gradient clipping.",
         "completion": "Print a shell script that completes commands, runs and tags.",
-        "warm-up": "Compile everything ahead of time, such as for a container image.",
+        "warm-up": "Compile everything ahead of time, such as for a container.",
         "clear-cache": "Remove what --cache keeps of remote runs.",
     },
 }
