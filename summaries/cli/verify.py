@@ -62,7 +62,9 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
                 _print(verdict, as_json=as_json)
                 verified += 1
                 damaged += verdict.damaged
-                unfinished += any(fault.kind is FaultKind.UNFINISHED_TAIL for fault in verdict.faults)
+                unfinished += not verdict.damaged and any(
+                    fault.kind is FaultKind.UNFINISHED_TAIL for fault in verdict.faults
+                )
                 failed |= not verdict.is_event_file
         except BrokenPipeError:
             raise
