@@ -21,6 +21,7 @@ import argparse
 import os
 import sys
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,6 +204,8 @@ def main() -> None:
     text.show(audit(options.logdir), console(sys.stdout))
     page = f"[bold]{command} --logdir {os.fspath(options.logdir)}[/bold], then open http://localhost:6006/#gradledger"
     printer.print(f"To see it: {page}", soft_wrap=True)
+    if find_spec("tensorboard") is None:
+        printer.print("TensorBoard comes with: pip install 'gradledger[tensorboard]'", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

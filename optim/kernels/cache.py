@@ -17,6 +17,7 @@ import time
 from typing import Any
 
 from summaries.native import place
+from summaries.native.announcing import announce
 
 __all__ = ["load"]
 
@@ -44,7 +45,7 @@ def load(title: str, source: str) -> Any:
         except Exception as error:  # noqa: BLE001 - pickle raises many types for a damaged file
             _log.warning("the kernel %s cached in %s cannot be used and is compiled again: %s", title, path, error)
             _forget(name, path)
-    _log.warning("compiling the kernel %s, once per machine (`gradledger warm-up` does it ahead of time)", title)
+    announce(f"the kernel {title}", _log)
     place.write(path, source.encode())
     return _imported(title, name, path)
 

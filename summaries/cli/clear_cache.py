@@ -12,7 +12,7 @@ __all__ = ["command"]
 
 
 @click.command(
-    help="Remove what --cache keeps of remote runs, in DIRECTORY or where it is kept by default.",
+    help="Remove what --cache keeps of remote runs, from DIRECTORY or from the default place.",
     epilog=examples("gradledger clear-cache"),
 )
 @click.argument("directory", type=click.Path(), required=False)

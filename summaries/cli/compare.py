@@ -24,7 +24,7 @@ __all__ = ["command"]
 
 
 @click.command(
-    help="Put runs beside each other: groups, outliers, what separates good from bad, seeds that disagree.",
+    help="Compare the runs of a sweep: groups, outliers, what separates good from bad, seeds that disagree.",
     epilog=examples(
         "gradledger compare runs --by lr",
         "gradledger compare runs --good 'lr=0.1*' --format html -o sweep.html",
@@ -41,9 +41,15 @@ __all__ = ["command"]
     help="The tag to compare by (default: the main loss, or its validation if as many runs have it).",
 )
 @click.option("--maximize", is_flag=True, help="Larger values of the metric are better.")
-@click.option("--table", metavar="FILE", help="A CSV file: run, hyperparameters, and perhaps label with good or bad.")
-@click.option("--good", metavar="PATTERN", multiple=True, help="Runs that are good, such as 'lr=0.1*'.")
-@click.option("--bad", metavar="PATTERN", multiple=True, help="Runs that are bad.")
+@click.option(
+    "--table",
+    metavar="FILE",
+    help="A CSV file with a column run, one for each hyperparameter, and optionally label: good or bad.",
+)
+@click.option(
+    "--good", metavar="PATTERN", multiple=True, help="Names of good runs, such as 'lr=0.1*'; may be repeated."
+)
+@click.option("--bad", metavar="PATTERN", multiple=True, help="Names of bad runs; may be repeated.")
 @click.option("--format", "format_", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
 @output_option
 @click.option("--config", type=click.Path(), metavar="FILE", help="A TOML file, as for audit: what tags mean.")

@@ -23,7 +23,7 @@ _DEMO = "optim.demo.sequential_digits"
 )
 @click.argument("directory", type=click.Path(), default="runs/sequential_digits")
 @click.option("--quick", is_flag=True, help="A few epochs only: seconds instead of half a minute.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the first weights and of the batches.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the first weights and of the batches.")
 def command(directory: str, quick: bool, seed: int) -> int:
     """Run the demo in a process of its own."""
     if not is_vacant(directory):

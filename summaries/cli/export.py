@@ -53,7 +53,7 @@ __all__ = ["command"]
 @click.option(
     "--incremental/--full",
     default=True,
-    help="Of a dataset, write only the runs that have changed since the last export, which is the default; or all.",
+    help="Write only those runs of a dataset that have changed since the last export (default), or all.",
 )
 @click.option("--delete", is_flag=True, help="Remove the runs from a dataset that are no longer below LOGDIR.")
 @click.option("--jobs", type=int, metavar="N", help="Number of processes that write a dataset (default: 1).")

@@ -20,8 +20,8 @@ __all__ = ["command"]
 
 
 @click.command(
-    help="Say that RUNS are good or bad; none takes it back. The label is added to each run as a text in a new event "
-    "file: compare reads it, and TensorBoard shows it.",
+    help="Label RUNS as good or bad; none removes the label. A label is added to each run as a text in a new "
+    "event file: compare reads it, and TensorBoard shows it.",
     epilog=examples(
         "gradledger label runs/a good",
         "gradledger label runs/b runs/c bad",

@@ -47,8 +47,8 @@ _SORTS: dict[str, Callable[[Listing], Any]] = {
     ),
 )
 @click.argument("places", nargs=-1, shell_complete=complete_runs)
-@click.option("-l", "--long", is_flag=True, help="Tell more: files, records, tags by kind, first step, end.")
-@click.option("-q", "--quick", is_flag=True, help="Read no file: tell only the number of files and their size.")
+@click.option("-l", "--long", is_flag=True, help="Show more: files, records, tags by kind, first step, end.")
+@click.option("-q", "--quick", is_flag=True, help="Read no file: show only the number of files and their size.")
 @click.option("--sort", type=click.Choice(["name", *_SORTS]), default="name", help="What to sort by (default: name).")
 @runs_option
 @tags_option

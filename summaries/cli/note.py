@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 
 @click.command(
-    help="Write down TEXT, which may be Markdown, about a STEP of a RUN. It is added as a text in a new event file, "
+    help="Add a note about a STEP of a RUN. TEXT may be Markdown. It is added as a text in a new event file, "
     "which TensorBoard shows.",
     epilog=examples(
         "gradledger note runs/a 12000 'learning rate lowered by hand'",

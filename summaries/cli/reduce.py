@@ -70,7 +70,7 @@ class _LeastRuns(click.ParamType):  # type: ignore[type-arg, unused-ignore] # cl
     default=",".join(STATISTICS),
     show_default=True,
     metavar="NAMES",
-    help="Of mean, median, std, min, max, count, mean+std, mean-std, and quantiles such as q0.25.",
+    help="Any of mean, median, std, min, max, count, mean+std, mean-std, and quantiles such as q0.25.",
 )
 @click.option(
     "--align",

@@ -20,7 +20,7 @@ __all__ = ["command"]
 
 
 @click.command(
-    help="Write whole event files out of those of the run PLACE, or of all runs below it. Every undamaged record is "
+    help="Write whole event files from those of the run PLACE, or of all runs below it. Every undamaged record is "
     "kept byte for byte; what was lost is listed.",
     epilog=examples(
         "gradledger repair runs/a -o mended",

@@ -29,7 +29,7 @@ new_place_option = click.option(
     type=click.Path(),
     metavar="DIR",
     required=True,
-    help="The new directory; there must be nothing yet, or it is empty.",
+    help="A new directory, or an empty one.",
 )
 
 

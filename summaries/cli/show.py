@@ -90,7 +90,7 @@ class _Options:
 
 @click.command(
     help="Show statistics and curves of RUNS: directories of runs, or event files. Several runs are drawn over one "
-    "another. Without --tags, all tags are told, and what the audit takes for the main loss is drawn.",
+    "another. Without --tags, all tags are listed, and what the audit takes for the main loss is drawn.",
     epilog=examples(
         "gradledger show runs/a",
         "gradledger show runs/a runs/b --tags '*loss*' --log",

@@ -57,7 +57,7 @@ _RATE_POINTS = 100  # over which the rate of steps is taken
     ),
 )
 @click.argument("places", nargs=-1, shell_complete=complete_runs)
-@click.option("-f", "--follow", is_flag=True, help="Go on with new points as they come.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new points as they come.")
 @click.option(
     "-n",
     "--count",

@@ -12,6 +12,7 @@ import click
 from summaries.cli.candidates import complete_runs
 from summaries.cli.faults import error_text
 from summaries.cli.options import access_options, examples, executor_option
+from summaries.errors import FaultKind
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
 from summaries.terminal import printable
@@ -43,7 +44,7 @@ __all__ = ["command"]
 @access_options
 def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, access: Access) -> int:
     """Verify each file, and print what was found, with a sum at the end if there are several."""
-    verified = damaged = 0
+    verified = damaged = unfinished = 0
     failed = False
     unreached: list[UnreachableError] = []
 
@@ -61,6 +62,9 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
                 _print(verdict, as_json=as_json)
                 verified += 1
                 damaged += verdict.damaged
+                unfinished += not verdict.damaged and any(
+                    fault.kind is FaultKind.UNFINISHED_TAIL for fault in verdict.faults
+                )
                 failed |= not verdict.is_event_file
         except BrokenPipeError:
             raise
@@ -71,6 +75,8 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
         print(f"gradledger: {error_text(unreached[0])}{others}", file=sys.stderr)
     if verified > 1 and not as_json:
         print(f"{verified} files, {damaged or 'none'} of them damaged")
+    if unfinished and not as_json:
+        print(f"unfinished: {counted(unfinished, 'file')}, still being written or left by a killed process; no damage")
     return 2 if failed else int(damaged > 0)
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from importlib import import_module
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import click
 
 from summaries.cli.options import examples
+from summaries.native.announcing import announced_to
 from summaries.native.place import code_directory, sizes
+from summaries.terminal import progress_bar
 from summaries.tools.warming import LIBRARIES, warmed
 from summaries.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["command"]
 
@@ -18,10 +25,10 @@ _ALL = (*LIBRARIES, "optimizers")
 
 
 @click.command(
-    help="Compile what makes WHAT fast - reading, histograms, optimizers; by default all - ahead of time, into "
-    "GRADLEDGER_CACHE_DIR or the user's cache directory. Needs numba.",
+    help="Compile ahead of time what makes WHAT fast: reading, histograms, optimizers; by default all three. It is "
+    "kept in GRADLEDGER_CACHE_DIR, or in the user's cache directory. Needs numba.",
     epilog=examples(
-        "gradledger warm-up", "gradledger warm-up reading histograms", status="0 if it is there, 2 if it failed."
+        "gradledger warm-up", "gradledger warm-up reading histograms", status="0 if all is compiled, 2 if it failed."
     ),
 )
 @click.argument("what", nargs=-1, type=click.Choice(_ALL))
@@ -30,7 +37,8 @@ def command(what: tuple[str, ...]) -> int:
     for name in what or _ALL:
         if name in LIBRARIES:
             for library in LIBRARIES[name]:
-                title, _, size, seconds = warmed(library)
+                with _progress():
+                    title, _, size, seconds = warmed(library)
                 _say(title, seconds, f"{size:,} bytes")
         else:
             _compile_kernels()
@@ -42,12 +50,20 @@ def _compile_kernels() -> None:
     """Compile the optimizers' kernels. By name: this package never imports optim; both come in one distribution."""
     before = sizes()
     start = perf_counter()
-    count = import_module("optim").compile_kernels()
+    with _progress():
+        count = import_module("optim").compile_kernels()
     seconds = perf_counter() - start
     new = any(path.endswith(".py") for path in sizes().keys() - before)
     _say("the kernels of optimizers", seconds if new else 0.0, counted(count, "kernel"))
 
 
+@contextmanager
+def _progress() -> Iterator[None]:
+    """Show what is being compiled in one line on a terminal, instead of a message in the log for each piece."""
+    with progress_bar(None) as show, announced_to(lambda title: show(f"compiling {title}", None)):
+        yield
+
+
 def _say(title: str, seconds: float, size: str) -> None:
-    done = f"compiled in {seconds:.1f} s" if seconds else "was there"
+    done = f"compiled in {seconds:.1f} s" if seconds else "already compiled"
     print(f"{title:<28}{done:<20}{size}")

@@ -19,6 +19,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from summaries.native import place
+from summaries.native.announcing import announce
 from summaries.native.calls import Function
 from summaries.native.target import host, target_machine
 
@@ -173,7 +174,7 @@ class Library:
     def _compile(self, path: str) -> bytes:
         from summaries.native.building import build  # noqa: PLC0415 - needs numba, and takes long to import
 
-        _logger.warning("compiling %s, once per machine (`gradledger warm-up` does it ahead of time)", self.title)
+        announce(self.title, _logger)
         start = perf_counter()
         data = build(self.module, list(self.types))
         try:

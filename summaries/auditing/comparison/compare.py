@@ -239,4 +239,4 @@ def _check(by: Sequence[str], members: Sequence[Member]) -> None:
     for name in by:
         if name not in known:
             there = ", ".join(one for one in known if not is_seed(one)) or "none"
-            raise ValueError(f"no run states the hyperparameter {name!r}; there are {there}")
+            raise ValueError(f"no run states the hyperparameter {name!r}; stated: {there}")

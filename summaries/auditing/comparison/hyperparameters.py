@@ -80,7 +80,7 @@ def alike(configurations: Mapping[str, Mapping[str, Value]], by: Sequence[str] =
     for name in by:
         if name not in known:
             there = ", ".join(one for one in known if not is_seed(one)) or "none"
-            raise ValueError(f"no run states the hyperparameter {name!r}; there are {there}")
+            raise ValueError(f"no run states the hyperparameter {name!r}; stated: {there}")
     names = by or varying(configurations.values())
     groups: dict[str, list[str]] = {}
     for run, own in configurations.items():

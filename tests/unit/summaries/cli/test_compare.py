@@ -48,7 +48,7 @@ def test_an_address(capsys, tmp_path):
     ("arguments", "message"),
     [
         (["nowhere"], "no such file or directory: nowhere"),
-        (["runs", "--by", "lr,x"], "no run states the hyperparameter 'x'; there are lr, bs"),
+        (["runs", "--by", "lr,x"], "no run states the hyperparameter 'x'; stated: lr, bs"),
         (["runs", "--metric", "acc"], "no run has the metric 'acc'"),
         (["runs", "--jobs", "0"], "jobs must be at least 1, got 0"),
         (["runs", "--table", "no.csv"], "No such file or directory: 'no.csv'"),

@@ -39,14 +39,20 @@ ZEROS_LINES = (
     "zeros.tfevents: 1 event, 1 fault\n"
     "  zero bytes: got 50 of them, want a record - at zeros.tfevents, record 1, offset 18 (50 bytes)\n"
 )
+UNFINISHED = "unfinished: 1 file, still being written or left by a killed process; no damage\n"
 NO_EVENT_FILE = "gradledger: no event file (a name with 'tfevents' in it) below empty\n"
 
 NO_EMPTY_DIRECTORIES = pytest.mark.only_on_disks(reason="a store has no empty directories")
 VERIFY = [
     (["runs/good.tfevents"], 0, GOOD_LINE, ""),
-    (["runs"], 0, GOOD_LINE + UNFINISHED_LINES + "2 files, none of them damaged\n", ""),
+    (["runs"], 0, GOOD_LINE + UNFINISHED_LINES + "2 files, none of them damaged\n" + UNFINISHED, ""),
     (["zeros.tfevents"], 1, ZEROS_LINES, ""),
-    (["zeros.tfevents", "runs"], 1, f"{ZEROS_LINES}{GOOD_LINE}{UNFINISHED_LINES}3 files, 1 of them damaged\n", ""),
+    (
+        ["zeros.tfevents", "runs"],
+        1,
+        f"{ZEROS_LINES}{GOOD_LINE}{UNFINISHED_LINES}3 files, 1 of them damaged\n{UNFINISHED}",
+        "",
+    ),
     pytest.param(["empty"], 2, "", NO_EVENT_FILE, marks=NO_EMPTY_DIRECTORIES),
     (["nowhere"], 2, "", "gradledger: no such file or directory: nowhere\n"),
     pytest.param(["zeros.tfevents", "empty"], 2, ZEROS_LINES, NO_EVENT_FILE, marks=NO_EMPTY_DIRECTORIES),

@@ -105,7 +105,7 @@ def test_nothing_is_read_when_there_can_be_no_output(capsys, monkeypatch):
     ("arguments", "message"),
     [
         (["nowhere"], "no such file or directory: nowhere"),
-        (["runs", "--by", "lr,x"], "no run states the hyperparameter 'x'; there are lr"),
+        (["runs", "--by", "lr,x"], "no run states the hyperparameter 'x'; stated: lr"),
         (
             ["runs", "--runs", "x*", "--by", "all"],
             "no run has a name that matches; there are lr=0.1_seed=0, lr=0.1_seed=1 and lr=0.5_seed=0",

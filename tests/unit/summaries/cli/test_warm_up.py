@@ -1,19 +1,23 @@
-"""`warm-up` says what it compiled and what was there; its page is run by `test_program_documented`."""
+"""`warm-up` says what it compiled and what was compiled already; its page is run by `test_program_documented`."""
+
+import logging
 
 import pytest
 
 import optim
 from summaries.cli import main
 from summaries.native import library
+from summaries.native.announcing import announce
 
 numba = pytest.importorskip("numba", reason="the extra `fast`")
 
 
-def test_kernels_of_optimizers(tmp_path, monkeypatch, capsys):
+def test_kernels_of_optimizers(tmp_path, monkeypatch, capsys, caplog):
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
 
     def compile_kernels():
         (tmp_path / "compiled").mkdir(exist_ok=True)
+        announce("the kernel adam", logging.getLogger("optim"))
         (tmp_path / "compiled/adam.py").write_text("??")
         return 24
 
@@ -22,7 +26,8 @@ def test_kernels_of_optimizers(tmp_path, monkeypatch, capsys):
     assert main(["warm-up", "optimizers"]) == 0
     compiled, place, again, _ = capsys.readouterr().out.splitlines()
     assert compiled == "the kernels of optimizers   compiled in 0.0 s   24 kernels"
-    assert again == "the kernels of optimizers   was there           24 kernels"
+    assert again == "the kernels of optimizers   already compiled    24 kernels"
+    assert caplog.messages == []  # a progress line says it, on a terminal
     assert place == f"in {tmp_path / 'compiled'}: 2 bytes"
 
 

@@ -155,7 +155,7 @@ def test_larger_is_better(tmp_path):
     ("options", "message"),
     [
         ({"metric": "acc"}, "no run has the metric 'acc'"),
-        ({"by": ["lrr"]}, "no run states the hyperparameter 'lrr'; there are lr"),
+        ({"by": ["lrr"]}, "no run states the hyperparameter 'lrr'; stated: lr"),
         ({"good": ["lr=0.1"], "bad": ["*"]}, "a run must be good or bad, got patterns of both kinds that match lr=0.1"),
         ({"good": ["*"]}, "marks must name at least one good and one bad run, got only good ones"),
         ({"bad": ["*"]}, "marks must name at least one good and one bad run, got only bad ones"),
