@@ -236,8 +236,8 @@ class _Columns:
         self.epochs.add(epoch, 1)
 
     def block(self) -> Block:
-        steps, wall_times, values = (column[: self.epochs.length] for column in self._arrays)
-        return Block(steps, wall_times, values)
+        length = self.epochs.length
+        return Block(*(self._arrays if length == self._room else [column[:length] for column in self._arrays]))
 
     def _grow(self, rows: int) -> None:
         old = self._arrays

@@ -34,6 +34,9 @@ __all__ = ["FEW_ROWS", "Rows", "Workspace", "room_for", "workspace"]
 
 _BUFFER_BYTES = 1 << 20
 _SHORT_BLOCK = 64  # up to this many rows are kept in a list
+# Splitting rows takes 2 µs for each tag among them. With many tags, more rows are collected: up to 32 MB.
+_ROWS_OF_A_TAG = 32
+_MOST_ROWS = 1 << 20
 FEW_ROWS = 16
 """Up to this many rows, adding them one by one is faster than sorting."""
 
@@ -82,6 +85,8 @@ class Rows:
         self.rows: list[Row] = []
         self._blocks: list[NDArray[np.void]] = []  # ROW[n], older than `rows`
         self._kept = 0  # rows in the blocks
+        self._room = CAPACITY  # rows that are collected before they are sorted
+        self._tags = 0
         self._alike = AlikeScalars()
         self.places: list[Place] = []
         self.points = Points()
@@ -152,6 +157,7 @@ class Rows:
     def add_tag(self, name: str) -> None:
         """Register the name of the next tag number."""
         self._alike.add_tag(name)
+        self._tags += 1
 
     def set_class(self, tag: int, tag_class: int) -> None:
         """Set a tag's class, which its first metadata determines: one of `layout.CLASS_…`."""
@@ -159,8 +165,23 @@ class Rows:
 
     def flush_if_full(self) -> None:
         """Flush if there is enough to make sorting worthwhile."""
-        if len(self.rows) + self._kept >= CAPACITY or len(self.places) >= PLACE_CAPACITY:
+        if len(self.rows) >= CAPACITY:
+            self._settle_lists()
+        full = len(self.rows) + self._kept >= self._room and not self._make_room()
+        if full or len(self.places) >= PLACE_CAPACITY:
             self.flush()
+
+    def _settle_lists(self) -> None:
+        """Move the lists, which take much memory, into arrays."""
+        self._settle_rows()
+
+    def _make_room(self) -> bool:
+        """Make room for at least twice as many rows, if there are so many tags that splitting these takes long."""
+        wanted = min(_ROWS_OF_A_TAG * self._tags, _MOST_ROWS)
+        if self._room >= wanted:
+            return False
+        self._room = 1 << (wanted - 1).bit_length()
+        return True
 
     def flush(self) -> None:
         """Move rows into `points`, and places into `settled_places`."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from summaries.reading.columns import sorted_rows
 from summaries.reading.rows import FEW_ROWS, Rows, room_for
 from summaries.wire.batches import Batch, BatchParser, whole_records
 from summaries.wire.compiled import scanner as compiled
 from summaries.wire.compiled import state
-from summaries.wire.layout import CAPACITY, PLACE_CAPACITY
+from summaries.wire.layout import CAPACITY, PLACE_CAPACITY, ROW
 from summaries.wire.records import HEADER_BYTES, Record
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from summaries.reading.rows import Take, Workspace
@@ -43,9 +44,8 @@ class ScannedRows(Rows):
         self._space = workspace
         self._scanner = compiled.Scanner()
         self._spread = compiled.spread
-        self._found = state.Found(workspace.rows, workspace.places)
+        self._found = state.Found(workspace.rows, workspace.places)  # larger rows while there are many tags
         self._cursor = self._scanner.cursor
-        self._tags = 0
         self._unusual = range(0)  # the offsets of the records that were last handed over, without a gap
 
     def read(
@@ -54,7 +54,12 @@ class ScannedRows(Rows):
         """Read one file to its current end, or a part of it; see `Rows.read`."""
         window = Window(opened, self._space.buffer, stop)
         window.start_at(start)
-        return self._read(window, file, take, number)
+        end = self._read(window, file, take, number)
+        if self._room > CAPACITY:  # what is read may be kept for hours, until the file has grown
+            self.flush()
+            self._room = CAPACITY
+            self._found = state.Found(self._space.rows, self._space.places)
+        return end
 
     def add_tag(self, name: str) -> None:
         """Register the name of the next tag number."""
@@ -69,9 +74,9 @@ class ScannedRows(Rows):
         """Move rows and places; see `Rows.flush`. The scanner's are older than those in the lists, and go first."""
         n_rows, n_places = self._cursor[1:3].tolist()
         if n_rows > FEW_ROWS:
-            self._add(self._space.rows[:n_rows])
+            self._add(self._found.rows[:n_rows])
         elif n_rows:
-            self.rows[:0] = self._space.rows[:n_rows].tolist()
+            self.rows[:0] = self._found.rows[:n_rows].tolist()
         if n_places:
             self._settle_places(self._space.places[:n_places].copy())
         self._cursor[1:3] = 0
@@ -82,7 +87,8 @@ class ScannedRows(Rows):
         if len(rows) < self._tags:
             self.points.add(*sorted_rows(rows))
         else:
-            out = room_for(len(rows)) if self.points.keeps_blocks else self._space.sorted
+            fits = len(rows) <= CAPACITY and not self.points.keeps_blocks
+            out = self._space.sorted if fits else room_for(len(rows))
             spread = self._spread if len(rows) >= _SPREAD_ROWS * self._tags else None
             self.points.add(*compiled.sorted_rows(rows, self._tags, out), spread)
 
@@ -95,6 +101,8 @@ class ScannedRows(Rows):
             self._settle_lists()
             status = self._scanner.scan(window.buffer, window.have, window.base, file, self._found)
             if status == state.FULL:
+                if self._make_room():
+                    continue
                 stuck = not cursor[1:3].any()  # one event has more values than fit
                 self.flush()
                 status = state.UNUSUAL if stuck else status
@@ -119,16 +127,28 @@ class ScannedRows(Rows):
             return
         n_rows, n_places = self._cursor[1:3].tolist()
         more_rows, more_places = n_rows + len(self.rows), n_places + len(self.places)
-        if more_rows > CAPACITY or more_places > PLACE_CAPACITY:
+        while more_rows > self._room and self._make_room():
+            pass
+        if more_rows > self._room or more_places > PLACE_CAPACITY:
             self.flush()
             return
         if self.rows:
-            self._space.rows[n_rows:more_rows] = self.rows
+            self._found.rows[n_rows:more_rows] = self.rows
             self.rows.clear()
         if self.places:
             self._space.places[n_places:more_places] = self.places
             self.places.clear()
         self._cursor[1:3] = more_rows, more_places
+
+    def _make_room(self) -> bool:
+        """Make room in the scanner's array; see `Rows._make_room`."""
+        if not super()._make_room():
+            return False
+        n_rows = int(self._cursor[1])
+        rows = np.empty(self._room, ROW)
+        rows[:n_rows] = self._found.rows[:n_rows]
+        self._found = self._found._replace(rows=rows)
+        return True
 
     def _hand_over(self, window: Window, take: Take) -> None:
         """Pass the whole record at the cursor to the caller; at first and after a long row of them, several at once."""

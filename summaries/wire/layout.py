@@ -43,7 +43,7 @@ PLACE = np.dtype(
 )
 """The place of a Summary.Value that is not a scalar: offset and length in bytes in file number `file`; its epoch."""
 
-CAPACITY = 1 << 15  # rows that are collected before they are sorted by tag
+CAPACITY = 1 << 15  # rows that are collected before they are sorted by tag, unless there are very many tags
 PLACE_CAPACITY = 1 << 12
 
 CLASS_NONE, CLASS_SCALAR, CLASS_OTHER, CLASS_SKIPPED = range(4)

@@ -23,7 +23,7 @@ from summaries.wire.records import FOOTER_BYTES
 from summaries.wire.tensors import scalar_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
     from typing import Any
 
     from numpy.typing import NDArray
@@ -192,7 +192,9 @@ class Templates:
     def add(self, template: Template, number: int) -> None:
         """Add a template, with the number of its tag, or UNWANTED."""
         tables = self._tables.setdefault(template.form.size, {})
-        tables.setdefault(template.form, _Table(template.form)).add(template.bits, number)
+        if template.form not in tables:
+            tables[template.form] = _Table(template.form)
+        tables[template.form].add(template.bits, number)
 
     def rows(self, batch: Batch) -> NDArray[np.void]:
         """ROW[n]: the scalar in each record; its tag is UNKNOWN if the record equals no template, or UNWANTED."""
@@ -227,10 +229,13 @@ class _Table:
     def __init__(self, form: _Form) -> None:
         self.form = form
         self.mask = form.mask()
+        self._bits = bytearray()  # of the templates, as they lie in words that end with the record
         self.numbers: dict[int, int] = {}  # by a template's bits
         self._sorted: _Sorted | None = None
 
     def add(self, bits: int, number: int) -> None:
+        if bits not in self.numbers:
+            self._bits += self._in_words(bits)
         self.numbers[bits] = number
         self._sorted = None
 
@@ -243,17 +248,19 @@ class _Table:
         return np.where((same == known.words.take(at, axis=1)).all(axis=0), known.numbers[at], UNKNOWN)
 
     def _sort(self) -> _Sorted:
-        words = self._words(self.numbers)
+        words = self._words(self._bits)
         sums, first = np.unique(_sums(words), return_index=True)
         numbers = np.array(list(self.numbers.values()), np.int64)
-        return _Sorted(self._words([self.mask]), sums, words[:, first], numbers[first])
+        return _Sorted(self._words(self._in_words(self.mask)), sums, words[:, first], numbers[first])
 
-    def _words(self, bits: Iterable[int]) -> NDArray[np.uint64]:
-        """uint64[w, n]: bits of records as they lie in words that end with the record."""
+    def _in_words(self, bits: int) -> bytes:
+        """The bits of a record as they lie in words that end with the record."""
         width = _width(self.form.size)
-        shift = 8 * (width - self.form.size - FOOTER_BYTES)
-        joined = b"".join((one << shift).to_bytes(width, "little") for one in bits)
-        return np.ascontiguousarray(np.frombuffer(joined, np.uint64).reshape(-1, width // _WORD).T)
+        return (bits << 8 * (width - self.form.size - FOOTER_BYTES)).to_bytes(width, "little")
+
+    def _words(self, bits: bytes | bytearray) -> NDArray[np.uint64]:
+        """uint64[w, n]: the words of n records, which lie one after another."""
+        return np.frombuffer(bytes(bits), np.uint64).reshape(-1, _width(self.form.size) // _WORD).T.copy()
 
 
 class _Sorted(NamedTuple):

@@ -37,7 +37,7 @@ from summaries.wire.compiled.primitives import (
     varint,
 )
 from summaries.wire.compiled.state import FULL, MORE, ODD, SCANNER, UNUSUAL
-from summaries.wire.layout import CAPACITY, CLASS_NONE, CLASS_SCALAR, CLASS_SKIPPED, PLACE_CAPACITY
+from summaries.wire.layout import CLASS_NONE, CLASS_SCALAR, CLASS_SKIPPED, PLACE_CAPACITY
 
 __all__ = [
     "enter",
@@ -207,7 +207,7 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
             row["file"] = file
             n_places += 1
             continue
-        if n_rows == CAPACITY:
+        if n_rows == len(rows):
             return FULL
         row = rows[n_rows]
         row["tag"] = tag
@@ -284,7 +284,7 @@ def scan(words: Any) -> Any:
         if checksum(buffer, start, stop) != load_u32(buffer, stop):
             return ODD
         step, tag_at = scalar_at(buffer, start, stop)
-        if tag_at > 0 and cursor[1] < CAPACITY:
+        if tag_at > 0 and cursor[1] < len(rows):
             wall_time = load_f64(buffer, start + 1)
             tag = tag_number(buffer, tag_at, stop - 5, cursor[3], tags)
             if tag >= 0 and np.isfinite(wall_time):

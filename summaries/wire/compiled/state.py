@@ -34,7 +34,7 @@ class TagTable(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The results: ROW[CAPACITY] and PLACE[PLACE_CAPACITY], filled up to the cursor."""
+    """The results: ROW[n] and PLACE[PLACE_CAPACITY], filled up to the cursor."""
 
     rows: Any
     places: Any

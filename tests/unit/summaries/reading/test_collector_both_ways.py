@@ -2,12 +2,15 @@
 
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
-from summaries import Event, FaultKind, Summary, read_run
+from summaries import Event, FaultKind, SessionLog, Summary, read_run
 from summaries.wire.records import frame
+from summaries.wire.scalars import ScalarEncoder
 
 ROW = range(6)
+needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
 
 
 def scalar(step, wall_time=1.0):
@@ -32,7 +35,7 @@ ODD = {
 }
 
 
-@pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
+@needs_numba
 @pytest.mark.parametrize("at", [0, 1, len(ROW) - 1])
 @pytest.mark.parametrize(("odd", "kind"), ODD.values(), ids=ODD)
 def test_a_fault_in_a_row_of_usual_scalars(tmp_path, odd, kind, at):
@@ -46,3 +49,27 @@ def test_a_fault_in_a_row_of_usual_scalars(tmp_path, odd, kind, at):
     assert faults[0][2] == len(b"".join(records[:at]))
     assert len(steps) == len(ROW)
     assert read(path, fast=True) == (faults, steps)
+
+
+@pytest.mark.parametrize("fast", [pytest.param(True, marks=needs_numba), False])
+def test_thousands_of_tags_whose_points_are_split_in_larger_batches(tmp_path, fast):
+    """Each tag gets its points in order, and a mark in the midst of a batch divides them."""
+    tags, count = 2_000, 100_000
+    numbers = np.random.default_rng(0).integers(tags, size=count)
+    encoder = ScalarEncoder()
+    for number in range(tags):
+        encoder.register(f"metric_{number}")
+    data, offsets = encoder.encode(numbers, np.arange(count), 2.0 + np.arange(count), numbers.astype(float))
+    cut = offsets[30_000]
+    start = Event(step=count, wall_time=1.0, session_log=SessionLog(status=SessionLog.START))
+    (tmp_path / "events.tfevents").write_bytes(b"".join((data[:cut], frame(start.SerializeToString()), data[cut:])))
+    run = read_run(tmp_path, fast=fast)
+    assert run.faults == ()
+    assert len(run.scalars) == tags
+    for number in range(tags):
+        (steps,) = (numbers == number).nonzero()
+        series = run.scalars[f"metric_{number}"]
+        np.testing.assert_array_equal(series.step, steps)
+        np.testing.assert_array_equal(series.wall_time, 2.0 + steps)
+        assert (series.value == number).all()
+        assert series.restarts == [(np.count_nonzero(steps < 30_000), count)]
