@@ -77,8 +77,8 @@ def trace(rule: Rule) -> Trace:
     operations: list[Operation] = []
     arrays = 2 + len(rule.slots)
     inputs = [Traced(operations, varies=i < arrays) for i in range(len(rule.parameters))]
-    results = rule.formula(*inputs)
-    results = [x if isinstance(x, Traced) else _noted(operations, np.multiply, (x, 1.0)) for x in results]
+    found = rule.formula(*inputs)
+    results = [x if isinstance(x, Traced) else _noted(operations, np.multiply, (x, 1.0)) for x in found]
     return Trace(inputs, operations, results)
 
 

@@ -95,7 +95,6 @@ class Config:
 
     def __post_init__(self) -> None:
         ignores = {name: _codes(f'per-run-ignores."{name}"', codes) for name, codes in self.per_run_ignores.items()}
-        limits = {code: _limits(code, values) for code, values in self.thresholds.items()}
         for code in self.severity:
             _known("severity", code, RULES, "code")
         severities = {code: _severity(f"severity.{code}", value) for code, value in self.severity.items()}
@@ -110,7 +109,7 @@ class Config:
             "ignore": _codes("ignore", self.ignore),
             "fail_on": severity("fail-on", self.fail_on),
             "severity": severities,
-            "thresholds": limits,
+            "thresholds": {code: _limits(code, limits) for code, limits in self.thresholds.items()},
             "per_run_ignores": ignores,
             "tags": tuple((role, pattern) for role, pattern in self.tags),
         }
