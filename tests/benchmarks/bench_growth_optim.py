@@ -47,7 +47,7 @@ def figures() -> Iterator[Growth]:
             sizes = {n: Contender(prepare, ((ARRAYS, n // ARRAYS), *more)) for n in PARAMETERS}
             yield grown(cost, "parameters", sizes, _CACHES)
             counts = {n: Contender(prepare, ((n, TENSOR_ELEMENTS), *more)) for n in TENSORS}
-            yield grown(cost, f"tensors of {TENSOR_ELEMENTS} parameters", counts)
+            yield grown(cost, f"tensors of {TENSOR_ELEMENTS} parameters", counts, _CACHES)
     for cost, prepare in {"minimize": minimizing, "trace_graph": tracing}.items():
         yield grown(cost, "operations", {n: Contender(prepare, (n,)) for n in OPERATIONS})
 
