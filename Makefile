@@ -77,7 +77,7 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 	test -x .venv-tensorboard/bin/python || $(PYTHON) -m venv .venv-tensorboard
 	.venv-tensorboard/bin/python -m pip install --quiet --upgrade pip
 	.venv-tensorboard/bin/python -m pip install --quiet --editable '.[dev]'
-	PIP_CONSTRAINT= .venv-tensorboard/bin/python -m pip install --quiet tensorboard==2.20.0
+	PIP_CONSTRAINT= .venv-tensorboard/bin/python -m pip install --quiet tensorboard==2.20.0 'setuptools<81'   # it imports pkg_resources
 	touch $@
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
