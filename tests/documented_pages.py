@@ -20,10 +20,12 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 
 import documented_runs
+import pytest
 from helpers import ROOT
 
 from summaries.cli import main
@@ -100,6 +102,14 @@ def prepare(monkeypatch, directory):
     for name, value in {"COLUMNS": "100", "NO_COLOR": "1", "TZ": "UTC", "MPLBACKEND": "agg"}.items():
         monkeypatch.setenv(name, value)
     time.tzset()
+
+
+def run_variant(name, modules, elsewhere, monkeypatch, directory):
+    """Run a page in this directory with its modules; skip it where one is missing, and say which target has it."""
+    if missing := [module for module in modules if find_spec(module) is None]:
+        pytest.skip(f"docs/{name} needs {' and '.join(missing)}, which is not installed: {elsewhere}")
+    prepare(monkeypatch, directory)
+    run_page(pages()[name], modules)
 
 
 def run_page(page, modules=()):

@@ -8,7 +8,6 @@ import sys
 import traceback
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import version
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -156,4 +155,4 @@ program = _Program(
     no_args_is_help=True,
     callback=lambda: None,
 )
-program = click.version_option(version("gradledger"), message="gradledger %(version)s")(program)
+program = click.version_option(package_name="gradledger", message="gradledger %(version)s")(program)

@@ -81,7 +81,6 @@ def is_fast(array: NDArray[Any]) -> bool:
 def count(array: NDArray[Any]) -> Tally:
     """Count an array of real numbers, of any shape and layout, that is not empty."""
     dtype = _dtype_of(array)
-    dtype = _dtype_of(array)
     counter = _counter(array.size)
     work = partial(_counted, counter)
     parts: Iterable[_Part]

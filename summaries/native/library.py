@@ -195,9 +195,8 @@ def _read(path: str) -> bytes | None:
         return None
     try:
         with open(path, "rb") as file:
-            if not place.is_ours(
-                os.fstat(file.fileno())
-            ):  # the directory may have been replaced since it was looked at
+            # The directory may have been replaced since it was looked at.
+            if not place.is_ours(os.fstat(file.fileno())):
                 return None
             data = file.read()
     except OSError:

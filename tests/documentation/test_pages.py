@@ -3,10 +3,9 @@
 import re
 import sys
 import tomllib
-from importlib.util import find_spec
 
 import pytest
-from documented_pages import FRAMEWORKS, blocks, commands, pages, prepare, run_page, variants
+from documented_pages import FRAMEWORKS, blocks, commands, pages, prepare, run_page, run_variant, variants
 
 PAGES = pages()
 VARIANTS = [
@@ -25,10 +24,7 @@ LANGUAGES = {"console", "python", "sh", "text", "toml", "yaml"}
     ("name", "modules"), VARIANTS, ids=lambda value: value if isinstance(value, str) else "+".join(value)
 )
 def test_what_a_page_shows(name, modules, tmp_path, monkeypatch):
-    if missing := [module for module in modules if find_spec(module) is None]:
-        pytest.skip(f"docs/{name} needs {' and '.join(missing)}, which is not installed: make stores")
-    prepare(monkeypatch, tmp_path)
-    run_page(PAGES[name], modules)
+    run_variant(name, modules, "make stores", monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "block"), SHOWN_ONLY, ids=lambda value: value if isinstance(value, str) else "")

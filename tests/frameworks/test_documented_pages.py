@@ -1,9 +1,7 @@
 """The blocks of the documentation that need a framework run, and print what their page shows."""
 
-from importlib.util import find_spec
-
 import pytest
-from documented_pages import FRAMEWORKS, pages, prepare, run_page, variants
+from documented_pages import FRAMEWORKS, pages, run_variant, variants
 
 PAGES = pages()
 VARIANTS = [
@@ -16,7 +14,4 @@ pytestmark = pytest.mark.filterwarnings("ignore")
     ("name", "modules"), VARIANTS, ids=lambda value: value if isinstance(value, str) else "+".join(value)
 )
 def test_what_a_page_shows(name, modules, tmp_path, monkeypatch):
-    if missing := [module for module in modules if find_spec(module) is None]:
-        pytest.skip(f"docs/{name} needs {' and '.join(missing)}, which is not installed: make frameworks")
-    prepare(monkeypatch, tmp_path)
-    run_page(PAGES[name], modules)
+    run_variant(name, modules, "make frameworks", monkeypatch, tmp_path)
