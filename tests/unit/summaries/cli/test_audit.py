@@ -280,7 +280,7 @@ def test_an_audit_that_is_interrupted(capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("summaries.auditing.engine.audit_run", interrupted)
+    monkeypatch.setattr("summaries.auditing.engine.signals_of", interrupted)
     assert main(["audit", "runs"]) == 130
     assert capsys.readouterr() == ("", "gradledger: interrupted\n")
 
