@@ -327,7 +327,7 @@ def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | N
 
 def _much_worse(value: NDArray[np.float64], limit: Limits) -> NDArray[np.int64]:
     """The points of a positive loss that are far above the first one, beyond its noise in logarithms, by index."""
-    worse = (value > limit["times"] * value[0]).nonzero()[0]
+    worse: NDArray[np.int64] = (value > limit["times"] * value[0]).nonzero()[0]
     if not len(worse) or value.min() <= 0:
         return worse[:0]
     noise = sigma(changes(np.log(value))) / math.sqrt(2)

@@ -46,6 +46,24 @@ def test_in_processes(logdir):
     assert json(Report(found)) == json(audit(logdir))
 
 
+def test_runs_side_by_side_are_judged_as_each_alone(logdir, monkeypatch):
+    signals_of = engine.signals_of
+
+    def broken(name, *arguments):
+        if name == "runs_away":
+            raise ArithmeticError(name)
+        return signals_of(name, *arguments)
+
+    monkeypatch.setattr(engine, "signals_of", broken)
+    task, runs = engine.Task(Config(), (), 1), runs_below(logdir)
+    together = list(task.each(runs))
+    assert json(Report(together)) == json(Report([task(run) for run in runs]))
+    assert [run.name for run in together] == [run.name for run in runs]
+    (failure,) = [failure for run in together for failure in run.failures]
+    assert (failure.run, failure.reason.partition(" at ")[0]) == ("runs_away", "ArithmeticError")
+    assert {"GL302", "GL303"} <= {finding.code for run in together for finding in run.findings}
+
+
 def test_a_pool_that_loses_a_process(logdir, monkeypatch):
     monkeypatch.setattr(engine, "Task", DoomedTask)
     monkeypatch.setattr(DoomedTask, "doomed", "spike")
