@@ -134,6 +134,14 @@ def test_labels_and_notes(capsys):
     assert main(["note", "runs/a", "-1", "x"]) == 2
 
 
+@pytest.mark.parametrize(
+    "arguments", [["label", "runs/a", "good"], ["note", "runs/a", "7", "words"]], ids=lambda a: a[0]
+)
+def test_labels_and_notes_have_no_cache_to_choose(capsys, arguments):
+    assert main([*arguments, "--cache"]) == 2
+    assert "\nError: No such option" in capsys.readouterr().err
+
+
 def test_names_that_a_terminal_would_obey(capsys, place):
     with SummaryWriter(place / "odd\x1b[31m") as writer:
         writer.add_scalar("loss", 1.0, 0)
