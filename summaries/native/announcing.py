@@ -51,7 +51,12 @@ def announced_as(title: str, logger: Logger) -> Iterator[None]:
         yield
         return
     unsaid = [title]
-    with announced_to(lambda _: unsaid and _log(unsaid.pop(), logger)):
+
+    def say_first(_title: str) -> None:
+        if unsaid:
+            _log(unsaid.pop(), logger)
+
+    with announced_to(say_first):
         yield
 
 
