@@ -17,10 +17,9 @@ import numpy as np
 
 from optim import rules
 from optim.kernels import codegen, plain, threads
-from optim.kernels.cache import load
+from optim.kernels.cache import load, loading_many
 from optim.kernels.stats import ARRAY_WIDTH, LARGEST, SQUARES, combined, stats_width
 from optim.kernels.tasks import cut, run_tasks, table
-from summaries.native.announcing import announced_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -106,7 +105,7 @@ def compile_kernels(
     for dtype in wanted:
         if dtype not in codegen.DTYPES:
             raise ValueError(f"kernels are compiled for float32 and float64, got {dtype!r}")
-    with announced_as("the kernels of optimizers", _log):
+    with loading_many():
         return sum(_compiled(chosen, dtype, with_report) for dtype in wanted) if available() else 0
 
 
