@@ -47,7 +47,7 @@ _NONE = 10.0  # a change so many times smaller than another is none beside it
     **overflows.THRESHOLDS,
 )
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Losses are NaN or infinite: those that are one event become one finding, told of the first and most important."""
+    """Losses are NaN or infinite; the losses of one event become one finding."""
     found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
     if found:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
         found += [one for one in _with_bad_values(run.of("metric", "")) if _fails_with(*one, found)]

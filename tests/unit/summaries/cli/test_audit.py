@@ -148,17 +148,6 @@ def test_configuration(runs, capsys):
     assert "unknown key 'ignores'; did you mean 'ignore'?" in capsys.readouterr().err
 
 
-def test_rule(capsys):
-    assert main(["rule", "GL404"]) == 0
-    assert capsys.readouterr().out.startswith("# GL404: clipping saturated\n")
-    assert main(["rule", " gl404"]) == 0
-    assert "fraction = 0.9  # a number from 0 to 1\n" in capsys.readouterr().out
-    assert main(["rule"]) == 0
-    assert "GL404  warning  clipping-saturated\n" in capsys.readouterr().out
-    assert main(["rule", "GL44"]) == 2
-    assert capsys.readouterr().err == "gradledger: unknown code 'GL44'; did you mean 'GL404'?\n"
-
-
 def test_a_run_is_followed(tmp_path):
     """Findings of runs that begin and grow while they are watched are printed while they do."""
     command = [sys.executable, "-u", "-m", "summaries", "audit", str(tmp_path), "--watch"]
