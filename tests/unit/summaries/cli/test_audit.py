@@ -269,7 +269,7 @@ def test_an_audit_that_is_interrupted(capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("summaries.auditing.engine.audit_run", interrupted)
+    monkeypatch.setattr("summaries.auditing.engine.signals_of", interrupted)
     assert main(["audit", "runs"]) == 130
     assert capsys.readouterr() == ("", "gradledger: interrupted\n")
 
@@ -341,9 +341,10 @@ def test_hostile_names(tmp_path, monkeypatch, format_, capsys):
         with SummaryWriter(tmp_path / "runs" / name) as writer:
             for step in range(60):
                 writer.add_scalar(f"{name.encode('utf-8', 'replace').decode()}/loss", 2.3 + 0.01 * (step % 3), step)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert main(["audit", "runs", "--fail-on", "warning", "--format", format_]) == 1
     out, err = capsys.readouterr()
-    assert err == ""
+    assert "\x1b[31mred" not in err
     assert "\x1b" not in out
     out.encode()
     if format_ == "json":
