@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from bisect import bisect_right
 from contextlib import contextmanager
 from itertools import accumulate
@@ -67,13 +68,14 @@ def progress_bar(total: int | None) -> Iterator[Callable[[str, object], object]]
     ...     for name in ("first", "second"):
     ...         _ = on_run(name, None)
     """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _name, _result: None
+        return
     from rich.console import Console  # noqa: PLC0415 - importing it takes as long as many a command
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
 
-    console = Console(stderr=True)
-    console.quiet = not console.is_terminal  # rich 13 prints an empty line at the end of a bar that is disabled
     columns = BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total)
         yield lambda name, _result: progress.update(task, advance=1, description=printable(name))
 

@@ -51,6 +51,8 @@ def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.i
     width = -(-count // stretches)  # points per stretch; the last one may have fewer
     finite = np.isfinite(value)
     whole = bool(finite.all())
+    if whole and stretches == 1:  # as where nothing is drawn; the same in a third of the time
+        return np.array(sorted({0, int(value.argmin()), int(value.argmax()), count - 1}), np.intp)
     starts = np.arange(0, count, width)
     # A stretch without finite values yields its first point twice, which is kept as a non-finite one anyway.
     least = starts + _in_each(np.argmin, value if whole else np.where(finite, value, np.inf), width)

@@ -10,6 +10,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from summaries.auditing.rules import RULES, handbook
+from summaries.auditing.rules.symptoms import SYMPTOMS
 from summaries.cli.program import COMMANDS
 
 if TYPE_CHECKING:
@@ -61,18 +62,22 @@ def _write_pages(app: Sphinx) -> None:
 
 
 def _link(app: Sphinx, name: str, source: list[str]) -> None:
-    """Codes of symptoms become links; links to files beside the README, which pages include, lead to these pages."""
-    if name == "rules/symptoms":
-        source[0] = linked(source[0])
+    """Links to files beside the README, which pages include, lead to these pages."""
     source[0] = _BESIDE_README.sub(lambda found: f"](/{found[1].lower()}.md", source[0])
 
 
 class _SymptomsField(SphinxDirective):
-    """Where one types a symptom; _static/symptoms.js searches."""
+    """Where one types a symptom, and all symptoms, among which _static/symptoms.js searches."""
 
     def run(self) -> list[nodes.Node]:
         field = '<input id="symptom" type="search" placeholder="loss is NaN" aria-label="what you see" autofocus>'
-        return [nodes.raw("", f'{field}<p id="no-symptom" hidden>No symptom has these words.</p>', format="html")]
+        none = '<p id="no-symptom" hidden>No symptom has these words.</p>'
+        lines = []
+        for where, symptoms in SYMPTOMS.items():
+            lines += ["", f"## {where}", "", "| what you see | look at |", "| --- | --- |"]
+            lines += [f"| {seen} | {codes} |" for seen, codes in symptoms.items()]
+        tables = self.parse_text_to_nodes(linked("\n".join(lines)), allow_section_headings=True)
+        return [nodes.raw("", field + none, format="html"), *tables]
 
 
 class _RulesTable(SphinxDirective):

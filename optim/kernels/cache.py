@@ -14,12 +14,15 @@ import logging
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from summaries.native import place
-from summaries.native.announcing import announce
+from summaries.native.announcing import announce, announced_as
 
-__all__ = ["load"]
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+__all__ = ["load", "loading_many"]
 
 _log = logging.getLogger("optim")
 
@@ -48,6 +51,11 @@ def load(title: str, source: str) -> Any:
     announce(f"the kernel {title}", _log)
     place.write(path, source.encode())
     return _imported(title, name, path)
+
+
+def loading_many() -> AbstractContextManager[None]:
+    """Within the block, the log has one line for all kernels that are compiled, instead of one for each."""
+    return announced_as("the kernels of optimizers", _log)
 
 
 def _imported(title: str, name: str, path: str) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 
 from optim import rules
 from optim.kernels import codegen, plain, threads
-from optim.kernels.cache import load
+from optim.kernels.cache import load, loading_many
 from optim.kernels.stats import ARRAY_WIDTH, LARGEST, SQUARES, combined, stats_width
 from optim.kernels.tasks import cut, run_tasks, table
 
@@ -105,15 +105,16 @@ def compile_kernels(
     for dtype in wanted:
         if dtype not in codegen.DTYPES:
             raise ValueError(f"kernels are compiled for float32 and float64, got {dtype!r}")
-    ready = 0
-    if not available():
-        return ready
-    for dtype in wanted:
-        found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in with_report)]
-        if True in with_report:
-            found += [measure_kernel(dtype), _gradient_kernel(dtype)]  # for sparse steps and GradientMonitor
-        ready += sum(run is not None for run in found)
-    return ready
+    with loading_many():
+        return sum(_compiled(chosen, dtype, with_report) for dtype in wanted) if available() else 0
+
+
+def _compiled(chosen: Sequence[Rule], dtype: str, reports: Sequence[bool]) -> int:
+    """Compile the kernels of one dtype; return how many are ready."""
+    found = [norm_kernel(dtype), *(kernel(rule, dtype, report) for rule in chosen for report in reports)]
+    if True in reports:
+        found += [measure_kernel(dtype), _gradient_kernel(dtype)]  # for sparse steps and GradientMonitor
+    return sum(run is not None for run in found)
 
 
 def kernel(rule: Rule, dtype: str, report: bool) -> Kernel | None:

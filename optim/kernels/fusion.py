@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.kernels.tracing import Operation, Traced, trace, where
+from optim.kernels.tracing import COMPARISONS, Operation, Traced, trace, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,7 +92,7 @@ class Program:
         arguments = [self._name(x) for x in inputs]
         ended = {self._names[id(x)] for x in inputs if self._last_use[id(x)] == i and id(x) in self._names}
         ended &= set(self.scratch)
-        if not result.varies or function in _COMPARISONS:  # a number, or booleans, which do not fit in a scratch block
+        if not result.varies or function in COMPARISONS:  # a number, or booleans, which do not fit in a scratch block
             name = self._names[id(result)] = f"number{i}"
             self._free += sorted(ended)
             made = f"{called}({', '.join(arguments)})"
@@ -120,7 +120,6 @@ class Program:
 
 
 _BY_KEYWORD = {np.maximum, np.minimum}  # these need `out=`; for the others it would cost a seventh of a call
-_COMPARISONS = {np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal}
 
 
 @cache

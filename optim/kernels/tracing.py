@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
     from optim.rules import Rule
 
-__all__ = ["Operation", "Trace", "Traced", "trace", "where"]
+__all__ = ["COMPARISONS", "Operation", "Trace", "Traced", "trace", "where"]
+
+COMPARISONS = {np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal}
+_MAY_USE = "a formula may use arithmetic, comparisons, np.where, and functions of one element such as np.sqrt"
+_NO_BRANCH = (
+    "a formula runs once for all elements, so it cannot ask whether a comparison holds: write np.where(a, x, y) "
+    "instead of `if`, `and`, max or min"
+)
+_CONDITIONS = "in conditions, write x != x for np.isnan(x), and np.where(a, np.where(b, x, y), y) for a & b"
 
 
 class Operation(NamedTuple):
@@ -40,11 +48,17 @@ class Traced(NDArrayOperatorsMixin):
         self.varies = varies
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
+        name = f"np.{ufunc.__name__}" + f".{method}" * (method != "__call__")
+        if method != "__call__" or not (ufunc in COMPARISONS or f"{'f' * ufunc.nin}->f" in ufunc.types):
+            raise TypeError(f"{_MAY_USE}, got {name}; {_CONDITIONS}")
         return self._note(ufunc, inputs)
+
+    def __bool__(self) -> bool:
+        raise TypeError(_NO_BRANCH)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Traced:
         if function is not np.where:
-            raise TypeError(f"a formula may use np.where and elementwise operations, got {function.__name__}")
+            raise TypeError(f"{_MAY_USE}, got np.{function.__name__}; {_CONDITIONS}")
         return self._note(where, inputs)
 
     def _note(self, function: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:

@@ -1,7 +1,7 @@
 """Runs → reports: the files of one run to its findings, and many runs at once, in processes or threads.
 
 A file that cannot be read, or a run whose audit fails, becomes a `Failure` in the report. The other files and the other
-runs are still audited.
+runs are still audited. Small runs are audited side by side: all are read, then each rule judges all of them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import table_of
 from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.execution.turns import groups, in_turns
 from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
@@ -41,18 +42,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
-    from typing import Unpack
+    from typing import TypeVar, Unpack
 
     from summaries.auditing.config import Config
+    from summaries.execution.turns import Steps
     from summaries.reading.run import Run
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
+    Result = TypeVar("Result")
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
 __all__ = [
     "Task",
-    "audit_files",
     "audit_job",
     "audit_logdir",
     "audit_ranks",
@@ -88,11 +90,28 @@ def audit_run(
         trained: that run's name.
         others: what those of its files are that are no event files: path → words.
     """
+    return _at_once(_judge(name, run, config, baseline, stretches, training, trained, others or {}))
+
+
+def _judge(
+    name: str,
+    run: Run,
+    config: Config,
+    baseline: Sequence[Run],
+    stretches: int,
+    training: Run | None,
+    trained: str,
+    others: Mapping[str, str],
+    failures: tuple[Failure, ...] = (),
+) -> Steps[RunReport]:
+    """`audit_run` in steps, one for each rule; `failures` is what of the run could not be read."""
     signals = signals_of(name, run, config, [signals_of(name, other, config) for other in baseline])
-    signals.other_files = others or {}
+    signals.other_files = others
     if training is not None:
         signals.training = signals_of(trained, training, config)
-    findings = ordered(_unsaid(list(_findings(signals, config, judging(run, config.codes(name))))))
+    yield
+    found = yield from _findings(signals, config, judging(run, config.codes(name)))
+    findings = ordered(_unsaid(found))
     longest = signals.longest or max(signals.all.values(), key=len, default=None)
     steps = wall_times = None
     if signals.all:
@@ -109,6 +128,7 @@ def audit_run(
         sum(map(len, run.scalars.values())),
         steps,
         wall_times,
+        failures,
         logger=signals.logger.name,
         main=signals.main.tag if signals.main else "",
         label=label_of(run),
@@ -126,7 +146,7 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
     ranks = [signals_of(name, run, config) for name, run in runs.items()]
     ranks[0].ranks = ranks
     codes = [code for code in config.selected if code in BETWEEN_RANKS]
-    found = _unsaid(list(_findings(ranks[0], config, codes)))
+    found = _unsaid(_at_once(_findings(ranks[0], config, codes)))
     return ordered(finding for finding in found if finding.code in config.codes(finding.run))
 
 
@@ -157,17 +177,23 @@ def _curve(signal: Signal, stretches: int) -> Curve:
     return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series), averages(series.value))
 
 
-def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Iterator[Finding]:
-    present = signals.present
-    with np.errstate(all="ignore"):  # a run's values may be anything
-        for code in codes:
-            rule = RULES[code]
-            if rule.needs and rule.needs.isdisjoint(present):
-                continue
+def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[list[Finding]]:
+    present, found = signals.present, list[Finding]()
+    for code in codes:
+        rule = RULES[code]
+        if not rule.needs or not rule.needs.isdisjoint(present):
             for hit in rule.check(signals, config.limits(code)):
                 severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
                 about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others
-                yield Finding(code, rule.name, severity, hit.run or signals.name, *about)
+                found.append(Finding(code, rule.name, severity, hit.run or signals.name, *about))
+        yield
+    return found
+
+
+def _at_once(audit: Steps[Result]) -> Result:
+    """What an audit returns, without a pause."""
+    with np.errstate(all="ignore"):  # a run's values may be anything
+        return in_turns([audit])[0]
 
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
@@ -176,34 +202,16 @@ def _unsaid(findings: list[Finding]) -> list[Finding]:
     return [f for f in findings if said.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
 
 
-def audit_files(
-    run: RunFiles, config: Config, baseline: Sequence[RunFiles] = (), stretches: int = STRETCHES
-) -> RunReport:
-    """Audit the files of one run: what was found in them, and which of them could not be read.
-
-    Args:
-        run: the run's name and files.
-        config: what to look for.
-        baseline: the runs to compare it with.
-        stretches: resolution of the curves; see `thin`.
-
-    Raises:
-        OSError: a file of the baseline cannot be read.
-    """
-    return _audit_files(run, config, _read_all(baseline), stretches)
-
-
-def _audit_files(
-    files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int, read: Read = read_what_can_be
-) -> RunReport:
+def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int, read: Read) -> Steps[RunReport]:
+    """Audit the files of one run: what was found in them, and which of them could not be read."""
     run, failures = read(files.name, files.files)
     failures = files.failures + failures
     if run is None:
         return RunReport(files.name, files.paths, (), failures=failures)
     training = read(files.name, files.training)[0] if files.training else None
     others = contents(files.files, run)
-    report = audit_run(files.name, run, config, baseline, stretches, training, files.trained, others)
-    return replace(report, failures=failures)
+    yield
+    return (yield from _judge(files.name, run, config, baseline, stretches, training, files.trained, others, failures))
 
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
@@ -338,7 +346,7 @@ def _failed(run: RunFiles, reason: str) -> RunReport:
 
 
 class Task:
-    """`audit_files` for many runs, in this process or another; an error becomes a failure in the report of its run.
+    """Audits many runs, in this process or another; an error becomes a failure in the report of its run.
 
     Args:
         config: what to look for.
@@ -362,9 +370,23 @@ class Task:
 
     def __call__(self, run: RunFiles) -> RunReport:
         """Audit one run."""
+        return next(self.each([run]))
+
+    def each(self, runs: Sequence[RunFiles]) -> Iterator[RunReport]:
+        """Audit several runs, and yield the report of each, in order."""
+        for group in groups(runs, self._bytes_with):
+            with np.errstate(all="ignore"):  # a run's values may be anything
+                reports = in_turns(map(self._steps, group))
+            yield from reports
+
+    def _bytes_with(self, run: RunFiles) -> int:
+        """The size of all that the audit of a run may hold in memory: it may copy parts of what it compares with."""
+        return run.size + sum(file.size for file in run.training) + sum(other.size for other in self._baseline)
+
+    def _steps(self, run: RunFiles) -> Steps[RunReport]:
         try:
             if self._runs is None:
                 self._runs = _read_all(self._baseline)
-            return _audit_files(run, self._config, self._runs, self._stretches, self._read)
+            return (yield from _audit(run, self._config, self._runs, self._stretches, self._read))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one run or rule, audit the other runs
             return _failed(run, reason_of(error))

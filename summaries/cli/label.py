@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries.cli.candidates import complete_runs
-from summaries.cli.options import access_options, examples
+from summaries.cli.options import examples, storage_options
 from summaries.reading.annotations import LABELS
 from summaries.terminal import printable
 from summaries.tools import label
@@ -30,7 +30,7 @@ __all__ = ["command"]
 )
 @click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)
 @click.argument("label_", metavar="|".join(LABELS), type=click.Choice(LABELS))
-@access_options
+@storage_options
 def command(runs: tuple[str, ...], label_: str, access: Access) -> int:
     """Label each run."""
     for run in runs:  # all or none: before anything is written

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries.cli.candidates import complete_runs
-from summaries.cli.options import access_options, examples
+from summaries.cli.options import examples, storage_options
 from summaries.terminal import printable
 from summaries.tools import note
 
@@ -28,7 +28,7 @@ __all__ = ["command"]
 @click.argument("run", shell_complete=complete_runs)
 @click.argument("step", type=int)
 @click.argument("text")
-@access_options
+@storage_options
 def command(run: str, step: int, text: str, access: Access) -> int:
     """Add the note."""
     note(run, step, text, **access)

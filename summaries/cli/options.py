@@ -25,6 +25,7 @@ __all__ = [
     "json_option",
     "output_option",
     "runs_option",
+    "storage_options",
     "tags_option",
 ]
 
@@ -89,8 +90,8 @@ class _StorageOption(click.ParamType):  # type: ignore[type-arg, unused-ignore] 
             return key, text
 
 
-def access_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options for addresses; the function gets them as its argument `access`."""
+def storage_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the option for addresses that are hardly read; the function gets it as its argument `access`."""
 
     @click.option(
         "--storage-option",
@@ -99,20 +100,25 @@ def access_options(function: Callable[..., int]) -> Callable[..., int]:
         metavar="KEY=VALUE",
         help="For an address such as s3://…, an option of its file system, as JSON or text; may be repeated.",
     )
+    @functools.wraps(function)
+    def with_storage(*arguments: Any, storage_option: tuple[tuple[str, object], ...], **options: Any) -> int:
+        access: Access = {"storage_options": dict(storage_option)}
+        return function(*arguments, access=access, **options)
+
+    return with_storage
+
+
+def access_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options for addresses; the function gets them as its argument `access`."""
+
+    @storage_options
     @click.option(
         "--cache", is_flag=True, help="Keep the files of an address on the disk, and next time fetch only what is new."
     )
     @click.option("--cache-dir", type=click.Path(), metavar="DIR", help="The same, in this directory.")
     @functools.wraps(function)
-    def with_access(
-        *arguments: Any,
-        storage_option: tuple[tuple[str, object], ...],
-        cache: bool,
-        cache_dir: str | None,
-        **options: Any,
-    ) -> int:
-        access: Access = {"storage_options": dict(storage_option), "cache": cache_dir or cache}
-        return function(*arguments, access=access, **options)
+    def with_access(*arguments: Any, access: Access, cache: bool, cache_dir: str | None, **options: Any) -> int:
+        return function(*arguments, access={**access, "cache": cache_dir or cache}, **options)
 
     return with_access
 

@@ -8,7 +8,7 @@ import click
 
 from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import access_options, examples, json_option
-from summaries.cli.rewriting import STATUS, new_place_option, report
+from summaries.cli.rewriting import STATUS, Unread, new_place_option, report
 from summaries.terminal import progress_bar
 from summaries.tools import rename
 
@@ -52,6 +52,7 @@ def command(
     if not tags and not runs:
         raise click.UsageError("Say what to rename: OLD NEW for tags, or --run OLD NEW for runs.")
     pairs = list(zip(tags[::2], tags[1::2], strict=True))
+    unread = Unread()
     with progress_bar(None) as on_progress:
         result = rename(
             place,
@@ -60,6 +61,7 @@ def command(
             runs=runs,
             regex=regex,
             on_run=lambda name: on_progress(name, None),
+            on_error=unread.tell,
             **access,
         )
-    return report(result, as_json=as_json)
+    return report(result, as_json=as_json, unread=unread)

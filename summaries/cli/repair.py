@@ -8,7 +8,7 @@ import click
 
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, json_option, runs_option
-from summaries.cli.rewriting import new_place_option, report
+from summaries.cli.rewriting import Unread, new_place_option, report
 from summaries.terminal import progress_bar
 from summaries.tools import repair
 from summaries.words import counted
@@ -25,7 +25,8 @@ __all__ = ["command"]
     epilog=examples(
         "gradledger repair runs/a -o mended",
         "gradledger repair runs -o mended --json",
-        status="0 if nothing was damaged, 1 if something was, and the rest was written, 2 if it failed.",
+        status="0 if nothing was damaged, 1 if something was, and the rest was written, 2 if a file or "
+        "directory cannot be read, or it failed.",
     ),
 )
 @click.argument("place", shell_complete=complete_runs)
@@ -35,9 +36,19 @@ __all__ = ["command"]
 @access_options
 def command(place: str, output: str, runs: tuple[str, ...], as_json: bool, access: Access) -> int:
     """Repair, and print what was lost."""
+    unread = Unread()
     with progress_bar(None) as on_progress:
-        result = repair(place, output, runs=runs or None, on_run=lambda name: on_progress(name, None), **access)
-    status = report(result, as_json=as_json, faults_to="stdout")
-    if not as_json:
-        print(f"lost: {counted(result.lost_bytes, 'byte')}" if result.lost_bytes else "nothing was lost")
+        result = repair(
+            place,
+            output,
+            runs=runs or None,
+            on_run=lambda name: on_progress(name, None),
+            on_error=unread.tell,
+            **access,
+        )
+    status = report(result, as_json=as_json, unread=unread, faults_to="stdout")
+    if result.lost_bytes and not as_json:
+        print(f"lost: {counted(result.lost_bytes, 'byte')}")
+    elif not (as_json or unread.any):
+        print("nothing was lost")
     return status

@@ -1,30 +1,57 @@
-"""`gradledger rule`: the page of a rule of the audit, or the list of all rules."""
+"""`gradledger rule`: the page of a rule of the audit, or the rules that look for what somebody sees."""
 
 from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
 
 import click
 
 from summaries.auditing.config import checked_code
 from summaries.auditing.rules import RULES, handbook
+from summaries.auditing.rules.symptoms import about
 from summaries.cli.options import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["command"]
 
 
 @click.command(
-    help="Explain a rule of the audit: what it looks for, why it matters, what to do. Without CODE, list all rules.",
-    epilog=examples("gradledger rule GL404"),
+    help="Explain a rule of the audit: what it looks for, why it matters, what to do. WHAT is its code or name; other "
+    "words are what you see, and list the rules that look for it. Without WHAT, list all rules.",
+    epilog=examples(
+        "gradledger rule GL404",
+        "gradledger rule loss nan",
+        status="0 if there is such a rule, 2 if there is none.",
+    ),
 )
-@click.argument("code", required=False)
-def command(code: str | None) -> int:
-    """Print the page of a rule, or the list of all rules; returns 0.
+@click.argument("what", nargs=-1, metavar="[WHAT]...")
+def command(what: tuple[str, ...]) -> int:
+    """Print the page of a rule, or list the rules that are meant; returns 0.
 
     Raises:
-        ConfigError: there is no such rule; the message suggests the closest code.
+        ConfigError: there is no rule with this code; the message suggests the closest.
+        LookupError: no rule is about these words.
     """
-    if code is None:
-        for known in RULES.values():
-            print(f"{known.code}  {known.severity.name.lower():<8} {known.name}")
-        return 0
-    print(handbook.page(checked_code(code)), end="")
+    words = " ".join(what).strip()
+    named = next((code for code, rule in RULES.items() if words.lower() == rule.name), words)
+    if not words:
+        _list(RULES)
+    elif re.fullmatch(r"gl\d+", named, re.IGNORECASE):
+        print(handbook.page(checked_code(named)), end="")
+    else:
+        found = about(words)
+        if not found:
+            raise LookupError(
+                f"no rule is about {words!r}: give a code such as GL301, or what you see, such as 'loss nan'; "
+                "`gradledger rule` lists all rules"
+            )
+        _list(found)
     return 0
+
+
+def _list(codes: Iterable[str]) -> None:
+    for code in codes:
+        print(f"{code}  {RULES[code].severity.name.lower():<8} {RULES[code].name}")

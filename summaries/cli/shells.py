@@ -2,7 +2,8 @@
 
 bash cuts words at colons and equals signs, also in the middle of `lr=0.1/seed=0`, and wants only what comes after the
 last cut; and it inserts what it gets as it is, so that special characters must be escaped. So the script hands over the
-line as it was typed, and this module finds the words in it. zsh replaces the whole word, also `--tags=` before a tag.
+line as it was typed, and this module finds the words in it. zsh and fish replace the whole word, also `--tags=` before
+a tag. click's script for fish ends names and explanations at a comma.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import os
 import re
 
-from click.shell_completion import BashComplete, CompletionItem, ZshComplete, add_completion_class
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
 
-__all__ = ["Bash", "Zsh", "words_of"]
+__all__ = ["Bash", "Fish", "Zsh", "words_of"]
 
 _SCRIPT = """\
 %(complete_func)s() {
@@ -28,6 +29,23 @@ _SCRIPT = """\
         %(complete_var)s=bash_complete "$1" 2> /dev/null)
 }
 complete -o nosort -F %(complete_func)s %(prog_name)s 2> /dev/null || complete -F %(complete_func)s %(prog_name)s
+"""
+_FISH_SCRIPT = """\
+function %(complete_func)s
+    set -l line (commandline --current-process --cut-at-cursor | string collect)
+    for answer in (env GRADLEDGER_LINE="$line" %(complete_var)s=fish_complete %(prog_name)s 2> /dev/null)
+        set -l parts (string split --max 1 , -- $answer)
+        switch $parts[1]
+            case dir
+                __fish_complete_directories $parts[2]
+            case file
+                __fish_complete_path $parts[2]
+            case plain
+                printf '%%s\\n' $parts[2]
+        end
+    end
+end
+complete --no-files --keep-order --command %(prog_name)s --arguments "(%(complete_func)s)"
 """
 _SPECIAL = re.compile(r"([^\w@%+=:,./-])")
 _ASSIGNMENT = re.compile(r"\w+=")
@@ -62,6 +80,14 @@ def words_of(line: str) -> tuple[list[str], str]:
     return [*words, ""] if between else words, quote
 
 
+def _typed_words() -> tuple[list[str], str]:
+    """The words of the line that the script hands over, from the command on; and the open quote."""
+    words, quote = words_of(os.environ.get("GRADLEDGER_LINE", "").lstrip())
+    while len(words) > 1 and _ASSIGNMENT.match(words[0]):  # variables that are set for the command
+        words.pop(0)
+    return words, quote
+
+
 class Bash(BashComplete):
     """Completion in bash, by the line as it was typed."""
 
@@ -72,9 +98,7 @@ class Bash(BashComplete):
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before the one that is being typed, and that one."""
-        words, self._quote = words_of(os.environ.get("GRADLEDGER_LINE", ""))
-        while len(words) > 1 and _ASSIGNMENT.match(words[0]):  # variables that are set for the command
-            words.pop(0)
+        words, self._quote = _typed_words()
         typed = words[-1]
         value = typed.partition("=")[2] if typed.startswith("-") and "=" in typed else typed
         breaks = [character for character in ":=" if character in os.environ.get("GRADLEDGER_BREAKS", ":=")]
@@ -97,8 +121,7 @@ class Zsh(ZshComplete):
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before the one that is being typed, and that one."""
         words, typed = super().get_completion_args()
-        option, separator, _ = typed.partition("=")
-        self._option = option + separator if separator and typed.startswith("-") else ""
+        self._option = _option_of(typed)
         return words, typed
 
     def format_completion(self, item: CompletionItem) -> str:
@@ -106,5 +129,35 @@ class Zsh(ZshComplete):
         return super().format_completion(CompletionItem(self._option + item.value, item.type, item.help))
 
 
+class Fish(FishComplete):
+    """Completion in fish, by the line as it was typed; it keeps the option before an equals sign."""
+
+    name = "fish"
+    source_template = _FISH_SCRIPT
+    _option = ""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words before the one that is being typed, and that one."""
+        words, _ = _typed_words()
+        self._option = _option_of(words[-1])
+        return words[1:-1], words[-1]
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """What fish inserts for the word; files, it finds itself."""
+        option = self._option if item.type == "plain" else ""
+        return super().format_completion(CompletionItem(option + item.value, item.type, item.help))
+
+
+def _option_of(typed: str) -> str:
+    """What stands before the value in `--tags=value`, with the equals sign; "" if there is no option.
+
+    >>> _option_of("--tags=lo"), _option_of("lr=0.")
+    ('--tags=', '')
+    """
+    option, separator, _ = typed.partition("=")
+    return option + separator if separator and typed.startswith("-") else ""
+
+
 add_completion_class(Bash)
+add_completion_class(Fish)
 add_completion_class(Zsh)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+from rich.cells import cell_len
 from rich.live import Live
 from rich.text import Text
 
@@ -18,6 +19,7 @@ from summaries.cli.columns import Column, lines_of, told_apart
 from summaries.cli.faults import error_text
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
+from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher
 from summaries.storage.files import remembering
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
@@ -39,6 +41,7 @@ __all__ = ["command", "table"]
 _INTERRUPTED = 130
 _SPARK = 16
 _FRESH_SECS = 2.0  # so long a new value is highlighted
+_NARROWEST = 16  # cells that a text has at least, however long the names before it are
 _BELOW = 3  # lines of the terminal that the table leaves free
 _RATE_POINTS = 100  # over which the rate of steps is taken
 
@@ -105,13 +108,13 @@ def command(
         try:
             if follow and printing.is_terminal and not (lines or as_json):
                 _live(printing, tailed)
-            _print(tailed.look(count), as_json=as_json)
+            _print(printing, tailed.look(count), as_json=as_json)
             if not (follow or status):
                 _demand(tailed, given, runs, tags, access)
             while follow:
                 sys.stdout.flush()
                 time.sleep(tailed.pause_secs)
-                _print(tailed.look(), as_json=as_json)
+                _print(printing, tailed.look(), as_json=as_json)
         except KeyboardInterrupt:
             if not follow:
                 raise
@@ -130,16 +133,28 @@ def _demand(
         demand_match("tag", tags, names)
 
 
-def _print(points: Sequence[Point], *, as_json: bool) -> None:
+def _print(printing: Console, points: Sequence[Point], *, as_json: bool) -> None:
     """Print points, a line each."""
     if as_json:
         for point in points:
             print(json.dumps(_as_dict(point)))
         return
     for point in points:
-        value = f"<{kind_text(point.kind)}>" if point.value is None else number_text(point.value)
         when = time_text(point.wall_time, millis=True)
-        print(f"{when}  {printable(point.run)}  step {point.step}  {printable(point.tag)}  {value}")
+        place = f"{when}  {printable(point.run)}  step {point.step}  {printable(point.tag)}  "
+        print(f"{place}{_value_text(point, printing, max(printing.width - cell_len(place), _NARROWEST))}")
+
+
+def _value_text(point: Point, printing: Console, room: int) -> str:
+    """The number; of a text its first line, in at most `room` cells; of other values their kind."""
+    if point.value is not None:
+        return number_text(point.value)
+    with suppress(FormatError, OSError):  # the file was replaced: a fault in it is told at the next look
+        if lines := (point.text or "").strip().splitlines():
+            line = Text(printable(lines[0]))
+            line.truncate(room, overflow="ellipsis" if encodes(printing, "…") else "crop")
+            return line.plain
+    return f"<{kind_text(point.kind)}>"
 
 
 def _as_dict(point: Point) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from importlib import import_module
 from time import perf_counter
@@ -13,7 +14,7 @@ from summaries.cli.options import examples
 from summaries.native.announcing import announced_to
 from summaries.native.place import code_directory, sizes
 from summaries.terminal import progress_bar
-from summaries.tools.warming import LIBRARIES, warmed
+from summaries.tools.warming import LIBRARIES, demand_compiler, warmed
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _ALL = (*LIBRARIES, "optimizers")
+_KERNELS = "the kernels of optimizers"
 
 
 @click.command(
@@ -48,13 +50,17 @@ def command(what: tuple[str, ...]) -> int:
 
 def _compile_kernels() -> None:
     """Compile the optimizers' kernels. By name: this package never imports optim; both come in one distribution."""
+    if os.environ.get("GRADLEDGER_KERNELS") == "plain":
+        print(f"{_KERNELS:<28}switched off by GRADLEDGER_KERNELS=plain; unset it to switch them on")
+        return
+    demand_compiler()
     before = sizes()
     start = perf_counter()
     with _progress():
         count = import_module("optim").compile_kernels()
     seconds = perf_counter() - start
     new = any(path.endswith(".py") for path in sizes().keys() - before)
-    _say("the kernels of optimizers", seconds if new else 0.0, counted(count, "kernel"))
+    _say(_KERNELS, seconds if new else 0.0, counted(count, "kernel"))
 
 
 @contextmanager

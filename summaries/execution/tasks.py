@@ -67,7 +67,8 @@ def run_tasks(
         task: the function to call with each item. It may be called again with the same item after a worker died. On an
             executor of processes it must be picklable, like the items and the results, and is unpickled once in each
             worker. If it has a method `expecting`, that is called with the items that come next, and returns a context
-            manager in which they are worked on.
+            manager in which they are worked on. If it has a method `each`, that is called with several items instead,
+            and returns an iterator of their results.
         items: what to work on; the largest are worked on first.
         executor: where to work; None takes `jobs` threads of this process, or this thread for one job.
         jobs: how many items are worked on at a time. None: as many as the executor says that it has workers, or 16;
@@ -121,7 +122,7 @@ def _here(
 ) -> Iterator[tuple[Item, Result]]:
     if jobs == 1:
         with _expecting(task, items):
-            yield from ((item, task(item)) for item in items)
+            yield from zip(items, _results(task, items), strict=True)
         return
     ordered = sorted(items, key=size, reverse=True)
     with _expecting(task, ordered), ThreadPoolExecutor(jobs) as pool:
@@ -248,14 +249,22 @@ def _kept(pickled: bytes) -> _Kept[Item, Result]:
 def _work(kept: _Kept[Item, Result], items: Sequence[Item]) -> list[_Outcome[Result]]:
     """The call of a batch, in a worker."""
     with _expecting(kept.task, items):
-        return [_outcome(kept.task, item) for item in items]
+        return list(_outcomes(_results(kept.task, items)))
 
 
-def _outcome(task: Callable[[Item], Result], item: Item) -> _Outcome[Result]:
-    try:
-        return _Outcome(task(item))
-    except Exception as error:  # noqa: BLE001 - it is raised again in the client
-        return _Outcome(None, error)
+def _results(task: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    results: Iterator[Result] = task.each(items) if hasattr(task, "each") else map(task, items)
+    return results
+
+
+def _outcomes(results: Iterator[Result]) -> Iterator[_Outcome[Result]]:
+    while True:
+        try:
+            yield _Outcome(next(results))
+        except StopIteration:
+            return
+        except Exception as error:  # noqa: BLE001 - it is raised again in the client
+            yield _Outcome(None, error)
 
 
 def _expecting(task: Callable[[Item], Result], items: Sequence[Item]) -> nullcontext[object]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from logging import Logger
 
-__all__ = ["announce", "announced_to"]
+__all__ = ["announce", "announced_as", "announced_to"]
 
 _listeners: list[Callable[[str], object]] = []  # of the process: threads of their own compile
 
@@ -19,7 +19,7 @@ def announce(title: str, logger: Logger) -> None:
     if _listeners:
         _listeners[-1](title)
     else:
-        logger.warning("compiling %s, once per machine (`gradledger warm-up` does it ahead of time)", title)
+        _log(title, logger)
 
 
 @contextmanager
@@ -36,3 +36,29 @@ def announced_to(listener: Callable[[str], object]) -> Iterator[None]:
         yield
     finally:
         _listeners.remove(listener)
+
+
+@contextmanager
+def announced_as(title: str, logger: Logger) -> Iterator[None]:
+    """Within the block, what is compiled is one line in the log, however much it is; a listener still hears of each.
+
+    >>> import logging
+    >>> with announced_to(print), announced_as("the kernels", logging.getLogger("optim")):
+    ...     announce("the kernel adam", logging.getLogger("optim"))
+    the kernel adam
+    """
+    if _listeners:
+        yield
+        return
+    unsaid = [title]
+
+    def say_first(_title: str) -> None:
+        if unsaid:
+            _log(unsaid.pop(), logger)
+
+    with announced_to(say_first):
+        yield
+
+
+def _log(title: str, logger: Logger) -> None:
+    logger.warning("compiling %s, once per machine (`gradledger warm-up` does it ahead of time)", title)

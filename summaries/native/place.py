@@ -38,7 +38,8 @@ def _user_cache() -> str:
         usual = os.path.join(home, "Library", "Caches")
     else:
         usual = os.path.join(home, ".cache")
-    return os.environ.get("XDG_CACHE_HOME") or usual
+    told = os.environ.get("XDG_CACHE_HOME", "")
+    return told if os.path.isabs(told) else usual  # the XDG specification says to ignore a relative path
 
 
 def code_directory() -> str:

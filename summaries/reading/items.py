@@ -72,7 +72,7 @@ def items_by_kind(
         files: the files of the run, by their numbers.
         starts: the starts of its sessions.
     """
-    found = {kind: ByName[Items]({}, lacking) for kind, lacking in _LACKING.items()}
+    found: dict[str, ByName[Items]] = {kind: ByName({}, lacking) for kind, lacking in _LACKING.items()}
     if not len(places):
         return found
     steps, wall_times = places["step"].copy(), places["wall_time"].copy()

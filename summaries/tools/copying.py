@@ -1,4 +1,4 @@
-"""Copying: a run, or a directory of runs, rewritten to a new place, which has it whole or not at all."""
+"""Copying: a run, or a directory of runs, rewritten to a new place, which has all that could be read, or nothing."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ from summaries.reading.indexed import indexer
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.outputs import new_directory, refuse_inside
+from summaries.storage.protocols import UnreachableError
 from summaries.tools.rewriting import Rewriter
 from summaries.wire.compiled.state import INDEXER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO, Unpack
 
-    from summaries.reading.indexed import Indexer
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
     from summaries.tools.rewriting import Edit
+    from summaries.wire.index import Index
 
-    EditOf = Callable[[Sequence[StoredFile], Indexer], Edit]
-    """Gives the edit of a run, and may read its files with the run's indexer before."""
-
-__all__ = ["Rewritten", "Tally", "chosen_runs", "copied", "copy_file", "indexer_for"]
+__all__ = ["Rewritten", "Source", "Tally", "chosen_runs", "copied", "copy_file"]
 
 
 @dataclass(frozen=True)
@@ -94,15 +92,50 @@ class Tally:
         return Rewritten(shown, tuple(self.runs), self.events, self.dropped, tuple(self.faults))
 
 
+class Source:
+    """Reads the files of one run.
+
+    Args:
+        size: the number of bytes to read in all, of all runs.
+        on_error: called once with the error of each file that cannot be read, which ends there; if None, it is raised.
+
+    Attributes:
+        tags: the run's tags so far.
+    """
+
+    def __init__(self, size: int, on_error: Callable[[OSError], object] | None = None) -> None:
+        self._indexer = indexer(fast=use_fast(size, None, INDEXER))
+        self.tags = self._indexer.tags
+        self._on_error = on_error
+        self._told: set[str] = set()  # paths: an edit may read a file before it is copied
+
+    def read(self, file: StoredFile) -> Iterator[Index | Fault]:
+        """Yield the events of one file, in stretches, and its faults, as an indexer does.
+
+        Raises:
+            OSError: the file cannot be read, and there is no `on_error`.
+            UnreachableError: no file of the store can be read.
+        """
+        try:
+            yield from self._indexer.read(file)
+        except OSError as error:
+            if self._on_error is None or isinstance(error, UnreachableError):
+                raise
+            if file.path not in self._told:
+                self._told.add(file.path)
+                self._on_error(error)
+
+
 def copied(
     path: str | os.PathLike[str],
     output: str | os.PathLike[str],
-    edit_of: EditOf,
+    edit_of: Callable[[Sequence[StoredFile], Source], Edit],
     *,
     runs: str | Iterable[str] | None = None,
     name_of: Callable[[str], str] = lambda name: name,
     check: Callable[[], object] = lambda: None,
     on_run: Callable[[str], object] = lambda _name: None,
+    on_error: Callable[[OSError], object] | None = None,
     **access: Unpack[Access],
 ) -> Rewritten:
     """Rewrite the event files of a run, or of every run below a directory, to a new place.
@@ -112,11 +145,13 @@ def copied(
     Args:
         path: a run's directory, a directory of runs, or an event file.
         output: the new directory.
-        edit_of: gives the edit of each run.
+        edit_of: gives the edit of each run, and may read its files before.
         runs: patterns of the names of the runs to write; None for all.
         name_of: gives a run's new name.
         check: called when all is written; may raise, and then there is no output.
         on_run: called with the name of each run when it is written.
+        on_error: called with the error of each file and each directory that cannot be read; the others are written all
+            the same. If None, the error is raised.
         **access: how addresses are accessed.
 
     Raises:
@@ -124,16 +159,16 @@ def copied(
         FileExistsError: there is something at the output already.
         LookupError: no run matches a pattern.
         ValueError: the output is inside of the directory; there is nothing to write.
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written; or one, or a directory, cannot be read, and there is no `on_error`.
     """
-    chosen = chosen_runs(path, runs, **access)
+    chosen = chosen_runs(path, runs, on_error, **access)
     refuse_inside([path], output)
     size = sum(file.size for files in chosen.values() for file in files)
     tally = Tally()
     with new_directory(output, **access) as directory:
         for name, files in chosen.items():
             folder = os.path.normpath(os.path.join(directory, *name_of(name).split("/")))
-            source = indexer_for(size)
+            source = Source(size, on_error)
             edit = edit_of(files, source)
             rewriter = Rewriter(edit, source.tags)
             for number, file in enumerate(files):
@@ -146,26 +181,26 @@ def copied(
 
 
 def chosen_runs(
-    path: str | os.PathLike[str], runs: str | Iterable[str] | None, **access: Unpack[Access]
+    path: str | os.PathLike[str],
+    runs: str | Iterable[str] | None,
+    on_error: Callable[[OSError], object] | None = None,
+    **access: Unpack[Access],
 ) -> Mapping[str, Sequence[StoredFile]]:
     """The event files of the runs below a directory whose names match, by name; of one run, or one file, ".".
+
+    `on_error` is as in `run_directories`.
 
     Raises:
         LookupError: no run matches a pattern.
     """
-    found = run_directories(path, lone=".", **access)
+    found = run_directories(path, on_error, lone=".", **access)
     patterns = several(runs)
     demand_match("run", patterns, found)
     wanted = matcher(patterns)
     return {name: files for name, files in found.items() if wanted(name)}
 
 
-def indexer_for(size: int) -> Indexer:
-    """An indexer for one run, when there are `size` bytes to read in all."""
-    return indexer(fast=use_fast(size, None, INDEXER))
-
-
-def copy_file(file: StoredFile, source: Indexer, rewriter: Rewriter, out: BinaryIO, tally: Tally) -> int:
+def copy_file(file: StoredFile, source: Source, rewriter: Rewriter, out: BinaryIO, tally: Tally) -> int:
     """Rewrite one file into an open one; return the number of events."""
     events = 0
     for item in source.read(file):
@@ -176,7 +211,7 @@ def copy_file(file: StoredFile, source: Indexer, rewriter: Rewriter, out: Binary
     return events
 
 
-def _write_file(file: StoredFile, source: Indexer, rewriter: Rewriter, target: str, tally: Tally) -> None:
+def _write_file(file: StoredFile, source: Source, rewriter: Rewriter, target: str, tally: Tally) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with open(target, "wb") as out:
         events = copy_file(file, source, rewriter, out, tally)

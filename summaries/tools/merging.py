@@ -10,7 +10,7 @@ from summaries.errors import Fault
 from summaries.storage.logdir import run_files
 from summaries.storage.names import is_remote, whole_name
 from summaries.storage.outputs import new_directory, refuse_inside
-from summaries.tools.copying import Tally, copy_file, indexer_for
+from summaries.tools.copying import Source, Tally, copy_file
 from summaries.tools.rewriting import Edit, Rewriter
 from summaries.tools.superseding import Latest
 
@@ -72,7 +72,7 @@ def merge(
     refuse_inside(given, output)
     files = _in_order(runs)
     tally = Tally()
-    source = indexer_for(sum(file.size for file in files))
+    source = Source(sum(file.size for file in files))
     with new_directory(output, **access) as directory:
         edit: Edit = Edit()
         if latest:
@@ -116,7 +116,7 @@ def _in_order(runs: list[list[StoredFile]]) -> list[StoredFile]:
 
 def _begins(file: StoredFile) -> float:
     """The wall time of the first event, in seconds since the epoch; infinite for a file without one."""
-    for item in indexer_for(0).read(file):
+    for item in Source(0).read(file):
         if not isinstance(item, Fault):
             return float(item.events["wall_time"][0])
     return float("inf")

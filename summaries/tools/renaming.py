@@ -34,6 +34,7 @@ def rename(
     runs: Pairs = (),
     regex: bool = False,
     on_run: Callable[[str], object] = lambda _name: None,
+    on_error: Callable[[OSError], object] | None = None,
     **access: Unpack[Access],
 ) -> Rewritten:
     r"""Write runs with other names of tags, or of the runs themselves.
@@ -50,6 +51,8 @@ def rename(
         runs: the same for the names of runs: their paths below the directory, with slashes.
         regex: whether the old names are regular expressions, and the new ones may refer to their groups.
         on_run: called with the name of each run when it is written.
+        on_error: called with the error of each file and each directory that cannot be read; the others are written all
+            the same. If None, the error is raised.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
@@ -58,7 +61,7 @@ def rename(
         LookupError: a rule matches no tag, or no run.
         FileNotFoundError: there is no such path, or no event file below it.
         FileExistsError: there is something at the output already.
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written; or one, or a directory, cannot be read, and there is no `on_error`.
 
     >>> import os, tempfile
     >>> from summaries import SummaryWriter, read_run
@@ -73,7 +76,7 @@ def rename(
     of_tags, of_runs = _Rules("tag", tags, regex=regex), _Rules("run", runs, regex=regex)
     if not (of_tags.rules or of_runs.rules):
         raise ValueError("there must be at least one old name and a new one, got none")
-    found = chosen_runs(path, None, **access)
+    found = chosen_runs(path, None, on_error and (lambda _: None), **access)  # `copied` tells what cannot be listed
     names = _Names("run", of_runs)
     new_names = {name: _checked(names(name)) for name in found}
     of_runs.check()
@@ -81,7 +84,16 @@ def rename(
     def edit_of(_files: object, _source: object) -> Edit:
         return _Renaming(_Names("tag", of_tags))
 
-    return copied(path, output, edit_of, name_of=new_names.__getitem__, check=of_tags.check, on_run=on_run, **access)
+    return copied(
+        path,
+        output,
+        edit_of,
+        name_of=new_names.__getitem__,
+        check=of_tags.check,
+        on_run=on_run,
+        on_error=on_error,
+        **access,
+    )
 
 
 class _Renaming(Edit):

@@ -24,6 +24,7 @@ def repair(
     *,
     runs: str | Iterable[str] | None = None,
     on_run: Callable[[str], object] = lambda _name: None,
+    on_error: Callable[[OSError], object] | None = None,
     **access: Unpack[Access],
 ) -> Rewritten:
     r"""Write whole event files out of damaged ones.
@@ -37,6 +38,8 @@ def repair(
         output: the new directory, which gets the same tree. Files that contain no event are not written.
         runs: patterns of the names of the runs to write; None for all.
         on_run: called with the name of each run when it is written.
+        on_error: called with the error of each file and each directory that cannot be read; the others are written all
+            the same. If None, the error is raised.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Returns:
@@ -47,7 +50,7 @@ def repair(
         ValueError: there is no event at all.
         FileNotFoundError: there is no such path, or no event file below it.
         FileExistsError: there is something at the output already.
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written; or one, or a directory, cannot be read, and there is no `on_error`.
 
     >>> import os, tempfile
     >>> from summaries import SummaryWriter, verify
@@ -62,4 +65,4 @@ def repair(
     >>> verify(os.path.join(place, "whole", os.path.basename(writer.path))).faults
     ()
     """
-    return copied(path, output, lambda _files, _source: Edit(), runs=runs, on_run=on_run, **access)
+    return copied(path, output, lambda _files, _source: Edit(), runs=runs, on_run=on_run, on_error=on_error, **access)

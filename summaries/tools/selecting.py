@@ -96,6 +96,7 @@ def drop(
     tags: str | Iterable[str],
     runs: str | Iterable[str] | None = None,
     on_run: Callable[[str], object] = lambda _name: None,
+    on_error: Callable[[OSError], object] | None = None,
     **access: Unpack[Access],
 ) -> Rewritten:
     """Write runs without some of their tags.
@@ -109,6 +110,8 @@ def drop(
         tags: patterns of the tags to drop, as a shell knows them.
         runs: patterns of the names of the runs to write; None for all.
         on_run: called with the name of each run when it is written.
+        on_error: called with the error of each file and each directory that cannot be read; the others are written all
+            the same. If None, the error is raised.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
@@ -116,7 +119,7 @@ def drop(
         ValueError: nothing remains.
         FileNotFoundError: there is no such path, or no event file below it.
         FileExistsError: there is something at the output already.
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written; or one, or a directory, cannot be read, and there is no `on_error`.
 
     >>> import os, tempfile
     >>> from summaries import SummaryWriter, read_run
@@ -142,6 +145,7 @@ def drop(
         runs=runs,
         check=unwanted.check,
         on_run=on_run,
+        on_error=on_error,
         **access,
     )
 
@@ -153,6 +157,7 @@ def keep(
     tags: str | Iterable[str] | None = None,
     runs: str | Iterable[str] | None = None,
     on_run: Callable[[str], object] = lambda _name: None,
+    on_error: Callable[[OSError], object] | None = None,
     **access: Unpack[Access],
 ) -> Rewritten:
     """Write runs with only some of their tags.
@@ -165,6 +170,7 @@ def keep(
         tags: patterns of the tags to keep, as a shell knows them; None for all.
         runs: as in `drop`.
         on_run: as in `drop`.
+        on_error: as in `drop`.
         **access: as in `drop`.
 
     Raises:
@@ -172,7 +178,7 @@ def keep(
         ValueError: nothing remains.
         FileNotFoundError: there is no such path, or no event file below it.
         FileExistsError: there is something at the output already.
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written; or one, or a directory, cannot be read, and there is no `on_error`.
 
     >>> import os, tempfile
     >>> from summaries import SummaryWriter, read_run
@@ -191,5 +197,12 @@ def keep(
         return chosen(tag) or tag.startswith(HPARAMS)
 
     return copied(
-        path, output, lambda _files, _source: Selection(wanted), runs=runs, check=chosen.check, on_run=on_run, **access
+        path,
+        output,
+        lambda _files, _source: Selection(wanted),
+        runs=runs,
+        check=chosen.check,
+        on_run=on_run,
+        on_error=on_error,
+        **access,
     )

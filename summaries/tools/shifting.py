@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.reading.indexed import Indexer
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.copying import Rewritten
+    from summaries.tools.copying import Rewritten, Source
     from summaries.wire.index import Index
 
 __all__ = ["shift"]
@@ -38,6 +37,7 @@ def shift(
     to_zero: bool = False,
     runs: str | Iterable[str] | None = None,
     on_run: Callable[[str], object] = lambda _name: None,
+    on_error: Callable[[OSError], object] | None = None,
     **access: Unpack[Access],
 ) -> Rewritten:
     """Write runs with other steps or times.
@@ -51,6 +51,8 @@ def shift(
         to_zero: move the steps of each run so that its scalars begin at step 0. Its files are then read twice.
         runs: patterns of the names of the runs to write; None for all.
         on_run: called with the name of each run when it is written.
+        on_error: called with the error of each file and each directory that cannot be read; the others are written all
+            the same. If None, the error is raised.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
@@ -59,7 +61,7 @@ def shift(
         LookupError: a pattern matches no run.
         FileNotFoundError: there is no such path, or no event file below it.
         FileExistsError: there is something at the output already.
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written; or one, or a directory, cannot be read, and there is no `on_error`.
 
     >>> import os, tempfile
     >>> from summaries import SummaryWriter, read_run
@@ -78,10 +80,10 @@ def shift(
     if not np.isfinite(seconds):
         raise ValueError(f"seconds must be finite, got {seconds}")
 
-    def edit_of(files: Sequence[StoredFile], source: Indexer) -> Edit:
+    def edit_of(files: Sequence[StoredFile], source: Source) -> Edit:
         return _Shift(-_first_step(files, source) if to_zero else steps, seconds)
 
-    return copied(path, output, edit_of, runs=runs, on_run=on_run, **access)
+    return copied(path, output, edit_of, runs=runs, on_run=on_run, on_error=on_error, **access)
 
 
 class _Shift(Edit):
@@ -107,7 +109,7 @@ class _Shift(Edit):
         return moves
 
 
-def _first_step(files: Sequence[StoredFile], source: Indexer) -> int:
+def _first_step(files: Sequence[StoredFile], source: Source) -> int:
     """The lowest step of a run's scalars; 0 if it has none."""
     lowest = _HIGHEST
     for file in files:

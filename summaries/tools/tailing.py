@@ -6,7 +6,7 @@ import math
 import os
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,21 @@ class Point:
     step: int
     wall_time: float
     value: float | None
+    _values: Series | Items = field(repr=False, compare=False)
+    _index: int = field(repr=False, compare=False)
+
+    @property
+    def text(self) -> str | None:
+        """The text, which is read at each access, a line for each of several; None for other kinds.
+
+        Raises:
+            OSError: the file can no longer be read.
+            UndecodableError: the bytes are no text.
+        """
+        if self.kind != "texts":
+            return None
+        found = self._values[self._index]  # type: ignore[index]
+        return found if isinstance(found, str) else "\n".join(map(str, found.flat))
 
 
 class Tailed:
@@ -236,5 +251,5 @@ def _points(path: str, kind: str, values: Series | Items, start: int) -> Iterato
     count = len(values) - start
     numbers = values.value[start:].tolist() if kind == "scalars" else [None] * count  # type: ignore[union-attr]
     columns = values.step[start:].tolist(), values.wall_time[start:].tolist(), numbers
-    for step, wall_time, number in zip(*columns, strict=True):
-        yield Point(path, values.tag, kind, step, wall_time, number)
+    for index, (step, wall_time, number) in enumerate(zip(*columns, strict=True), start):
+        yield Point(path, values.tag, kind, step, wall_time, number, values, index)

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.reading.indexed import Indexer
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.copying import Rewritten
+    from summaries.tools.copying import Rewritten, Source
     from summaries.wire.index import Index, Tags
 
     Numbers = NDArray[np.int64]
@@ -42,6 +41,7 @@ def thin(
     tags: str | Iterable[str] | None = None,
     runs: str | Iterable[str] | None = None,
     on_run: Callable[[str], object] = lambda _name: None,
+    on_error: Callable[[OSError], object] | None = None,
     **access: Unpack[Access],
 ) -> Rewritten:
     """Write runs with fewer points of their scalars. Images, texts and everything else stay.
@@ -56,6 +56,8 @@ def thin(
         tags: patterns of the tags to thin, as a shell knows them; None for all.
         runs: patterns of the names of the runs to write; None for all.
         on_run: called with the name of each run when it is written.
+        on_error: called with the error of each file and each directory that cannot be read; the others are written all
+            the same. If None, the error is raised.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
@@ -63,7 +65,7 @@ def thin(
         LookupError: a pattern matches no tag, or no run.
         FileNotFoundError: there is no such path, or no event file below it.
         FileExistsError: there is something at the output already.
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written; or one, or a directory, cannot be read, and there is no `on_error`.
 
     >>> import os, tempfile
     >>> from summaries import SummaryWriter, read_run
@@ -83,13 +85,13 @@ def thin(
         raise ValueError(f"minmax must be at least {_FEWEST}, got {minmax}")
     chosen = Patterns(tags)
 
-    def edit_of(files: Sequence[StoredFile], source: Indexer) -> Edit:
+    def edit_of(files: Sequence[StoredFile], source: Source) -> Edit:
         if every is not None:
             return _Every(chosen, every)
         assert minmax is not None
         return _extremes(files, source, _MinMax(chosen, minmax))
 
-    return copied(path, output, edit_of, runs=runs, check=chosen.check, on_run=on_run, **access)
+    return copied(path, output, edit_of, runs=runs, check=chosen.check, on_run=on_run, on_error=on_error, **access)
 
 
 class _Thinning(Edit):
@@ -126,7 +128,7 @@ class _Every(_Thinning):
         return stays
 
 
-def _extremes(files: Sequence[StoredFile], source: Indexer, edit: _MinMax) -> _MinMax:
+def _extremes(files: Sequence[StoredFile], source: Source, edit: _MinMax) -> _MinMax:
     """Let an edit see the run twice: how many points there are, and which of them are extremes."""
     for index in _indexes(files, source):
         edit.count(index, source.tags)
@@ -137,7 +139,7 @@ def _extremes(files: Sequence[StoredFile], source: Indexer, edit: _MinMax) -> _M
     return edit
 
 
-def _indexes(files: Sequence[StoredFile], source: Indexer) -> Iterator[Index]:
+def _indexes(files: Sequence[StoredFile], source: Source) -> Iterator[Index]:
     for file in files:
         yield from (item for item in source.read(file) if not isinstance(item, Fault))
 

@@ -13,7 +13,7 @@ from summaries.wire.compiled.state import INDEXER, SCANNER
 if TYPE_CHECKING:
     from summaries.native.library import Library
 
-__all__ = ["LIBRARIES", "Warmed", "warm_up", "warmed"]
+__all__ = ["LIBRARIES", "Warmed", "demand_compiler", "warm_up", "warmed"]
 
 LIBRARIES = {"reading": (SCANNER, INDEXER), "histograms": (COUNTER,)}
 """What is compiled, by what it is for."""
@@ -59,8 +59,13 @@ def warm_up() -> list[Warmed]:
 
 def warmed(library: Library) -> Warmed:
     """Compile one library, unless it is there."""
-    if not has_compiler():
-        raise ImportError("compiling needs numba: pip install 'gradledger[fast]'")
+    demand_compiler()
     start = perf_counter()
     path, size, is_new = library.keep()
     return Warmed(library.title, path, size, perf_counter() - start if is_new else 0.0)
+
+
+def demand_compiler() -> None:
+    """Raise an ImportError that says how to install numba, if it is missing."""
+    if not has_compiler():
+        raise ImportError("compiling needs numba: pip install 'gradledger[fast]'")

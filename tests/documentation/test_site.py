@@ -11,6 +11,7 @@ import pytest
 from documented_pages import DOCS
 
 from summaries.auditing.rules import RULES
+from summaries.auditing.rules.symptoms import SYMPTOMS
 
 
 @pytest.fixture
@@ -50,6 +51,12 @@ def test_every_rule_and_every_command_has_its_page(site):
 def test_the_thresholds_of_a_rule_are_on_its_page(site):
     text = re.sub(r"<[^>]*>", "", (site / "rules/GL404.html").read_text(encoding="utf-8"))
     assert "fraction = 0.9  # a number from 0 to 1" in unescape(text)
+
+
+def test_every_symptom_links_to_its_rules(site):
+    page = (site / "rules/symptoms.html").read_text(encoding="utf-8")
+    rows = sum(len(symptoms) for symptoms in SYMPTOMS.values())
+    assert len(re.findall(r"<tr[^>]*>\s*<td>.*?</td>\s*<td>.*?href=\"GL\d+\.html", page, re.DOTALL)) == rows
 
 
 @pytest.mark.parametrize("name", ["docstrings", "notebooks", "rule_pages"])

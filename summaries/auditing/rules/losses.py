@@ -47,7 +47,7 @@ _NONE = 10.0  # a change so many times smaller than another is none beside it
     **overflows.THRESHOLDS,
 )
 def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Losses are NaN or infinite: those that are one event become one finding, told of the first and most important."""
+    """Losses are NaN or infinite; the losses of one event become one finding."""
     found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
     if found:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
         found += [one for one in _with_bad_values(run.of("metric", "")) if _fails_with(*one, found)]
@@ -60,7 +60,7 @@ def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 def _with_bad_values(signals: Iterable[Signal]) -> list[tuple[Signal, NDArray[np.int64]]]:
     """Signals with values that are not finite, and where these are among the standing points, by index."""
-    found = [(signal, np.flatnonzero(~np.isfinite(signal.standing.value))) for signal in signals]
+    found = [(signal, (~np.isfinite(signal.standing.value)).nonzero()[0]) for signal in signals]
     return [(signal, at) for signal, at in found if len(at)]
 
 
@@ -327,7 +327,7 @@ def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | N
 
 def _much_worse(value: NDArray[np.float64], limit: Limits) -> NDArray[np.int64]:
     """The points of a positive loss that are far above the first one, beyond its noise in logarithms, by index."""
-    worse = np.flatnonzero(value > limit["times"] * value[0])
+    worse: NDArray[np.int64] = (value > limit["times"] * value[0]).nonzero()[0]
     if not len(worse) or value.min() <= 0:
         return worse[:0]
     noise = sigma(changes(np.log(value))) / math.sqrt(2)

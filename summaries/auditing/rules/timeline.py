@@ -112,7 +112,7 @@ def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
 
 def _drops(step: NDArray[np.int64]) -> NDArray[np.int64]:
     """The points, by index, whose step is lower than the one before."""
-    return np.flatnonzero(step[1:] < step[:-1]) + 1
+    return (step[1:] < step[:-1]).nonzero()[0] + 1
 
 
 def _and_so(count: int, what: str) -> str:
@@ -181,7 +181,7 @@ def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 def _not_finite(run: Signals) -> Iterator[Hit]:
     """Find wall times that are NaN or infinite: of points, or, if there are none, of other events."""
-    worst = _worst([(signal, np.flatnonzero(~np.isfinite(signal.series.wall_time))) for signal in run.timed.values()])
+    worst = _worst([(signal, (~np.isfinite(signal.series.wall_time)).nonzero()[0]) for signal in run.timed.values()])
     faults = [fault for fault in run.run.faults if fault.kind is FaultKind.NON_FINITE_WALL_TIME]
     if worst is not None:
         signal, at, tags = worst
@@ -206,7 +206,7 @@ def _not_finite(run: Signals) -> Iterator[Hit]:
 
 def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray[np.int64]:
     times = signal.series.wall_time
-    at = np.flatnonzero(changes(times) < -tolerance_secs) + 1
+    at = (changes(times) < -tolerance_secs).nonzero()[0] + 1
     if not len(at):
         return at
     at = at[np.isfinite(times[at]) & np.isfinite(times[at - 1])]

@@ -103,7 +103,8 @@ class Course:
         """
         n = len(self.values)
         counts = [count for count in (6, 10, 30) if n >= 2 * count]
-        means = [(n // count, self.values[n % count :].reshape(count, -1).mean(axis=1)) for count in counts]
+        sums = [np.add.reduce(self.values[n % count :].reshape(count, -1), axis=1) for count in counts]
+        means = [(n // count, total / (n // count)) for count, total in zip(counts, sums, strict=True)]
         noise = max([self.noise, *(math.sqrt(length) * scatter_about_trend(mean) for length, mean in means)])
         return noise * math.sqrt(1 / (n // 3 - n // 20) + 1 / (n // 3))
 

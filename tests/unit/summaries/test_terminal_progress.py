@@ -1,5 +1,7 @@
 """The progress bar: a step for each run on a terminal, and nothing anywhere else."""
 
+import sys
+
 import pytest
 
 from summaries.terminal import progress_bar
@@ -20,9 +22,21 @@ def drawn(monkeypatch):
     return shown
 
 
-def test_a_step_for_each_run(drawn, capsys):
+def test_a_step_for_each_run(drawn, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
     with progress_bar(2) as on_run:
         on_run("a", None)
         on_run("b\x1b[31m", object())
     assert drawn == [("a", 1, 2), ("b\\x1b[31m", 2, 2)]
-    assert capsys.readouterr() == ("", "")
+    out, err = capsys.readouterr()
+    assert (out, "100%" in err) == ("", True)
+
+
+def test_nothing_is_shown_where_no_terminal_is(drawn, capsys, monkeypatch):
+    with progress_bar(2) as on_run:
+        on_run("a", None)
+    monkeypatch.setattr(sys, "stderr", None)  # closed by the program that started us
+    with progress_bar(2) as on_run:
+        on_run("a", None)
+    assert (drawn, capsys.readouterr()) == ([], ("", ""))

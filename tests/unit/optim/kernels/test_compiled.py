@@ -4,6 +4,7 @@ import functools
 import logging
 import os
 import stat
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from optim import rules
 from optim.kernels import codegen, compiled, plan, threads
 from optim.kernels.codegen import kernel_source
 from optim.rules import Rule
+from summaries.native.announcing import announce
 
 needs_numba = pytest.mark.skipif(not compiled._installed(), reason="the extra `fast` is not installed")
 
@@ -173,6 +175,21 @@ def test_settings_are_checked():
         threads.set_num_threads(0)
     with pytest.raises(ValueError, match=r"^kernels are compiled for float32 and float64, got 'float16'$"):
         compiled.compile_kernels([rules.ADAM], ["float16"])
+
+
+@needs_numba
+def test_compiling_ahead_of_time_is_one_line(monkeypatch, caplog):
+    def load(title, source):
+        announce(f"the kernel {title}", logging.getLogger("optim"))
+        return SimpleNamespace(run=print)
+
+    monkeypatch.setattr(compiled, "load", load)
+    monkeypatch.setattr(compiled, "_made", {})
+    monkeypatch.setattr(compiled, "_wanted", ["compiled"])
+    assert compiled.compile_kernels([rules.ADAM], ["float32", "float64"]) == 10
+    assert caplog.messages == [
+        "compiling the kernels of optimizers, once per machine (`gradledger warm-up` does it ahead of time)"
+    ]
 
 
 def test_what_the_environment_says_wrongly_is_told(monkeypatch, caplog):

@@ -53,3 +53,47 @@ def test_it_is_the_plain_formula(formula, engine):
         moved = np.float64(variables[i] - before[i])
         np.testing.assert_allclose(stats[i, UPDATE_SQUARES], moved @ moved, rtol=1e-5)
         np.testing.assert_allclose(stats[i, slot_columns(0)][SQUARES], np.float64(slots[i]) @ slots[i], rtol=1e-5)
+
+
+ALLOWED = (
+    "a formula may use arithmetic, comparisons, np.where, and functions of one element such as np.sqrt, got {}; "
+    "in conditions, write x != x for np.isnan(x), and np.where(a, np.where(b, x, y), y) for a & b"
+)
+NO_BRANCH = (
+    "a formula runs once for all elements, so it cannot ask whether a comparison holds: write np.where(a, x, y) "
+    "instead of `if`, `and`, max or min"
+)
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        (lambda g, v, lr: (np.where((g > 0) & (v > 0), v - lr * g, v),), ALLOWED.format("np.bitwise_and")),
+        (lambda g, v, lr: (np.where(~(g > 0), v - lr * g, v),), ALLOWED.format("np.invert")),
+        (lambda g, v, lr: (np.where(np.isnan(g), v, v - lr * g),), ALLOWED.format("np.isnan")),
+        (lambda g, v, lr: (v - lr * np.clip(g, -1, 1),), ALLOWED.format("np.clip")),
+        (lambda g, v, lr: (v - lr * np.add.reduce(g),), ALLOWED.format("np.add.reduce")),
+        (lambda g, v, lr: (v - lr * max(g, 0),), NO_BRANCH),
+        (lambda g, v, lr: (v if g > v else v - lr * g,), NO_BRANCH),
+    ],
+    ids=["and", "not", "isnan", "a function of arrays", "a reduction", "max", "if"],
+)
+def test_what_cannot_be_recorded_is_refused(formula, message):
+    with pytest.raises(TypeError) as caught:
+        plain.ENGINE.prepare(Rule(formula, (), ""), [[np.ones(3, "f4")]])([np.ones(3, "f4")], np.ones(4), False)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("engine", [plain.ENGINE, compiled.ENGINE])
+def test_what_the_message_advises_can_be_recorded(engine):
+    def advised(g, v, lr):
+        both_positive = np.where(g > 0, np.where(v > 0, v - lr * g, v), v)
+        return (np.where(g != g, v, both_positive),)  # noqa: PLR0124 - whether it is NaN
+
+    if engine is compiled.ENGINE:
+        pytest.importorskip("numba", reason="the extra `fast`")
+        assert compiled.kernel(Rule(advised, (), ""), "float32", False) is not None
+    variable = np.array([1, -1, 1, 1], "f4")
+    run = engine.prepare(Rule(advised, (), ""), [[variable]])
+    run([np.array([2, 2, -2, np.nan], "f4")], np.array([1.0, -np.inf, np.inf, 0.5]), False)
+    assert variable.tolist() == [0, -1, 1, 1]

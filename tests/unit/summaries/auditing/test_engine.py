@@ -12,11 +12,13 @@ from doomed import DoomedTask
 from summaries import audit, compare
 from summaries.auditing import engine
 from summaries.auditing.config import Config
-from summaries.auditing.discovery import runs_below
+from summaries.auditing.discovery import RunFiles, read_what_can_be, runs_below
 from summaries.auditing.findings import AuditInterrupted
 from summaries.auditing.report.json import json
 from summaries.auditing.reports import Report
 from summaries.auditing.spool import Spool
+from summaries.storage.local import LOCAL
+from summaries.storage.protocols import StoredFile
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,45 @@ def test_in_processes(logdir):
     runs = runs_below(logdir)
     found = engine.audit_runs(runs, Config(), processes=True, jobs=2, stretches=1)
     assert json(Report(found)) == json(audit(logdir))
+
+
+def test_runs_side_by_side_are_judged_as_each_alone(logdir, monkeypatch):
+    signals_of = engine.signals_of
+
+    def broken(name, *arguments):
+        if name == "runs_away":
+            raise ArithmeticError(name)
+        return signals_of(name, *arguments)
+
+    monkeypatch.setattr(engine, "signals_of", broken)
+    task, runs = engine.Task(Config(), (), 1), runs_below(logdir)
+    together = list(task.each(runs))
+    assert json(Report(together)) == json(Report([task(run) for run in runs]))
+    assert [run.name for run in together] == [run.name for run in runs]
+    (failure,) = [failure for run in together for failure in run.failures]
+    assert (failure.run, failure.reason.partition(" at ")[0]) == ("runs_away", "ArithmeticError")
+    assert {"GL302", "GL303"} <= {finding.code for run in together for finding in run.findings}
+
+
+@pytest.mark.parametrize(
+    ("training", "baseline", "order"),
+    [(0, 0, "read read judge judge"), (1 << 20, 0, "read judge read judge"), (0, 1 << 20, "read judge read judge")],
+)
+def test_runs_with_much_to_compare_with_are_audited_one_by_one(logdir, monkeypatch, training, baseline, order):
+    done, signals_of = [], engine.signals_of
+
+    def read(name, files):
+        if files[0].path == "training":
+            return None, ()
+        done.append("read")
+        return read_what_can_be(name, files)
+
+    monkeypatch.setattr(engine, "signals_of", lambda *arguments: done.append("judge") or signals_of(*arguments))
+    monkeypatch.setattr(engine, "_read_all", lambda _: [])
+    beside = (StoredFile("training", training, None, LOCAL),)
+    task = engine.Task(Config(), (RunFiles("baseline", (), baseline),), 1, read)
+    list(task.each([run._replace(training=beside) for run in runs_below(logdir)[:2]]))
+    assert " ".join(done) == order
 
 
 def test_a_pool_that_loses_a_process(logdir, monkeypatch):

@@ -4,6 +4,7 @@ import os
 import select
 import shutil
 import stat
+import subprocess
 import sys
 import time
 
@@ -152,6 +153,32 @@ def test_in_a_real_shell(shell, program_on_the_path, tmp_path):
             assert expected in terminal.read_until(expected)
             terminal.send("\x15\x03")
             terminal.read_until("ready> ")
+
+
+FISH = {  # what is typed → the words that fish offers for the last one
+    "gradledger sho": ["show"],
+    "gradledger ls --so": ["--sort"],
+    "gradledger ls runs/lr=0.5": ["runs/lr=0.5"],
+    "gradledger ls my": ["my run", "my, run"],
+    'gradledger ls "my ': ["my run"],
+    "X=1 gradledger show my\\ run --tags ": ["loss"],
+    "true | gradledger show runs/lr=0.5 --tags=v": ["--tags=val/loss"],
+}
+
+
+@pytest.mark.skipif(shutil.which("fish") is None or sys.platform == "win32", reason="fish is not installed")
+def test_in_fish(program_on_the_path, tmp_path):
+    """What fish itself says that it would offer."""
+    for name in ("my run", "my, run"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / NAME).write_bytes(WHOLE)
+    lines = "; ".join(f"complete -C $lines[{i + 1}]; echo" for i in range(len(FISH)))
+    script = f"gradledger completion fish | source; set lines (string split \\n $TYPED); {lines}"
+    path = f"{program_on_the_path}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "HOME": str(tmp_path), "TYPED": "\n".join(FISH), "LANG": "C.UTF-8"}
+    said = subprocess.run(["fish", "-c", script], env=environment, capture_output=True, text=True, check=True)
+    offered = said.stdout.split("\n\n")[: len(FISH)]
+    assert [[line.split("\t")[0] for line in lines.splitlines()] for lines in offered] == list(FISH.values())
 
 
 class Terminal:

@@ -56,6 +56,40 @@ def test_damage_is_said_and_the_rest_is_written(capsys):
     assert set(read_logdir("out")) == {"a", "b"}
 
 
+WALKING = [
+    ["repair"],
+    ["drop", "--tags", "grad*"],
+    ["keep", "--tags", "loss"],
+    ["thin", "--minmax", "4"],
+    ["shift", "--to-zero"],
+    ["rename", "-E", "^l", "L"],
+]
+
+
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
+@pytest.mark.parametrize("arguments", WALKING, ids=lambda arguments: arguments[0])
+def test_what_cannot_be_read_is_said_and_the_rest_is_written(place, refuse_to_list, capsys, arguments):
+    (place / "runs/closed").mkdir()
+    (place / "runs/a/y.tfevents").symlink_to("nowhere")
+    refuse_to_list("closed")
+    name, *options = arguments
+    assert main([name, "runs", "-o", "out", "--json", *options]) == 2
+    out, err = capsys.readouterr()
+    assert err.splitlines() == [
+        f"gradledger: Permission denied: '{os.path.join('runs', 'closed')}'",
+        f"gradledger: No such file or directory: '{os.path.join('runs', 'a', 'y.tfevents')}'",
+    ]
+    assert json.loads(out)["runs"] == ["a", "b"]
+    assert set(read_logdir("out")) == {"a", "b"}
+
+
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
+def test_repair_does_not_call_lossless_what_it_could_not_read(place, capsys):
+    (place / "runs/a/y.tfevents").symlink_to("nowhere")
+    assert main(["repair", "runs/a", "-o", "out"]) == 2
+    assert capsys.readouterr().out == "out: 21 events\n"
+
+
 def test_repair_lists_what_was_lost(capsys):
     assert main(["repair", "runs", "-o", "out"]) == 1
     first, *rest = capsys.readouterr().out.splitlines()
@@ -132,6 +166,14 @@ def test_labels_and_notes(capsys):
     assert capsys.readouterr() == ("", "gradledger: no such file or directory: runs/nowhere\n")
     assert os.listdir("runs/a") == files
     assert main(["note", "runs/a", "-1", "x"]) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [["label", "runs/a", "good"], ["note", "runs/a", "7", "words"]], ids=lambda a: a[0]
+)
+def test_labels_and_notes_have_no_cache_to_choose(capsys, arguments):
+    assert main([*arguments, "--cache"]) == 2
+    assert "\nError: No such option" in capsys.readouterr().err
 
 
 def test_names_that_a_terminal_would_obey(capsys, place):

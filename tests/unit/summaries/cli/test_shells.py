@@ -5,7 +5,7 @@ from click.shell_completion import CompletionItem
 
 from summaries.cli.completion import COMPLETE
 from summaries.cli.program import program
-from summaries.cli.shells import Bash, Zsh, words_of
+from summaries.cli.shells import Bash, Fish, Zsh, words_of
 
 LINES = {
     "gradledger ": (["gradledger", ""], ""),
@@ -55,8 +55,9 @@ def test_bash_without_cuts_at_equals_signs(monkeypatch):
     assert shell.format_completion(CompletionItem("lr=0.1")) == "plain,lr=0.1"
 
 
-def test_variables_before_the_command(monkeypatch):
-    monkeypatch.setenv("GRADLEDGER_LINE", "NO_COLOR=1 gradledger ls ru")
+@pytest.mark.parametrize("before", ["NO_COLOR=1 ", "  "])
+def test_what_is_before_the_command(before, monkeypatch):
+    monkeypatch.setenv("GRADLEDGER_LINE", f"{before}gradledger ls ru")
     assert Bash(program, {}, "gradledger", COMPLETE).get_completion_args() == (["ls"], "ru")
 
 
@@ -67,3 +68,18 @@ def test_zsh_keeps_the_option(typed, inserted, monkeypatch):
     shell = Zsh(program, {}, "gradledger", COMPLETE)
     shell.get_completion_args()
     assert shell.format_completion(CompletionItem("loss")).split("\n")[:2] == ["plain", inserted]
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "inserted"),
+    [
+        ("g show x --tags=lo", ["show", "x"], "plain,--tags=a,b\thelp, and more"),
+        ("X=1 g ls lr=0.", ["ls"], "plain,a,b\thelp, and more"),
+    ],
+)
+def test_fish(line, words, inserted, monkeypatch):
+    monkeypatch.setenv("GRADLEDGER_LINE", line)
+    shell = Fish(program, {}, "gradledger", COMPLETE)
+    assert shell.get_completion_args() == (words, line.split()[-1])
+    assert shell.format_completion(CompletionItem("a,b", help="help, and more")) == inserted
+    assert shell.format_completion(CompletionItem("no", type="file")) == "file,no"

@@ -12,9 +12,10 @@ import time
 
 import pytest
 from helpers import ROOT, polls
-from odd_runs import NAME, ODD_RUNS, WHOLE, losses
+from odd_runs import NAME, ODD_RUNS, WHOLE, event, losses
 from rich.console import Console
 
+from summaries import text
 from summaries.cli import main
 from summaries.cli.tail import table
 from summaries.tools.tailing import Tailed
@@ -49,6 +50,37 @@ def test_other_kinds(run, capsys):
     run.write_bytes(ODD_RUNS["other kinds"])
     main(["tail", "a", "--tags", "grid"])
     assert capsys.readouterr().out == "2023-11-14 22:13:20.000  a  step 0  grid  <tensor>\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "want"),
+    [
+        ("", "# A title that is rather long, and longer"),
+        ("80", "# A title that is rathe…"),
+        ("20", "# A title that …"),
+    ],
+)
+def test_of_a_text_the_first_line(run, capsys, monkeypatch, columns, want):
+    monkeypatch.setenv("COLUMNS", columns)
+    words = "\n# A title that is rather long, and longer\n\nmore"
+    run.write_bytes(event(0, summary=text("notes", words)) + event(1, summary=text("notes", " ")))
+    assert main(["tail", "a"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"2023-11-14 22:13:20.000  a  step 0  notes/text_summary  {want}",
+        "2023-11-14 22:13:21.000  a  step 1  notes/text_summary  <text>",
+    ]
+
+
+def test_a_text_that_a_terminal_would_obey(run, capsys):
+    run.write_bytes(event(0, summary=text("notes", "a\x1b[31mred\rline\ntwo")))
+    assert main(["tail", "a"]) == 0
+    assert capsys.readouterr().out.endswith("  notes/text_summary  a\\x1b[31mred\n")
+
+
+def test_a_text_that_is_none(run, capsys):
+    run.write_bytes(ODD_RUNS["not what it says"])
+    main(["tail", "a"])
+    assert "  <text>\n" in capsys.readouterr().out
 
 
 def test_json_lines(run, capsys):

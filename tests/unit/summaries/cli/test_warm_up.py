@@ -13,6 +13,7 @@ numba = pytest.importorskip("numba", reason="the extra `fast`")
 
 
 def test_kernels_of_optimizers(tmp_path, monkeypatch, capsys, caplog):
+    monkeypatch.delenv("GRADLEDGER_KERNELS", raising=False)
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
 
     def compile_kernels():
@@ -31,9 +32,21 @@ def test_kernels_of_optimizers(tmp_path, monkeypatch, capsys, caplog):
     assert place == f"in {tmp_path / 'compiled'}: 2 bytes"
 
 
-def test_without_numba(monkeypatch, capsys):
+def test_kernels_that_are_switched_off(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("GRADLEDGER_KERNELS", "plain")
+    assert main(["warm-up", "optimizers"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "the kernels of optimizers   switched off by GRADLEDGER_KERNELS=plain; unset it to switch them on",
+        f"in {tmp_path / 'compiled'}: 0 bytes",
+    ]
+
+
+@pytest.mark.parametrize("what", ["reading", "optimizers"])
+def test_without_numba(monkeypatch, capsys, what):
+    monkeypatch.delenv("GRADLEDGER_KERNELS", raising=False)
     monkeypatch.setattr("summaries.tools.warming.has_compiler", lambda: False)
-    assert main(["warm-up"]) == 2
+    assert main(["warm-up", what]) == 2
     assert capsys.readouterr().err == "gradledger: compiling needs numba: pip install 'gradledger[fast]'\n"
 
 

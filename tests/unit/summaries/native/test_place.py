@@ -10,6 +10,8 @@ import pytest
 
 from summaries.native import place
 
+XDG = os.path.abspath("/xdg").replace(os.sep, "/")
+
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
@@ -25,9 +27,10 @@ def cache(tmp_path, monkeypatch):
         ("darwin", {}, "home/Library/Caches/gradledger"),
         ("win32", {}, "home/AppData/Local/gradledger"),
         ("win32", {"LOCALAPPDATA": "local"}, "local/gradledger"),
-        ("linux", {"XDG_CACHE_HOME": "xdg"}, "xdg/gradledger"),
-        ("darwin", {"XDG_CACHE_HOME": "xdg"}, "xdg/gradledger"),
-        ("linux", {"XDG_CACHE_HOME": "xdg", "GRADLEDGER_CACHE_DIR": "told"}, "told"),
+        ("linux", {"XDG_CACHE_HOME": XDG}, f"{XDG}/gradledger"),
+        ("darwin", {"XDG_CACHE_HOME": XDG}, f"{XDG}/gradledger"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "home/.cache/gradledger"),
+        ("linux", {"XDG_CACHE_HOME": XDG, "GRADLEDGER_CACHE_DIR": "told"}, "told"),
     ],
 )
 def test_the_root(monkeypatch, platform, environment, want):

@@ -180,8 +180,9 @@ def test_several_threads_share_a_directory(store, tmp_path):
 
 def test_the_directory(monkeypatch):
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", "")
-    monkeypatch.setenv("XDG_CACHE_HOME", os.path.join("home", "cache"))
-    assert cache_directory(True) == os.path.join("home", "cache", "gradledger", "runs")
+    home = os.path.abspath("home")
+    monkeypatch.setenv("XDG_CACHE_HOME", os.path.join(home, "cache"))
+    assert cache_directory(True) == os.path.join(home, "cache", "gradledger", "runs")
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", "there")
     assert cache_directory(True) == os.path.join("there", "runs")
     assert cache_directory("here") == "here"

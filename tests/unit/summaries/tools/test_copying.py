@@ -7,7 +7,9 @@ import pytest
 from helpers import run_script
 
 from summaries import Event, FaultKind, SummaryWriter, read_logdir, read_run
-from summaries.tools import drop, keep, repair
+from summaries.reading import indexed
+from summaries.storage.protocols import UnreachableError
+from summaries.tools import drop, keep, repair, thin
 from summaries.wire.records import frame
 from summaries.wire.scalars import encode_scalar
 
@@ -41,6 +43,32 @@ def test_the_tree_is_that_of_the_original(runs, tmp_path):
     assert {name: run.tags for name, run in read_logdir(tmp_path / "out").items()} == dict.fromkeys(seen, ("loss",))
     assert {path: path.read_bytes() for path in before} == before
     assert sorted(os.listdir(tmp_path)) == ["out", "runs"]
+
+
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
+def test_what_cannot_be_read_is_raised_unless_somebody_hears_of_it(runs, tmp_path, refuse_to_list):
+    (runs / "a/one/z.tfevents").symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError):
+        thin(runs, tmp_path / "out", minmax=4)
+    refuse_to_list("b")
+    with pytest.raises(PermissionError):
+        thin(runs, tmp_path / "out", minmax=4)
+    assert os.listdir(tmp_path) == ["runs"]
+    errors = []
+    written = thin(runs, tmp_path / "out", minmax=4, on_error=errors.append)
+    assert [error.filename for error in errors] == [str(runs / "b"), str(runs / "a/one/z.tfevents")]  # each once
+    assert written.runs == ("a/one", "a/two")
+
+
+def test_a_store_that_cannot_be_reached_ends_it(runs, tmp_path, monkeypatch):
+    def unreachable(self, file):
+        raise UnreachableError(111, "Connection refused", "s3://bucket")
+
+    monkeypatch.setattr(indexed.Indexer, "read", unreachable)
+    errors = []
+    with pytest.raises(UnreachableError):
+        repair(runs, tmp_path / "out", on_error=errors.append)
+    assert errors == []
 
 
 def test_only_runs_that_match(runs, tmp_path):

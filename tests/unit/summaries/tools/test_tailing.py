@@ -28,6 +28,20 @@ def test_other_kinds_have_no_value(tmp_path):
     )
 
 
+def test_texts_are_read_when_they_are_asked_for(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_text("notes", "first\nline", 0)
+        writer.add_text("notes", "second", 1)
+        writer.add_histogram("weights", [1.0, 2.0], 2)
+        writer.add_scalar("loss", 0.5, 3)
+    points = list(tail(tmp_path))
+    assert [(point.tag, point.text) for point in points[:2]] == [
+        ("notes/text_summary", "first\nline"),
+        ("notes/text_summary", "second"),
+    ]
+    assert [point.text for point in points[2:]] == [None, None]
+
+
 def test_points_without_a_time_come_first(tmp_path):
     (tmp_path / NAME).write_bytes(ODD_RUNS["odd times"])
     assert [point.step for point in tail(tmp_path)] == [0, 2, 1]
