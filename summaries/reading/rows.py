@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FEW_ROWS", "Rows", "Workspace", "room_for", "workspace"]
 
-_BUFFER_BYTES = 1 << 20
+_BUFFER_BYTES = 4 << 20  # after each, a thread waits for the interpreter's lock if others read, too
 _SHORT_BLOCK = 64  # up to this many rows are kept in a list
 # Splitting rows takes 2 µs for each tag among them. With many tags, more rows are collected: up to 32 MB.
 _ROWS_OF_A_TAG = 32

@@ -32,19 +32,31 @@ class Here(Executor):
         return future
 
 
+class Busy(Here):
+    """Threads that begin every other call before its turn comes."""
+
+    def __init__(self, threads):
+        super().__init__(lambda what: what)
+        self._begun = threads == 1
+
+    def submit(self, task, /, *args):
+        self._begun = not self._begun
+        return super().submit(task, *args) if self._begun else Future()
+
+
 HERE = Here(lambda what: what)
 ELSEWHERE = Here(lambda what: pickle.loads(pickle.dumps(what)))  # noqa: S301 - it was just pickled
 
 
 def in_ranges(directory, fast, cuts, head, lead, executor, tags=None):
-    """Read a run whose files are cut at these offsets."""
+    """Read a run whose files are cut at these offsets; without an executor, by two threads."""
 
     def cut(start, end):
         inside = [start, *sorted(at for at in set(cuts) if start < at < end)]
         return zip(inside, [*inside[1:], None], strict=True) if start < end else iter(())
 
     small = {"CUT_BYTES": 0, "_HEAD_BYTES": head, "_LEAD_BYTES": lead, "_cuts": cut, "_LEAST_FETCHED": 50}
-    with mock.patch.multiple(ranges, **small):
+    with mock.patch.multiple(ranges, **small, ThreadPoolExecutor=Busy), mock.patch("os.cpu_count", return_value=2):
         return read_run(directory, tags=tags, fast=fast, executor=executor)
 
 
@@ -107,7 +119,11 @@ LEADS = st.sampled_from([0, 1, 30, 300])
 @pytest.mark.parametrize("fast", SPEEDS, ids=["scanner", "plain"])
 @settings(deadline=None, max_examples=300)
 @given(
-    cut_files(), HEADS, LEADS, st.sampled_from([HERE, ELSEWHERE]), st.sampled_from([None, None, "a", ["b", "*loss*"]])
+    cut_files(),
+    HEADS,
+    LEADS,
+    st.sampled_from([HERE, ELSEWHERE, None]),
+    st.sampled_from([None, None, "a", ["b", "*loss*"]]),
 )
 def test_any_cuts_give_the_same(tmp_path_factory, fast, file, head, lead, executor, tags):
     data, cuts = file
@@ -119,8 +135,8 @@ def test_any_cuts_give_the_same(tmp_path_factory, fast, file, head, lead, execut
 
 @pytest.mark.parametrize("fast", SPEEDS, ids=["scanner", "plain"])
 @settings(deadline=None, max_examples=60)
-@given(st.lists(cut_files(), min_size=2, max_size=3), HEADS, LEADS)
-def test_any_cuts_of_several_files_give_the_same(tmp_path_factory, fast, files, head, lead):
+@given(st.lists(cut_files(), min_size=2, max_size=3), HEADS, LEADS, st.sampled_from([HERE, None]))
+def test_any_cuts_of_several_files_give_the_same(tmp_path_factory, fast, files, head, lead, executor):
     directory = written(tmp_path_factory.mktemp("run"), [data for data, _ in files])
     cuts = [at for _, cuts in files for at in cuts]
-    same(in_ranges(directory, fast, cuts, head, lead, HERE), read_run(directory, fast=fast))
+    same(in_ranges(directory, fast, cuts, head, lead, executor), read_run(directory, fast=fast))

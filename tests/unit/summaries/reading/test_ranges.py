@@ -1,6 +1,7 @@
 """Huge files in ranges: how they are cut, who reads what, and what happens if a guess was wrong or a worker is lost."""
 
 import os
+import threading
 from concurrent.futures import Executor, Future
 from importlib.util import find_spec
 from itertools import pairwise
@@ -67,18 +68,18 @@ def read(monkeypatch):
 
     def read_range(one):
         seen.append(("range", one.begin, one.stop))
-        depth.append(one)
+        inside.add(threading.get_ident())
         try:
             return as_range(one)
         finally:
-            depth.pop()
+            inside.remove(threading.get_ident())
 
     def read_part(self, file, start, stop=None):
-        if not depth:
+        if threading.get_ident() not in inside:
             seen.append(("part", start, stop))
         return part(self, file, start, stop)
 
-    depth = []
+    inside = set()
     monkeypatch.setattr(ranges, "read_range", read_range)
     monkeypatch.setattr(Collector, "read_part", read_part)
     return seen
@@ -111,9 +112,62 @@ def test_threads_read_the_ranges_with_the_scanner(tmp_path, read):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "cpu_count", lambda: 4)
         run = read_run(tmp_path, fast=True)
-    assert sum(kind == "range" for kind, _, _ in read) == 43
-    assert [one for one in read if one[0] == "part"] == [("part", 0, 100)]
+    assert read[0] == ("part", 0, 100)
+    assert sorted(stop or 0 for _, _, stop in read[1:])[:2] == [0, 1126]
+    assert len(read) == 1 + 43
     same(run, whole(tmp_path))
+
+
+class Pool(Here):
+    """Threads that begin as many calls as they are given time for: the first ones; what they were given, in order."""
+
+    begun, ended = 0, None
+
+    def __init__(self, threads):
+        assert threads == 1
+        self.calls = Pool.calls = []
+
+    def submit(self, task, /, *args):
+        self.calls.append(args[0].begin)
+        return super().submit(task, *args) if len(self.calls) <= self.begun else Future()
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        Pool.ended = "at once" if wait and cancel_futures else "later"
+
+
+@needs_numba
+@pytest.mark.parametrize("begun", [0, 1, 4, 6, 7])
+def test_this_thread_reads_what_no_other_has_begun(tmp_path, read, monkeypatch, begun):
+    """The other begins with two of three ranges, and goes on with the last of this thread's."""
+    (tmp_path / "a.tfevents").write_bytes(points(0, 150))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(ranges, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(Pool, "begun", begun)
+    run = read_run(tmp_path, fast=True)
+    order = [129 + (len(points(0, 150)) - 129) * i // 7 for i in (1, 2, 4, 5, 6, 3, 0)]
+    assert Pool.calls == order
+    assert [one[1] for one in read if one[0] == "range"] == order[:begun]
+    assert sum(one[0] == "part" for one in read) == 1 + 7 - begun
+    same(run, whole(tmp_path))
+
+
+@needs_numba
+def test_what_is_wrong_with_what_this_thread_reads_is_raised_and_the_others_end(tmp_path, monkeypatch):
+    (tmp_path / "a.tfevents").write_bytes(points(0, 150))
+    part = Collector.read_part
+
+    def failing(self, file, start, stop=None):
+        if start:
+            raise OSError(5, "Input/output error", file.path)
+        return part(self, file, start, stop)
+
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(ranges, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(Collector, "read_part", failing)
+    monkeypatch.setattr(Pool, "ended", None)
+    with pytest.raises(OSError, match="Input/output error"):
+        read_run(tmp_path, fast=True)
+    assert Pool.ended == "at once"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +193,7 @@ def test_a_run_with_a_huge_file_takes_all_threads_before_the_others_take_one_eac
     assert list(runs) == ["a", "b", "c"]
     assert [len(run.scalars["loss"]) for run in runs.values()] == [10, 100, 10]
     assert read[-2:] == [("part", 0, None)] * 2
-    assert sum(kind == "range" for kind, _, _ in read) == 5
+    assert len(read) == 1 + 5 + 2
 
 
 def test_a_cut_in_an_event_file_inside_another_is_seen_through(tmp_path, read):
@@ -181,7 +235,7 @@ def test_a_range_is_read_with_little_else():
     part = ranges.read_range(ranges.FileRange(file, 0, 200_000, 220_000, given))
     assert part.records == -(-220_000 // RECORD) - -(-200_000 // RECORD)
     assert min(start for start, _ in storage.requests) == 200_000 - 64
-    assert sum(size for start, size in storage.requests if start < 200_000) == 1 << 17
+    assert sum(size for start, size in storage.requests if start < 200_000) == 1 << 13
 
 
 def test_a_file_that_grew_is_read_to_its_end(tmp_path):
