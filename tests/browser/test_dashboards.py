@@ -88,6 +88,17 @@ def test_text(dashboard):
     dashboard.wait_for_text("tf-text-loader", f"step {LAST}")
 
 
+def expand_node(dashboard, scope, info):
+    """Double-click a scope until TensorBoard says this of it: it draws its graph anew, and then loses clicks."""
+    said = dashboard.page.locator("tf-node-info").filter(has_text=info).filter(visible=True)
+
+    def expanded():
+        dashboard.wait_for_text("g.node", scope).dblclick()
+        return dashboard.until(said.count, timeout=5)
+
+    assert dashboard.until(expanded), f"no {info!r} of {scope}"
+
+
 def test_graphs(dashboard):
     dashboard.open("graphs")
     for scope in {name.split("/")[0] for name, *_ in NODES}:
@@ -98,9 +109,8 @@ def test_graphs(dashboard):
     dashboard.wait_for_text("tf-graph-controls paper-radio-button", "Compute time").click()
     slowest = sum(micros for name, *_, micros in NODES if name.startswith("train/"))
     dashboard.wait_for_text("tf-graph-controls", f"{slowest} µs")
-    dashboard.wait_for_text("g.node", "hidden").dblclick()
     inside = sum(micros for name, *_, micros in NODES if name.startswith("hidden/"))
-    dashboard.wait_for_text("tf-node-info", f"{inside} µs")
+    expand_node(dashboard, "hidden", f"{inside} µs")
     dashboard.wait_until_still(dashboard.wait_for_text("g.node g.node", "Tanh"))
 
 
@@ -115,8 +125,7 @@ def test_traced_graph(dashboard):
     dashboard.wait_for_text("tf-graph-controls paper-item", "first batch").click()
     dashboard.wait_for_text("tf-graph-controls paper-radio-button", "Compute time").click()
     dashboard.wait_for_text("tf-graph-controls", "µs")
-    dashboard.wait_for_text("g.node", "readout").dblclick()
-    dashboard.wait_for_text("tf-node-info", "µs")
+    expand_node(dashboard, "readout", "µs")
     dashboard.wait_until_still(dashboard.wait_for_text("g.node g.node", "MatMul"))
 
 
