@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from summaries.auditing.rules import RULES, handbook
@@ -14,6 +13,7 @@ from summaries.auditing.rules.symptoms import SYMPTOMS
 from summaries.cli.program import COMMANDS
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
 
 __all__ = ["linked", "setup"]
@@ -36,7 +36,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", _write_pages)
     app.connect("source-read", _link)
     app.add_directive("rules", _RulesTable)
-    app.add_directive("symptoms", _SymptomsField)
+    app.add_directive("symptoms", _Symptoms)
     app.add_directive("commands", _CommandsTable)
     return {"parallel_read_safe": True}
 
@@ -66,18 +66,15 @@ def _link(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = _BESIDE_README.sub(lambda found: f"](/{found[1].lower()}.md", source[0])
 
 
-class _SymptomsField(SphinxDirective):
-    """Where one types a symptom, and all symptoms, among which _static/symptoms.js searches."""
+class _Symptoms(SphinxDirective):
+    """All symptoms, among which _static/symptoms.js searches."""
 
     def run(self) -> list[nodes.Node]:
-        field = '<input id="symptom" type="search" placeholder="loss is NaN" aria-label="what you see" autofocus>'
-        none = '<p id="no-symptom" hidden>No symptom has these words.</p>'
         lines = []
         for where, symptoms in SYMPTOMS.items():
             lines += ["", f"## {where}", "", "| what you see | look at |", "| --- | --- |"]
             lines += [f"| {seen} | {codes} |" for seen, codes in symptoms.items()]
-        tables = self.parse_text_to_nodes(linked("\n".join(lines)), allow_section_headings=True)
-        return [nodes.raw("", field + none, format="html"), *tables]
+        return self.parse_text_to_nodes(linked("\n".join(lines)), allow_section_headings=True)
 
 
 class _RulesTable(SphinxDirective):

@@ -57,6 +57,7 @@ def test_every_symptom_links_to_its_rules(site):
     page = (site / "rules/symptoms.html").read_text(encoding="utf-8")
     rows = sum(len(symptoms) for symptoms in SYMPTOMS.values())
     assert len(re.findall(r"<tr[^>]*>\s*<td>.*?</td>\s*<td>.*?href=\"GL\d+\.html", page, re.DOTALL)) == rows
+    assert page.index('<input id="symptom"') < page.index("<h2>")
 
 
 @pytest.mark.parametrize("name", ["docstrings", "notebooks", "rule_pages"])
