@@ -363,6 +363,7 @@ class Task:
         self._baseline = baseline
         self._stretches = stretches
         self._runs: list[Run] | None = None
+        self._baseline_bytes = sum(run.size for run in baseline)
 
     def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
         """While this context lasts, these runs will be audited in about this order."""
@@ -381,7 +382,7 @@ class Task:
 
     def _bytes_with(self, run: RunFiles) -> int:
         """The size of all that the audit of a run may hold in memory: it may copy parts of what it compares with."""
-        return run.size + sum(file.size for file in run.training) + sum(other.size for other in self._baseline)
+        return run.size + sum(file.size for file in run.training) + self._baseline_bytes
 
     def _steps(self, run: RunFiles) -> Steps[RunReport]:
         try:

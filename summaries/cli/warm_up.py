@@ -58,6 +58,8 @@ def _compile_kernels() -> None:
     start = perf_counter()
     with _progress():
         count = import_module("optim").compile_kernels()
+    if not count:
+        raise ImportError(f"{_KERNELS} cannot be compiled here: the log says why")
     seconds = perf_counter() - start
     new = any(path.endswith(".py") for path in sizes().keys() - before)
     _say(_KERNELS, seconds if new else 0.0, counted(count, "kernel"))

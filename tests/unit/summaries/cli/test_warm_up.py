@@ -66,3 +66,12 @@ def test_numba_is_switched_off(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err.splitlines()[-1] == (
         "gradledger: numba compiles nothing, because NUMBA_DISABLE_JIT is set"
     )
+
+
+def test_no_kernel_can_be_compiled(monkeypatch, capsys):
+    monkeypatch.delenv("GRADLEDGER_KERNELS", raising=False)
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    monkeypatch.setattr("optim.kernels.compiled._made", {})  # nothing is loaded yet
+    assert main(["warm-up", "optimizers"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "gradledger: the kernels of optimizers cannot be compiled here: the log says why\n")
