@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -97,9 +98,8 @@ class Proxy:
         self._port = port
         self._troubles = []
         self._free_at = 0.0
-        self._loop = asyncio.new_event_loop()
         started = threading.Event()
-        self._thread = threading.Thread(target=self._serve, args=(started,), daemon=True)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(started)), daemon=True)
         self._thread.start()
         started.wait()
 
@@ -123,29 +123,45 @@ class Proxy:
         return listings, reads, len(self.requests) - listings - reads
 
     def close(self):
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        """Stop serving, and wait until every connection is closed."""
+        self._loop.call_soon_threadsafe(self._closing.set)
         self._thread.join()
 
-    def _serve(self, started):
-        asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._client, "127.0.0.1", 0, limit=_PIECE))
+    async def _serve(self, started):
+        self._loop, self._closing = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(self._client, "127.0.0.1", 0, limit=_PIECE)
         self.port = server.sockets[0].getsockname()[1]
         started.set()
-        self._loop.run_forever()
+        await self._closing.wait()
+        # A closed server leaves open what it has just accepted. So accept nothing more, and let that become a task and
+        # begin: what has begun closes its connection when it is cancelled.
+        self._loop.remove_reader(server.sockets[0])
+        for _ in range(3):
+            await asyncio.sleep(0)
         server.close()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.close()
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in others:
+                task.cancel()
+            await asyncio.wait(others)
 
     async def _client(self, reader, writer):
         try:
             while await self._request(reader, writer):
                 pass
+            writer.close()
+            await writer.wait_closed()
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
-            writer.close()
+            writer.transport.abort()
+
+    @asynccontextmanager
+    async def _server(self):
+        answered, there = await asyncio.open_connection("127.0.0.1", self._port, limit=_PIECE)
+        try:
+            yield answered, there
+        finally:
+            there.transport.abort()
 
     async def _request(self, reader, writer):
         head = await reader.readuntil(b"\r\n\r\n")
@@ -166,8 +182,7 @@ class Proxy:
         if self._objects is not None and request.is_listing:
             await self._listing_from_memory(request, head, writer)
             return True
-        answered, there = await asyncio.open_connection("127.0.0.1", self._port, limit=_PIECE)
-        try:
+        async with self._server() as (answered, there):
             there.write(head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1) + body)
             if trouble:
                 spoilt = trouble[0](await answered.read())
@@ -177,17 +192,14 @@ class Proxy:
                 await writer.drain()
                 return False
             return await self._pass_on(answered, writer, bodiless=method == "HEAD")
-        finally:
-            there.close()
 
     async def _from_memory(self, request, head, writer):
         path = request.path.partition("?")[0]
         if path not in self._objects:
-            answered, there = await asyncio.open_connection("127.0.0.1", self._port, limit=_PIECE)
             lines = [line for line in head.split(b"\r\n") if not line.lower().startswith((b"range:", b"connection:"))]
-            there.write(b"\r\n".join([lines[0], b"Connection: close", *lines[1:]]))
-            self._objects[path] = (await answered.read()).partition(b"\r\n\r\n")[2]
-            there.close()
+            async with self._server() as (answered, there):
+                there.write(b"\r\n".join([lines[0], b"Connection: close", *lines[1:]]))
+                self._objects[path] = (await answered.read()).partition(b"\r\n\r\n")[2]
         start, stop = (int(part) for part in request.range.removeprefix("bytes=").split("-"))
         body = memoryview(self._objects[path])[start : stop + 1]
         whole = b"bytes %d-%d/%d" % (start, start + len(body) - 1, len(self._objects[path]))
@@ -200,10 +212,9 @@ class Proxy:
 
     async def _listing_from_memory(self, request, head, writer):
         if request.path not in self._objects:
-            answered, there = await asyncio.open_connection("127.0.0.1", self._port, limit=_PIECE)
-            there.write(head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
-            self._objects[request.path] = await answered.read()
-            there.close()
+            async with self._server() as (answered, there):
+                there.write(head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
+                self._objects[request.path] = await answered.read()
         answer = self._objects[request.path].replace(b"Connection: close", b"Connection: keep-alive")
         await self._wait_for_room(len(answer))
         writer.write(answer)
