@@ -228,7 +228,7 @@ def test_targets_that_do_not_go_with_a_format(logdir, tmp_path):
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_run_that_cannot_be_read_is_told_once_and_left_out(logdir, wide):
     (logdir / "b/c/y.tfevents").symlink_to("nowhere")
-    with pytest.raises(FileNotFoundError, match="nowhere|y.tfevents"):
+    with pytest.raises(FileNotFoundError, match="No such file"):
         export(logdir, io.StringIO(), wide=wide)
     file, errors = io.StringIO(), []
     done = export(logdir, file, wide=wide, on_error=errors.append)

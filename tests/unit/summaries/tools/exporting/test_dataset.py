@@ -298,7 +298,7 @@ def test_what_cannot_be_read_is_not_taken_for_deleted(logs, tmp_path, refuse_to_
 
 
 def test_a_worker_that_dies_is_told_with_its_run(logs, tmp_path, monkeypatch):
-    monkeypatch.setattr(dataset, "run_tasks", lambda task, parts, **how: [(part, Died("killed")) for part in parts])
+    monkeypatch.setattr(dataset, "run_tasks", lambda _, parts, **_how: [(part, Died("killed")) for part in parts])
     errors = []
     assert export(logs, tmp_path / "ds", on_error=errors.append) == Exported(0, ())
     assert list(map(str, errors)) == ["a: killed", "b/c: killed", "d: killed"]
