@@ -1,5 +1,7 @@
 """What a formula may return and take besides its operations: on either engine it is the plain formula."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,14 @@ NO_BRANCH = (
     "a formula runs once for all elements, so it cannot ask whether a comparison holds: write np.where(a, x, y) "
     "instead of `if`, `and`, max or min"
 )
+NO_NUMBER = (
+    "a formula runs once for all elements, so none of them is a number: leave out float and int, and write np.sqrt "
+    "instead of math.sqrt"
+)
+NO_ELEMENTS = (
+    "a formula runs once for all elements, so it cannot pick one or count them: leave out len, loops and indices, "
+    "and write what happens to each element"
+)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +85,28 @@ NO_BRANCH = (
         (lambda g, v, lr: (v - lr * np.add.reduce(g),), ALLOWED.format("np.add.reduce")),
         (lambda g, v, lr: (v - lr * max(g, 0),), NO_BRANCH),
         (lambda g, v, lr: (v if g > v else v - lr * g,), NO_BRANCH),
+        (lambda g, v, lr: (v - float(lr) * g,), NO_NUMBER),
+        (lambda g, v, lr: (v - int(lr) * g,), NO_NUMBER),
+        (lambda g, v, lr: (v - g / math.sqrt(lr),), NO_NUMBER),
+        (lambda g, v, lr: (v - lr * g / len(g),), NO_ELEMENTS),
+        (lambda g, v, lr: (v - lr * sum(g),), NO_ELEMENTS),
+        (lambda g, v, lr: (v - lr * g[0],), NO_ELEMENTS),
     ],
-    ids=["and", "not", "isnan", "a function of arrays", "a reduction", "max", "if"],
+    ids=[
+        "and",
+        "not",
+        "isnan",
+        "a-function-of-arrays",
+        "a-reduction",
+        "max",
+        "if",
+        "float",
+        "int",
+        "math",
+        "len",
+        "sum",
+        "an-index",
+    ],
 )
 def test_what_cannot_be_recorded_is_refused(formula, message):
     with pytest.raises(TypeError) as caught:
