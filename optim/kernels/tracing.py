@@ -84,7 +84,8 @@ class Traced(NDArrayOperatorsMixin):
 
 
 def _noted(operations: list[Operation], function: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
-    inputs = tuple(x.item() if isinstance(x, np.generic) else x for x in inputs)  # numbers take the arrays' dtype
+    # Numbers take the arrays' dtype. NumPy makes an array without axes of the one in `np.float64(1) > g`.
+    inputs = tuple(x.item() if isinstance(x, (np.generic, np.ndarray)) and x.ndim == 0 else x for x in inputs)
     result = Traced(operations, varies=any(isinstance(x, Traced) and x.varies for x in inputs))
     operations.append(Operation(function, inputs, result))
     return result

@@ -114,6 +114,13 @@ def test_what_cannot_be_recorded_is_refused(formula, message):
     assert str(caught.value) == message
 
 
+def test_a_number_of_numpy_may_come_first():
+    variable = np.array([1, 1], "f4")
+    rule = Rule(lambda g, v, lr: (np.where(np.float64(1) > g, v - lr * g, v),), (), "")
+    plain.ENGINE.prepare(rule, [[variable]])([np.array([0.5, 2], "f4")], np.array([1, -np.inf, np.inf, 1]), False)
+    assert variable.tolist() == [0.5, 1]
+
+
 @pytest.mark.parametrize("engine", [plain.ENGINE, compiled.ENGINE])
 def test_what_the_message_advises_can_be_recorded(engine):
     def advised(g, v, lr):
