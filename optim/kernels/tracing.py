@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -24,6 +24,14 @@ _MAY_USE = "a formula may use arithmetic, comparisons, np.where, and functions o
 _NO_BRANCH = (
     "a formula runs once for all elements, so it cannot ask whether a comparison holds: write np.where(a, x, y) "
     "instead of `if`, `and`, max or min"
+)
+_NO_NUMBER = (
+    "a formula runs once for all elements, so none of them is a number: leave out float and int, and write np.sqrt "
+    "instead of math.sqrt"
+)
+_NO_ELEMENTS = (
+    "a formula runs once for all elements, so it cannot pick one or count them: leave out len, loops and indices, "
+    "and write what happens to each element"
 )
 _CONDITIONS = "in conditions, write x != x for np.isnan(x), and np.where(a, np.where(b, x, y), y) for a & b"
 
@@ -53,8 +61,18 @@ class Traced(NDArrayOperatorsMixin):
             raise TypeError(f"{_MAY_USE}, got {name}; {_CONDITIONS}")
         return self._note(ufunc, inputs)
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         raise TypeError(_NO_BRANCH)
+
+    def __float__(self) -> NoReturn:
+        raise TypeError(_NO_NUMBER)
+
+    __int__ = __index__ = __float__
+
+    def __getitem__(self, *_: Any) -> NoReturn:
+        raise TypeError(_NO_ELEMENTS)
+
+    __len__ = __iter__ = __getitem__
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Traced:
         if function is not np.where:
@@ -66,7 +84,8 @@ class Traced(NDArrayOperatorsMixin):
 
 
 def _noted(operations: list[Operation], function: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
-    inputs = tuple(x.item() if isinstance(x, np.generic) else x for x in inputs)  # numbers take the arrays' dtype
+    # Numbers take the arrays' dtype. NumPy makes an array without axes of the one in `np.float64(1) > g`.
+    inputs = tuple(x.item() if isinstance(x, (np.generic, np.ndarray)) and x.ndim == 0 else x for x in inputs)
     result = Traced(operations, varies=any(isinstance(x, Traced) and x.varies for x in inputs))
     operations.append(Operation(function, inputs, result))
     return result

@@ -146,7 +146,9 @@ class AuditInterrupted(KeyboardInterrupt):
     """An audit was interrupted.
 
     Args:
-        runs: what is known: the reports of the runs that had been audited.
+        runs: what is known: the reports of the runs that had been audited. Not those that were under way: also with one
+            job, up to 64 small runs may be, because they are judged side by side and done together, all within a
+            fraction of a second.
     """
 
     def __init__(self, runs: Sequence[RunReport]) -> None:

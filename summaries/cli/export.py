@@ -11,6 +11,7 @@ import click
 
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, json_option, runs_option, tags_option
+from summaries.cli.rewriting import Unread
 from summaries.execution.processes import Processes
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
@@ -35,7 +36,8 @@ __all__ = ["command"]
         "gradledger export runs runs.parquet",
         "gradledger export runs - --tags '*/loss' --wide | head",
         "gradledger export s3://bucket/runs s3://bucket/tables/runs",
-        status="0 if all was exported, 1 if files are damaged and the rest of them was exported, 2 if it failed.",
+        status="0 if all was exported, 1 if files are damaged and the rest of them was exported, 2 if a file or "
+        "directory cannot be read, or it failed.",
     ),
 )
 @click.argument("logdir", shell_complete=complete_runs)
@@ -77,6 +79,7 @@ def command(
 ) -> int:
     """Export, and print what was written."""
     damaged = False
+    unread = Unread()
 
     def on_run(name: str, faults: tuple[Fault, ...]) -> None:
         nonlocal damaged
@@ -98,13 +101,14 @@ def command(
             delete=delete,
             executor=workers,
             on_run=on_run,
+            on_error=unread.tell,
             **access,
         )
     if not done.rows and not done.unchanged and (tags or runs):
         print(f"gradledger: no {'run' if runs and not done.written else 'tag'} matches", file=sys.stderr)
     told = f"{without_credentials(target)}: {_told(done, 'row' if wide else 'point', deleted=delete)}"
     print(json.dumps(done._asdict()) if as_json else told, file=sys.stderr if target == "-" else sys.stdout)
-    return int(damaged)
+    return 2 if unread.any else int(damaged)
 
 
 def _workers(jobs: int | None, executor: Executor | None) -> AbstractContextManager[Executor | None]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples, storage_options
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+def _complete_runs_and_labels(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The runs; and if there is a word already, which click takes for the label, the labels before them."""
+    labels = [CompletionItem(label) for label in LABELS if label.startswith(incomplete)]
+    run_is_named = ctx.get_parameter_source("label_") is ParameterSource.COMMANDLINE
+    return [*(labels if run_is_named else ()), *complete_runs(ctx, param, incomplete)]
+
+
 @click.command(
     help="Label RUNS as good or bad; none removes the label. A label is added to each run as a text in a new "
     "event file: compare reads it, and TensorBoard shows it.",
@@ -28,7 +37,7 @@ __all__ = ["command"]
         status="0 if all RUNS were labelled, 2 if it failed.",
     ),
 )
-@click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)
+@click.argument("runs", nargs=-1, required=True, shell_complete=_complete_runs_and_labels)
 @click.argument("label_", metavar="|".join(LABELS), type=click.Choice(LABELS))
 @storage_options
 def command(runs: tuple[str, ...], label_: str, access: Access) -> int:

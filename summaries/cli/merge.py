@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -9,11 +10,13 @@ import click
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, json_option
 from summaries.cli.rewriting import STATUS, new_place_option, report
-from summaries.terminal import progress_bar
+from summaries.terminal import printable, progress_bar
 from summaries.tools import merge
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access
+    from summaries.tools.overlapping import Overlap
 
 __all__ = ["command"]
 
@@ -38,5 +41,18 @@ __all__ = ["command"]
 def command(runs: tuple[str, ...], output: str, latest: bool, as_json: bool, access: Access) -> int:
     """Merge, and print what was written."""
     with progress_bar(None) as on_progress:
-        result = merge(runs, output, latest=latest, on_file=lambda path: on_progress(path, None), **access)
+        result = merge(
+            runs,
+            output,
+            latest=latest,
+            on_file=lambda path: on_progress(path, None),
+            on_overlap=_tell,
+            **access,
+        )
     return report(result, as_json=as_json)
+
+
+def _tell(overlap: Overlap) -> None:
+    others = f", and {counted(overlap.tags - 1, 'other tag')} likewise" if overlap.tags > 1 else ""
+    told = f"{overlap.tag} goes back from step {overlap.last} to step {overlap.first}{others}"
+    print(f"gradledger: {printable(told)}: --latest drops what was written again", file=sys.stderr)

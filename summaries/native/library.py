@@ -76,7 +76,7 @@ class Library:
         return bool(self._functions)
 
     def is_kept(self) -> bool:
-        """Whether the library's file is there, so that nothing need be compiled; looks once a second at most."""
+        """Whether the library's file is there and whole, so that nothing is compiled; looks once a second at most."""
         now = monotonic()
         if now < self._look_again:
             return False
@@ -88,9 +88,10 @@ class Library:
             found = any(name.startswith(f"{self.name}-") for name in names) and self.file_name in names
         except (OSError, ImportError):  # no directory; or no llvmlite, which is said when it is needed
             return False
-        if found:
+        if found and _read(os.path.join(directory, self.file_name)) is not None:
             self._look_again = 0.0
-        return found and place.is_trusted(directory)
+            return True
+        return False
 
     def keep(self) -> Kept:
         """Compile the library unless its file is there.

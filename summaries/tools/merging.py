@@ -11,6 +11,7 @@ from summaries.storage.logdir import run_files
 from summaries.storage.names import is_remote, whole_name
 from summaries.storage.outputs import new_directory, refuse_inside
 from summaries.tools.copying import Source, Tally, copy_file
+from summaries.tools.overlapping import Overlaps
 from summaries.tools.rewriting import Edit, Rewriter
 from summaries.tools.superseding import Latest
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
     from summaries.tools.copying import Rewritten
+    from summaries.tools.overlapping import Overlap
 
 __all__ = ["merge"]
 
@@ -31,6 +33,7 @@ def merge(
     *,
     latest: bool = False,
     on_file: Callable[[str], object] = lambda _path: None,
+    on_overlap: Callable[[Overlap], object] = lambda _overlap: None,
     **access: Unpack[Access],
 ) -> Rewritten:
     """Write the events of several runs as one run, with one event file.
@@ -45,6 +48,9 @@ def merge(
             a later session's start, at its step or a lower one. The files are then read twice; 16 bytes are kept of
             each restart and each repeated step of a tag.
         on_file: called with the path of each file when it is written.
+        on_overlap: called at the end, unless `latest`, if a tag goes back in steps from one file to the next: with its
+            name, its highest step before, the step to which it goes back, and the number of such tags. Only the last
+            512 values of a file and the first 512 of the next are compared.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
@@ -74,7 +80,7 @@ def merge(
     tally = Tally()
     source = Source(sum(file.size for file in files))
     with new_directory(output, **access) as directory:
-        edit: Edit = Edit()
+        edit: Edit = (overlaps := Overlaps())
         if latest:
             edit = standing = Latest()
             for number, file in enumerate(files):
@@ -91,6 +97,8 @@ def merge(
                 copy_file(file, source, rewriter, out, tally)
                 on_file(file.path)
         tally.add(".", rewriter)
+        if (overlap := overlaps.first()) is not None:
+            on_overlap(overlap)
         return tally.result(output)
 
 

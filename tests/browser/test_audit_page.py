@@ -188,6 +188,20 @@ def test_five_thousand_runs(audit):
     assert colored(audit.chart("Loss")) > 0.002
 
 
+def test_no_column_lies_to_the_right_of_a_laptops_window(audit):
+    """Of long names, both ends are seen, for runs of a sweep differ at the end."""
+    ends = [f"warmup_steps=10000,batch_size=4096,seed={seed}" for seed in range(20)]
+    page = audit.open(
+        Report((*several().runs, *(exploded("experiment_transformer_large/lr=0.0001," + e) for e in ends)))
+    )
+    inside = "element => element.scrollWidth <= element.clientWidth"
+    for width in (1200, 1000):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.locator(".wide").evaluate(inside)
+        names = page.locator("tbody .name")
+        assert all(names.nth(row).evaluate(inside) for row in range(names.count()))
+
+
 def test_on_a_narrow_screen(audit):
     page = audit.open(several(), EXPLODED)
     page.set_viewport_size({"width": 420, "height": 900})

@@ -42,7 +42,10 @@ MODULES = (
     ),
     *(f"summaries/kinds/{name}" for name in ("histogram", "hparams")),
     *(f"summaries/auditing/{name}" for name in ("config", "engine", "curves", "signals/signals", "statistics/*")),
-    *(f"summaries/auditing/rules/{name}" for name in ("timeline", "losses", "warm_restarts", "rates", "clipping")),
+    *(
+        f"summaries/auditing/rules/{name}"
+        for name in ("timeline", "losses", "not_decreasing", "warm_restarts", "rates", "clipping")
+    ),
     *(f"optim/{name}" for name in ("clip", "variable", "moving_average", "autodiff/backward")),
     *(f"optim/optimizers/{name}" for name in ("driver", "base", "wrappers", "clipping", "skipping")),
     *(f"optim/optimizers/{name}" for name in ("sparse", "targets", "gradient_checks", "adam")),

@@ -13,6 +13,7 @@ from summaries.auditing.rules import (
     histograms,
     incidents,
     losses,
+    not_decreasing,
     overfitting,
     policies,
     precursors,
@@ -28,8 +29,8 @@ from summaries.auditing.rules.rule import Rule
 __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
-    files, timeline, losses, overfitting, concealed, stalled, divergence, gradients, variables, histograms, clipping,
-    updates, precursors, policies, rates, baseline, ranks, incidents,
+    files, timeline, losses, not_decreasing, overfitting, concealed, stalled, divergence, gradients, variables,
+    histograms, clipping, updates, precursors, policies, rates, baseline, ranks, incidents,
 )  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))

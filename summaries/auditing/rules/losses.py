@@ -1,25 +1,18 @@
-"""GL301, GL302 and GL303: losses that are not finite, that jump and come back, and that do not go down."""
+"""GL301 and GL302: losses that are not finite, and that jump and come back."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.signals.loss_names import LOSS_ROLES
-from summaries.auditing.statistics.course import (
-    Course,
-    may_be_a_score,
-    typical,
-    without_zeros,
-)
+from summaries.auditing.statistics.course import typical, without_zeros
 from summaries.auditing.statistics.excursions import Excursions, Peak
-from summaries.auditing.statistics.robust import changes, median, sigma
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -29,14 +22,11 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
-    from summaries.reading.series import Series
 
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_FEW = 5  # levels that show a trend
-_SURE = 2.0  # standard deviations of a trend by chance
-_NONE = 10.0  # a change so many times smaller than another is none beside it
+_LASTS = 5  # points of a spike that is told with where it ends
 
 
 @RULES.add(
@@ -119,7 +109,9 @@ def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | No
 )
 def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
-    for signal in _judged(run, "validation_loss"):
+    if run.moving_target:
+        return
+    for signal in [*filter(None, (run.objective,)), *run.of("validation_loss")]:
         series = without_zeros(signal.finite)
         if len(series) < limit["min_points"] or not np.ptp(series.value):
             continue
@@ -131,7 +123,7 @@ def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue
         worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
-        lasts = worst.last - worst.first >= _FEW
+        lasts = worst.last - worst.first >= _LASTS
         before = max(worst.first - 1, 0)
         low = typical(value, before) if lasts else before
         after = _recovered(value, worst, float(value[low]))
@@ -162,11 +154,6 @@ def _recovered(value: NDArray[np.float64], peak: Peak, level: float) -> int:
     return peak.top + 1 + int(low[0]) if len(low) else len(value) - 1
 
 
-def _judged(run: Signals, *others: str) -> list[Signal]:
-    """The losses whose course says something: the objective, and losses with one of these other roles."""
-    return [] if run.moving_target else [*filter(None, (run.objective,)), *run.of(*others)]
-
-
 def _times(sigmas: float) -> str:
     """How many times the noise; beyond a thousand the number means little."""
     return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004
@@ -185,216 +172,3 @@ def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
         least = limit["min_rise"] if count != 400 else max(limit["min_rise"], 0.25)  # noqa: PLR2004
         found = Excursions.of_stretches(values, limit["sigmas"], least, count)
     return found
-
-
-@RULES.add(
-    "GL303",
-    "loss-not-decreasing",
-    Severity.WARNING,
-    "GL304",  # it says more about a loss that diverges
-    needs=("loss", "validation_loss", "metric"),
-    min_points=whole(30, 20),
-    few_points=whole(20, 5),
-    no_change=at_least(0, 0.01),
-    times=above(1, 3.0),
-    worse=fraction(0.25),
-    sigmas=above(0, 4.0),
-    max_decline=at_least(0, 0.04),
-    max_hidden=at_least(0, 0.2),
-    still=at_least(0, 0.001),
-    min_validations=whole(4, 2),
-    min_shares=whole(9, 4),
-    worthwhile=at_least(0, 0.1),
-    low_level=at_least(0, 0.1),
-    learnt=fraction(0.9),
-)
-def loss_not_decreasing(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """The loss does not go down over the whole run."""
-    hit, is_low = None, False
-    for signal in _judged(run):
-        series = signal.finite
-        if len(series) and series.step[0] > 0.1 * series.step[-1]:
-            return  # the beginning is not in the run: most may have been learnt before
-        is_low = bool(len(series)) and median(np.abs(series.value)) <= limit["low_level"]
-        is_low = is_low and not _is_left_to_learn(run, limit)
-        hit = None if is_low else _flat(signal, series, limit)
-        if _is_no_more_than_a_note(hit) and len(series) >= _FEW:
-            hit = _worse_than_at_first(signal, series, limit) or hit
-    if _is_no_more_than_a_note(hit) and not is_low:
-        hit = _not_moved(run, limit) or hit
-    if hit is not None:
-        yield hit
-
-
-def _is_no_more_than_a_note(hit: Hit | None) -> bool:
-    return hit is None or hit.severity is Severity.INFO
-
-
-def _flat(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """Find a loss that ends where it was, as far as its noise shows."""
-    hit = _unchanged(signal, series, limit) if len(series) >= limit["few_points"] else None
-    if hit is None and len(series) >= limit["min_points"]:
-        hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
-    return hit
-
-
-def _unchanged(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """Find a loss whose whole range is a small part of its level: nothing there is noise, or worth being learnt."""
-    value = series.value
-    if np.ptp(value) > limit["no_change"] * abs(median(value)):
-        return None
-    first, last = _told_apart(float(value[0]), float(value[-1]))
-    return Hit(
-        f"{signal.tag} hardly changes in {len(value)} points: {first} at first, {last} in the end",
-        signal.tags[0],
-        (int(series.step[0]), int(series.step[-1])),
-        {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
-        others=signal.tags[1:],
-    )
-
-
-def _not_moved(run: Signals, limit: Limits) -> Hit | None:
-    """Find validations that all give the same: the data are the same each time, so the model is, too.
-
-    The training loss must not have fallen either, so that nothing was learnt before the first of them.
-    """
-    if run.moving_target:
-        return None
-    for signal in [*run.of("validation_loss"), *run.of("metric")]:
-        value, step = signal.finite.value, signal.finite.step
-        if not _is_still(signal, value, limit):
-            continue
-        trained = run if run.training is None else run.training
-        objective = trained.objective
-        if objective is None or _has_fallen(objective.finite.value, limit) or _validates_better(run, limit):
-            return None
-        first, last = _told_apart(float(value[0]), float(value[-1]))
-        name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"
-        what = f"hardly changes in {len(value)} validations: {first} at first, {last} in the end"
-        return Hit(
-            f"{signal.tag} {what if np.ptp(value) else f'is {first} at all {len(value)} points'}; nor does {name} fall",
-            signal.tag,
-            (int(step[0]), int(step[-1])),
-            {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
-        )
-    return None
-
-
-def _is_still(signal: Signal, value: NDArray[np.float64], limit: Limits) -> bool:
-    """Whether validations all give the same, but not nothing; or a metric that is a share, such as an accuracy."""
-    if not len(value) or abs(value[-1] - value[0]) > 2 * limit["still"] * abs(value[0]):  # as in most runs
-        return False
-    if signal.meaning.role == "metric":
-        return len(value) >= limit["min_shares"] and 0 < value[0] < limit["learnt"] and not np.ptp(value)
-    still = limit["still"] * abs(median(value))
-    return bool(len(value) >= limit["min_validations"] and value.any() and np.ptp(value) <= still)
-
-
-def _validates_better(run: Signals, limit: Limits) -> bool:
-    """Whether a validation loss, which has no noise, came down by more than a small part of its level."""
-    values = [signal.finite.value for signal in run.of("validation_loss") if len(signal.finite)]
-    return any(value[0] - value.min() > limit["no_change"] * abs(median(value)) for value in values)
-
-
-def _has_fallen(value: NDArray[np.float64], limit: Limits) -> bool:
-    """Whether a training loss came down by more than its noise and a small part of its level; unknown counts as yes."""
-    if len(value) < _FEW:
-        return True
-    course = Course.of(value)
-    least = limit["no_change"] * abs(course.median)
-    falls = max(course.early, float(value[0])) - course.late
-    return falls > least and course.fell(limit["sigmas"], least)
-
-
-def _back_at_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """Find a loss that explodes in its first third, and ends no lower than its first point, by more than its noise."""
-    value, n = series.value, len(series)
-    start, top, last = float(value[0]), int(np.argmax(value[: n // 3])), value[-(n // 3) :]
-    if top not in _much_worse(value, limit):  # as in most runs
-        return None
-    end, noise = median(last), sigma(last)
-    if start - end > min(2 * noise, limit["max_hidden"] * start):
-        return None
-    return Hit(
-        f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and the median of"
-        f" its last {len(last)} points is {end:.4g}: nothing was learnt",
-        signal.tags[0],
-        (int(series.step[0]), int(series.step[-1])),
-        {"first": start, "highest": float(value[top]), "last third": end, "noise": noise, "points": n},
-        others=signal.tags[1:],
-    )
-
-
-def _much_worse(value: NDArray[np.float64], limit: Limits) -> NDArray[np.int64]:
-    """The points of a positive loss that are far above the first one, beyond its noise in logarithms, by index."""
-    worse: NDArray[np.int64] = (value > limit["times"] * value[0]).nonzero()[0]
-    if not len(worse) or value.min() <= 0:
-        return worse[:0]
-    noise = sigma(changes(np.log(value))) / math.sqrt(2)
-    beyond: NDArray[np.bool_] = np.log(value[worse] / value[0]) > limit["sigmas"] * noise
-    return worse[beyond]
-
-
-def _worse_than_at_first(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """Find a loss that a good part of the run made much worse than it was untrained, and that came back.
-
-    If it stays, GL304 tells it, unless only the first point is low.
-    """
-    value, n = series.value, len(series)
-    worse = _much_worse(value, limit)
-    if len(worse) < max(limit["worse"] * n, 2) or median(value[-max(n // 5, 3) :]) > limit["times"] * value[0]:
-        return None
-    top = int(np.argmax(value))
-    return Hit(
-        f"{signal.tag} is {value[0]:.4g} at step {series.step[0]}, and over {limit['times']:g} times that at"
-        f" {len(worse)} of {len(value)} points; its highest point is {value[top]:.4g} at step {series.step[top]}",
-        signal.tags[0],
-        (int(series.step[worse[0]]), int(series.step[worse[-1]])),
-        {"first": float(value[0]), "highest": float(value[top]), "worse": len(worse), "points": len(value)},
-        others=signal.tags[1:],
-    )
-
-
-def _not_falling(signal: Signal, series: Series, limit: Limits) -> Hit | None:
-    """Find a loss whose last third is not lower than its first, by more than the noise."""
-    course = Course.of(series.value)
-    n, level = len(series), abs(course.median)
-    if course.fell(limit["sigmas"], limit["worthwhile"] * level):
-        return None
-    fall, error = course.early - course.late, course.error_of_thirds
-    hidden = max(fall, 0.0) + 3 * error
-    if hidden > limit["max_hidden"] * level:
-        return None  # too noisy to tell
-    rises = fall < -2 * error
-    flat = rises or (hidden < limit["max_decline"] * level and fall <= 2 * error)
-    sure = flat and not may_be_a_score(series.value)
-    how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
-    early, late = _told_apart(course.early, course.late)
-    not_falls = "does not decrease" if flat else "is not seen to decrease"
-    noise = " by more than its noise" if flat and fall > 0 else ""
-    return Hit(
-        f"{signal.tag} {not_falls}{noise} in {n} points: {early} in the first third, {late} in the last{how}",
-        signal.tags[0],
-        (int(series.step[0]), int(series.step[-1])),
-        {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
-        severity=None if sure else Severity.INFO,
-        others=signal.tags[1:],
-    )
-
-
-def _told_apart(one: float, other: float) -> tuple[str, str]:
-    """Two numbers in 4 digits, or in as many as tell them apart, up to 7."""
-    told = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (4, 5, 6, 7)]
-    return next((pair for pair in told if pair[0] != pair[1]), told[0])
-
-
-def _is_left_to_learn(run: Signals, limit: Limits) -> bool:
-    """Whether the metrics that are shares, such as accuracies, show that a low loss has not converged."""
-    levels = [median(value[-(len(value) // 3) :]) for value in map(_share, run.of("metric")) if len(value)]
-    return bool(levels) and max(levels) < limit["learnt"]
-
-
-def _share(metric: Signal) -> NDArray[np.float64]:
-    """The values of a metric, if all are shares, and not just 0; else none."""
-    value = metric.finite.value
-    return value if len(value) and 0 <= value.min() <= value.max() <= 1 and value.any() else value[:0]

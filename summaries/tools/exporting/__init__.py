@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
-    from summaries.tools.exporting.runs import OnRun
+    from summaries.tools.exporting.runs import OnError, OnRun
 
     Format = Literal["csv", "parquet", "dataset"]
 
@@ -50,6 +50,7 @@ def export(
     delete: bool = False,
     executor: Executor | None = None,
     on_run: OnRun | None = None,
+    on_error: OnError = None,
     **access: Unpack[Access],
 ) -> Exported:
     """Write the scalars of runs to a CSV file, a Parquet file, or a dataset: a directory of Parquet files.
@@ -80,13 +81,17 @@ def export(
         executor: where to work on a dataset: any `concurrent.futures.Executor`, whose workers read the runs and write
             to the target themselves. None works here.
         on_run: called as `on_run(name, faults)` after each run was read.
+        on_error: called with the error of each directory that cannot be listed, and of each run of which a file cannot
+            be read. The other runs are exported all the same; a dataset keeps what it has of these. If None, the error
+            is raised.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
         ValueError: `format` is None, and the ending says nothing, or it is no format; or an argument does not go with
             it; or the target is "", or of a dataset has contents that are no dataset.
         FileNotFoundError: the directory does not exist, or there is no event file below it.
-        OSError: a file cannot be read or written. Of a dataset, all other runs are written nevertheless.
+        OSError: a file cannot be written; or a file or directory cannot be read, and there is no `on_error`, or no run
+            at all can be read. Of a dataset, all other runs are written nevertheless if a file cannot be read.
         ImportError: pyarrow is missing, which Parquet needs; the message says how to install it.
 
     >>> import sys, tempfile
@@ -113,19 +118,20 @@ def export(
         from summaries.tools.exporting.dataset import export_dataset  # noqa: PLC0415 - not what every writer needs
 
         choice: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
-        return export_dataset(path, named(target), **choice, executor=executor, on_run=on_run, **access)
+        heard: Any = {"on_run": on_run, "on_error": on_error}
+        return export_dataset(path, named(target), **choice, executor=executor, **heard, **access)
     if delete or executor is not None:
         what = "delete" if delete else "an executor, as of --jobs and --dask,"
         raise ValueError(f"{what} is for a dataset, and the format is {kind!r}")
-    with _source(path, tags, runs, access, again=wide) as source:
+    with _source(path, tags, runs, on_error, access, again=wide) as source:
         written: list[str] = []
 
-        def heard(name: str, faults: tuple[Fault, ...]) -> None:
+        def on_written(name: str, faults: tuple[Fault, ...]) -> None:
             written.append(name)
             if on_run is not None:
                 on_run(name, faults)
 
-        chosen = Chosen(source, tags=tags, names=runs, latest=latest, on_run=heard)
+        chosen = Chosen(source, tags=tags, names=runs, latest=latest, on_run=on_written, on_error=on_error)
         return Exported(_write(kind, chosen, target, wide, access), tuple(written))
 
 
@@ -143,14 +149,20 @@ def _format_of(target: str | os.PathLike[str] | TextIO) -> Format:
 
 @contextmanager
 def _source(
-    path: str | os.PathLike[str] | Mapping[str, Run], tags: Patterns, runs: Patterns, access: Access, *, again: bool
+    path: str | os.PathLike[str] | Mapping[str, Run],
+    tags: Patterns,
+    runs: Patterns,
+    on_error: OnError,
+    access: Access,
+    *,
+    again: bool,
 ) -> Iterator[Mapping[str, Run]]:
     """The runs by name; `again` says that they may be read twice."""
     if isinstance(path, Mapping):
         yield path
         return
     with remembering(path, **access) if again else nullcontext(access) as remembered:
-        yield RunsBelow(path, tags=tags, runs=runs, **remembered)
+        yield RunsBelow(path, tags=tags, runs=runs, on_error=on_error, **remembered)
 
 
 def _write(kind: Format, runs: Chosen, target: str | os.PathLike[str] | TextIO, wide: bool, access: Access) -> int:

@@ -12,19 +12,20 @@ file that they are in; their event files are not read.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from summaries.execution.tasks import Died, run_tasks
 from summaries.patterns import matcher
 from summaries.storage.logdir import run_directories
+from summaries.storage.names import relative
 from summaries.storage.outputs import remove_leftovers
 from summaries.tools.exporting.exported import Exported
 from summaries.tools.exporting.manifest import MANIFEST, Entry, Manifest, fingerprint
 from summaries.tools.exporting.part import Part, WritePart
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
     from typing import Unpack
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
     from summaries.tools.exporting.part import Written
-    from summaries.tools.exporting.runs import OnRun
+    from summaries.tools.exporting.runs import OnError, OnRun
 
 __all__ = ["export_dataset"]
 
@@ -53,13 +54,18 @@ def export_dataset(
     delete: bool,
     executor: Executor | None,
     on_run: OnRun | None,
+    on_error: OnError,
     **access: Unpack[Access],
 ) -> Exported:
     """Bring a dataset up to date; arguments, result and errors as in `export`."""
-    found = run_directories(path, lone=".", names=runs, **access)
+    closed: list[OSError] = []
+    found = run_directories(path, on_error and closed.append, lone=".", names=runs, **access)
+    if on_error is not None:
+        for error in closed:
+            on_error(error)
     manifest = Manifest.of(target, access.get("storage_options"))
     remove_leftovers(target, [*manifest.files, MANIFEST])
-    update = _Update(manifest, found, matcher(runs), delete=delete)
+    update = _Update(manifest, found, _looked_at(path, runs, closed), delete=delete)
     if (manifest.tags, manifest.latest) != (tags, latest):
         update.forget(every=True)  # also runs that are not wanted now: the manifest says that all are like this
     elif not incremental:
@@ -77,7 +83,14 @@ def export_dataset(
     finally:
         if parts:
             manifest.save()
-    return update.result()
+    return update.result(on_error)
+
+
+def _looked_at(path: str | os.PathLike[str], runs: Patterns, closed: Sequence[OSError]) -> Callable[[str], bool]:
+    """Whether a run is found if it is there: it is wanted, and not below a directory that cannot be listed."""
+    wanted = matcher(runs)
+    hidden = tuple(f"{relative(error.filename, os.fspath(path))}/" for error in closed)
+    return lambda name: wanted(name) and not f"{name}/".startswith(hidden)
 
 
 class _Update:
@@ -86,7 +99,7 @@ class _Update:
     Args:
         manifest: the dataset's; new runs are given their places in it.
         found: the event files of each run.
-        wanted: whether a run is looked at, by its name.
+        looked_at: whether a run is found if it is there, by its name.
         delete: whether runs that are no longer there are removed.
     """
 
@@ -94,7 +107,7 @@ class _Update:
         self,
         manifest: Manifest,
         found: dict[str, list[StoredFile]],
-        wanted: Callable[[str], bool],
+        looked_at: Callable[[str], bool],
         *,
         delete: bool,
     ) -> None:
@@ -102,11 +115,11 @@ class _Update:
         self._found = found
         self._prints = {name: fingerprint(files) for name, files in found.items()}
         self._vanished = {
-            name for runs in manifest.files.values() for name in runs if name not in found and wanted(name)
+            name for runs in manifest.files.values() for name in runs if name not in found and looked_at(name)
         }
         self._delete = delete
         self._points: dict[str, int] = {}
-        self._failed: dict[str, Exception] = {}
+        self._failed: dict[str, OSError] = {}
 
     def forget(self, *, every: bool = False) -> None:
         """Have the runs that were found written again; with `every`, all others the next time that they are found."""
@@ -169,17 +182,21 @@ class _Update:
         self._points |= written.points
         self._failed |= written.failed
 
-    def result(self) -> Exported:
-        """What was done.
+    def result(self, on_error: OnError) -> Exported:
+        """What was done; tell what could not be read.
 
         Raises:
-            OSError: runs could not be read.
+            OSError: runs could not be read, and there is no `on_error`.
         """
-        if self._failed:
+        if on_error is not None:
+            for name, error in self._failed.items():
+                on_error(error if error.filename else OSError(f"{name}: {error}"))
+        elif self._failed:
             told = "; ".join(f"{name}: {error}" for name, error in list(self._failed.items())[:_TOLD])
             more = f"; and {len(self._failed) - _TOLD} more" if len(self._failed) > _TOLD else ""
             raise OSError(f"the others are exported, but not {told}{more}")
-        unchanged = tuple(name for name in self._found if name not in self._points)
+        others = self._points.keys() | self._failed.keys()
+        unchanged = tuple(name for name in self._found if name not in others)
         return Exported(
             sum(self._points.values()), tuple(sorted(self._points)), unchanged, tuple(sorted(self._vanished))
         )

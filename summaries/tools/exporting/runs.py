@@ -11,7 +11,7 @@ from summaries.patterns import matcher
 from summaries.reading.run import Run, read_files
 from summaries.reading.tables import chosen
 from summaries.storage.logdir import run_directories
-from summaries.storage.protocols import expecting
+from summaries.storage.protocols import UnreachableError, expecting
 
 if TYPE_CHECKING:
     import os
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     OnRun = Callable[[str, tuple[Fault, ...]], object]
     """Called with the name of each run that was read, and the faults of its files."""
+    OnError = Callable[[OSError], object] | None
+    """Called with the error of each file and each directory that cannot be read; None raises it."""
 
 __all__ = ["Chosen", "RunsBelow"]
 
@@ -37,11 +39,12 @@ class RunsBelow(Mapping[str, Run]):
         path: the directory; or one event file, which is the run ".".
         tags: which tags to read, as in `read_run`; not an iterator, since it is asked for each run.
         runs: which runs there are, as in `read_logdir`.
+        on_error: called with the error of each directory that cannot be listed, as in `run_directories`.
         **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
         FileNotFoundError: there is no such path, or no event file below it.
-        OSError: a directory cannot be listed.
+        OSError: a directory cannot be listed, and there is no `on_error`.
     """
 
     def __init__(
@@ -50,9 +53,10 @@ class RunsBelow(Mapping[str, Run]):
         *,
         tags: Patterns = None,
         runs: Patterns = None,
+        on_error: OnError = None,
         **access: Unpack[Access],
     ) -> None:
-        self._files = run_directories(path, lone=".", names=runs, **access)
+        self._files = run_directories(path, on_error, lone=".", names=runs, **access)
         self._size = sum(file.size for files in self._files.values() for file in files)
         self._tags = tags
 
@@ -87,32 +91,65 @@ class Chosen:
         names: which of the runs are exported.
         latest: whether the points that a restart superseded are left out.
         on_run: called after each run was read.
+        on_error: called with the error of each run that cannot be read, which is left out; if None, it is raised.
+
+    Raises:
+        OSError: a run cannot be read, and there is no `on_error`; or there is, and no run can be read.
+        UnreachableError: no file of the store can be read.
     """
 
     def __init__(
-        self, runs: Mapping[str, Run], *, tags: Patterns, names: Patterns, latest: bool, on_run: OnRun | None
+        self,
+        runs: Mapping[str, Run],
+        *,
+        tags: Patterns,
+        names: Patterns,
+        latest: bool,
+        on_run: OnRun | None,
+        on_error: OnError = None,
     ) -> None:
         self._runs = runs
         self._wanted = matcher(tags)
         self._names = [name for name in runs if matcher(names)(name)]
         self._latest = latest
         self._on_run = on_run
+        self._on_error = on_error
+        self._unread: set[str] = set()
         self._kept: dict[str, Run] = {}
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, Series]]]:
         with self._runs.expecting() if isinstance(self._runs, RunsBelow) else nullcontext():
             for name in self._names:
-                run = self._kept.pop(name, None) or self._runs[name]
+                run = self._kept.pop(name, None) or self._read(name)
+                if run is None:
+                    continue
                 yield name, chosen(run.scalars, self._wanted, latest=self._latest)
                 if self._on_run is not None:
                     self._on_run(name, run.faults)
+        if self._unread.issuperset(self._names) and self._names:  # else an empty table would replace what is there
+            raise OSError("no run can be read, so nothing is exported")
 
     def all_tags(self) -> list[str]:
         """The tags of all runs, in order of first appearance. A single run is kept; several will be read again."""
         tags: dict[str, None] = {}
         for name in self._names:
-            run = self._runs[name]
+            run = self._read(name)
+            if run is None:
+                continue
             tags |= dict.fromkeys(filter(self._wanted, run.scalars))
             if len(self._names) == 1:
                 self._kept[name] = run
         return list(tags)
+
+    def _read(self, name: str) -> Run | None:
+        """Read a run; None if it cannot be read, which is told once."""
+        if name in self._unread:
+            return None
+        try:
+            return self._runs[name]
+        except OSError as error:
+            if self._on_error is None or isinstance(error, UnreachableError):
+                raise
+            self._unread.add(name)
+            self._on_error(error)
+            return None

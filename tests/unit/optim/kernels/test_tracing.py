@@ -1,5 +1,7 @@
 """What a formula may return and take besides its operations: on either engine it is the plain formula."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,14 @@ NO_BRANCH = (
     "a formula runs once for all elements, so it cannot ask whether a comparison holds: write np.where(a, x, y) "
     "instead of `if`, `and`, max or min"
 )
+NO_NUMBER = (
+    "a formula runs once for all elements, so none of them is a number: leave out float and int, and write np.sqrt "
+    "instead of math.sqrt"
+)
+NO_ELEMENTS = (
+    "a formula runs once for all elements, so it cannot pick one or count them: leave out len, loops and indices, "
+    "and write what happens to each element"
+)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +85,40 @@ NO_BRANCH = (
         (lambda g, v, lr: (v - lr * np.add.reduce(g),), ALLOWED.format("np.add.reduce")),
         (lambda g, v, lr: (v - lr * max(g, 0),), NO_BRANCH),
         (lambda g, v, lr: (v if g > v else v - lr * g,), NO_BRANCH),
+        (lambda g, v, lr: (v - float(lr) * g,), NO_NUMBER),
+        (lambda g, v, lr: (v - int(lr) * g,), NO_NUMBER),
+        (lambda g, v, lr: (v - g / math.sqrt(lr),), NO_NUMBER),
+        (lambda g, v, lr: (v - lr * g / len(g),), NO_ELEMENTS),
+        (lambda g, v, lr: (v - lr * sum(g),), NO_ELEMENTS),
+        (lambda g, v, lr: (v - lr * g[0],), NO_ELEMENTS),
     ],
-    ids=["and", "not", "isnan", "a function of arrays", "a reduction", "max", "if"],
+    ids=[
+        "and",
+        "not",
+        "isnan",
+        "a-function-of-arrays",
+        "a-reduction",
+        "max",
+        "if",
+        "float",
+        "int",
+        "math",
+        "len",
+        "sum",
+        "an-index",
+    ],
 )
 def test_what_cannot_be_recorded_is_refused(formula, message):
     with pytest.raises(TypeError) as caught:
         plain.ENGINE.prepare(Rule(formula, (), ""), [[np.ones(3, "f4")]])([np.ones(3, "f4")], np.ones(4), False)
     assert str(caught.value) == message
+
+
+def test_a_number_of_numpy_may_come_first():
+    variable = np.array([1, 1], "f4")
+    rule = Rule(lambda g, v, lr: (np.where(np.float64(1) > g, v - lr * g, v),), (), "")
+    plain.ENGINE.prepare(rule, [[variable]])([np.array([0.5, 2], "f4")], np.array([1, -np.inf, np.inf, 1]), False)
+    assert variable.tolist() == [0.5, 1]
 
 
 @pytest.mark.parametrize("engine", [plain.ENGINE, compiled.ENGINE])

@@ -45,6 +45,9 @@ CASES = {
     "tags of all runs below": (["show", "runs", "--tags", "v"], ["val/loss"]),
     "tags by equals": (["show", "runs", "--tags=v"], ["val/loss"]),
     "tags of nothing": (["show", "--tags", ""], []),
+    "a run before labels": (["label", ""], ["runs/lr=0.1", "runs/lr=0.5"]),
+    "labels": (["label", "runs/lr=0.1", ""], ["good", "bad", "none", "runs/lr=0.1", "runs/lr=0.5"]),
+    "labels of several runs": (["label", "runs/lr=0.1", "runs/lr=0.5", "g"], ["good"]),
     "choices": (["ls", "--sort", "s"], ["started", "step", "size"]),
     "addresses": (["show", "s3://bucket/"], []),
 }

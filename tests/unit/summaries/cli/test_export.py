@@ -1,6 +1,7 @@
 """`gradledger export`: options, what is printed, and the exit status."""
 
 import json
+import os
 
 import pytest
 
@@ -95,3 +96,21 @@ def test_damage_is_told(logdir, capsys):
     assert out == "x.csv: 5 points of 1 run\n"
     assert told.startswith("gradledger: ")
     assert "zero bytes" in told
+
+
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
+@pytest.mark.parametrize("target", ["x.csv", "x.parquet", "ds", "-"])
+def test_what_cannot_be_read_is_said_and_the_rest_is_exported(logdir, refuse_to_list, capsys, target):
+    os.mkdir("logs/closed")
+    os.symlink("nowhere", "logs/b/y.tfevents")
+    refuse_to_list("closed")
+    out, told = command(capsys, logdir, target, status=2)
+    said = [
+        f"gradledger: Permission denied: '{os.path.join('logs', 'closed')}'",
+        f"gradledger: No such file or directory: '{os.path.join('logs', 'b', 'y.tfevents')}'",
+    ]
+    if target == "-":
+        assert told.splitlines() == [*said, "-: 5 points of 1 run"]
+        assert {line.split(",")[0] for line in out.splitlines()} == {"run", "a"}
+    else:
+        assert (out, told.splitlines()) == (f"{target}: 5 points of 1 run\n", said)

@@ -33,7 +33,6 @@ HEALTHY = [
     (["rename", "runs/a", "loss*", "train/loss*", "grad/*", "g/*"], "out: 21 events\n"),
     (["rename", "runs/a", "-E", "^l(.*)", r"L\1"], "out: 21 events\n"),
     (["rename", "runs/a/x.tfevents", "loss", "l"], "out: 21 events\n"),
-    (["merge", "runs/a", "more"], "out: 42 events\n"),
     (["merge", "--latest", "runs/a"], "out: 11 events; 10 values left out\n"),
     (["repair", "runs/a"], "out: 21 events\nnothing was lost\n"),
 ]
@@ -45,6 +44,17 @@ def test_healthy(capsys, arguments, out):
     assert main([*arguments, "-o", "out"]) == 0
     assert capsys.readouterr() == (out, "")
     assert all(run.faults == () for run in read_logdir("out").values())
+
+
+def test_merge_says_what_goes_back_in_steps(capsys):
+    shutil.copytree("runs/a", "more")
+    assert main(["merge", "runs/a", "more", "-o", "out"]) == 0
+    out, told = capsys.readouterr()
+    assert out == "out: 42 events\n"
+    said = "loss goes back from step 9 to step 0, and 1 other tag likewise: --latest drops what was written again"
+    assert told == f"gradledger: {said}\n"
+    assert main(["merge", "more", "-o", "alone", "--json"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_damage_is_said_and_the_rest_is_written(capsys):

@@ -68,6 +68,19 @@ def test_a_damaged_file_is_compiled_again(library, tmp_path, caplog, damage):
     assert caplog.messages == []
 
 
+def test_nobody_waits_for_a_damaged_file_who_would_not_compile(library, tmp_path, caplog):
+    path = library().keep().path
+    kept(tmp_path).write_bytes(b"damaged")
+    caplog.clear()
+    again = library()
+    assert not again.is_kept()
+    assert not again.will_be_called()
+    again._compiler.join()
+    assert again.will_be_called()
+    assert library().is_kept()
+    assert caplog.messages == [f"{path} is damaged", COMPILING]
+
+
 def test_a_changed_source_is_compiled_again(library, tmp_path):
     before = library().keep().path
     (tmp_path / "summed.py").write_text(SOURCE + "\n# changed")

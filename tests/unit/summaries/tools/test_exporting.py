@@ -222,3 +222,28 @@ def test_targets_that_do_not_go_with_a_format(logdir, tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file or directory"):
         export(tmp_path / "nix", tmp_path / "x.csv")
     assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_run_that_cannot_be_read_is_told_once_and_left_out(logdir, wide):
+    (logdir / "b/c/y.tfevents").symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError, match="No such file"):
+        export(logdir, io.StringIO(), wide=wide)
+    file, errors = io.StringIO(), []
+    done = export(logdir, file, wide=wide, on_error=errors.append)
+    assert [error.filename for error in errors] == [str(logdir / "b/c/y.tfevents")]
+    assert done == Exported(5 if wide else 10, ("a",))
+    assert {row[0] for row in lines(file.getvalue())} == {"a"}
+
+
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
+@pytest.mark.parametrize("wide", [False, True])
+def test_what_is_there_stays_if_no_run_can_be_read(logdir, tmp_path, wide):
+    (logdir / "a/y.tfevents").symlink_to("nowhere")
+    target, errors = tmp_path / "x.csv", []
+    target.write_text("old")
+    with pytest.raises(OSError, match="no run") as raised:
+        export(logdir, target, runs="a", wide=wide, on_error=errors.append)
+    assert str(raised.value) == "no run can be read, so nothing is exported"
+    assert (len(errors), target.read_text()) == (1, "old")

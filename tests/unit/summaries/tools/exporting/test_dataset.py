@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 from summaries import Exported, SummaryWriter, export, read_logdir
+from summaries.execution.tasks import Died
 from summaries.storage import outputs
 from summaries.tools.exporting import dataset, manifest, part
 
@@ -277,6 +278,30 @@ def test_a_run_that_cannot_be_read_keeps_its_rows(logs, tmp_path, monkeypatch):
     assert [row for row in got if row[0] == "a"] == [row for row in wanted(logs) if row[0] == "a"]
     assert export(logs, target).written == ("b/c", "e")
     assert rows(target) == wanted(logs)
+
+
+@pytest.mark.only_on_disks(reason="a link that leads nowhere")
+def test_what_cannot_be_read_is_not_taken_for_deleted(logs, tmp_path, refuse_to_list):
+    target = tmp_path / "ds"
+    export(logs, target)
+    old = rows(target)
+    (logs / "d/y.tfevents").symlink_to("nowhere")
+    shutil.rmtree(logs / "a")
+    with pytest.raises(OSError, match="the others are exported, but not d: "):
+        export(logs, target)
+    refuse_to_list("b")
+    errors = []
+    done = export(logs, target, delete=True, on_error=errors.append)
+    assert [error.filename for error in errors] == [str(logs / "b"), str(logs / "d/y.tfevents")]
+    assert done == Exported(0, (), (), ("a",))
+    assert rows(target) == [row for row in old if row[0] != "a"]
+
+
+def test_a_worker_that_dies_is_told_with_its_run(logs, tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset, "run_tasks", lambda _, parts, **_how: [(part, Died("killed")) for part in parts])
+    errors = []
+    assert export(logs, tmp_path / "ds", on_error=errors.append) == Exported(0, ())
+    assert list(map(str, errors)) == ["a: killed", "b/c: killed", "d: killed"]
 
 
 def test_a_file_of_the_dataset_that_is_missing(logs, tmp_path):
