@@ -51,9 +51,7 @@ class Overlaps(Edit):
         self.found: dict[str, tuple[int, int]] = {}
         self._highest = np.zeros(0, np.int64)  # step, by tag, at the ends of the files before; 0 for none
         self._begins = True
-        self._end: tuple[NDArray[np.int32], NDArray[np.int64]] | None = (
-            None  # tags, steps: the file's last values so far
-        )
+        self._end: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None  # the last values so far: tags, steps
 
     def begin_file(self, number: int) -> None:
         """Note that the next values are the first of a file."""
