@@ -33,6 +33,7 @@ _NO_ELEMENTS = (
     "a formula runs once for all elements, so it cannot pick one or count them: leave out len, loops and indices, "
     "and write what happens to each element"
 )
+_NO_ARRAY = "a formula works on its arguments and on numbers"
 _CONDITIONS = "in conditions, write x != x for np.isnan(x), and np.where(a, np.where(b, x, y), y) for a & b"
 
 
@@ -86,6 +87,9 @@ class Traced(NDArrayOperatorsMixin):
 def _noted(operations: list[Operation], function: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
     # Numbers take the arrays' dtype. NumPy makes an array without axes of the one in `np.float64(1) > g`.
     inputs = tuple(x.item() if isinstance(x, (np.generic, np.ndarray)) and x.ndim == 0 else x for x in inputs)
+    for x in inputs:
+        if not isinstance(x, (Traced, int, float)):
+            raise TypeError(f"{_NO_ARRAY}, got {type(x).__name__}")
     result = Traced(operations, varies=any(isinstance(x, Traced) and x.varies for x in inputs))
     operations.append(Operation(function, inputs, result))
     return result

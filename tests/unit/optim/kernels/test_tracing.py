@@ -69,6 +69,7 @@ NO_NUMBER = (
     "a formula runs once for all elements, so none of them is a number: leave out float and int, and write np.sqrt "
     "instead of math.sqrt"
 )
+NO_ARRAY = "a formula works on its arguments and on numbers, got {}"
 NO_ELEMENTS = (
     "a formula runs once for all elements, so it cannot pick one or count them: leave out len, loops and indices, "
     "and write what happens to each element"
@@ -91,6 +92,8 @@ NO_ELEMENTS = (
         (lambda g, v, lr: (v - lr * g / len(g),), NO_ELEMENTS),
         (lambda g, v, lr: (v - lr * sum(g),), NO_ELEMENTS),
         (lambda g, v, lr: (v - lr * g[0],), NO_ELEMENTS),
+        (lambda g, v, lr: (v - lr * g * np.ones(3, "f4"),), NO_ARRAY.format("ndarray")),
+        (lambda g, v, lr: (v - lr * np.multiply(g, [1, 2, 3]),), NO_ARRAY.format("list")),
     ],
     ids=[
         "and",
@@ -106,6 +109,8 @@ NO_ELEMENTS = (
         "len",
         "sum",
         "an-index",
+        "an-array",
+        "a-list",
     ],
 )
 def test_what_cannot_be_recorded_is_refused(formula, message):
