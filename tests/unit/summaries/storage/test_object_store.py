@@ -295,6 +295,17 @@ def test_a_store_whose_bodies_stay_short(runs, system, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("address", "extra"),
+    [("s3://bucket/runs", "s3"), ("gs://bucket/runs", "gcs"), ("abfs://box/runs", "azure"), ("hf://x/runs", "remote")],
+)
+def test_without_fsspec_the_extra_of_the_store_is_named_at_once(monkeypatch, address, extra):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(ImportError) as raised:
+        ObjectStore(address, {})
+    assert str(raised.value) == f"this needs fsspec: pip install 'gradledger[{extra}]'"
+
+
+@pytest.mark.parametrize(
     ("said", "extra"),
     [("Install s3fs to access S3", "s3"), ("Please install gcsfs", "gcs"), ("install adlfs", "azure")],
 )
