@@ -31,6 +31,8 @@ myst_heading_anchors = 3  # a link may end in #a-heading
 myst_links_external_new_tab = False
 suppress_warnings = ["myst.header"]  # the pages of rules have a title and second-level headings only
 
+smartquotes_action = "qe"  # not the "D": it made one dash of the two before an option
+
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"

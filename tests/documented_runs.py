@@ -1,4 +1,7 @@
-"""The runs that the examples in docs/commands and docs/how-to are about: the same bytes on every day and machine."""
+"""The runs that the examples in docs/commands and docs/how-to are about: the same bytes on every day and machine.
+
+python documented_runs.py  # writes them below `runs`
+"""
 
 from pathlib import Path
 
@@ -32,3 +35,7 @@ def _records(rate, seed):
 
 def _record(step, **what):
     return frame(Event(wall_time=START + step, step=step, **what).SerializeToString())
+
+
+if __name__ == "__main__":
+    write("runs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from myst_parser.sphinx_ import Parser
@@ -27,7 +28,9 @@ class _NotebookParser(Parser):  # type: ignore[misc]
     supported = ("notebook",)
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
-        super().parse(as_markdown(json.loads(inputstring)["cells"]), document)
+        text = as_markdown(json.loads(inputstring)["cells"])
+        name = os.path.basename(document["source"])
+        super().parse(f"{text}\n\n{{download}}`Download this notebook <{name}>`.", document)
 
 
 def as_markdown(cells: list[dict[str, Any]]) -> str:

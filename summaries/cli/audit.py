@@ -18,7 +18,7 @@ from summaries.auditing.report.json import parts as json_parts
 from summaries.auditing.reports import Report
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
-from summaries.cli.output import opened
+from summaries.cli.output import format_of, opened
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import console, printable, progress_bar
 from summaries.words import counted
@@ -38,6 +38,7 @@ _RENDERERS: dict[str, Callable[[Report], str]] = {
     "sarif": sarif.sarif,
     "html": Report.to_html,
 }
+_FORMATS = ("text", "json", *_RENDERERS)
 _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no curves
 
 
@@ -45,7 +46,7 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
     help="Find out what went wrong in training runs: in every run below a directory, or in one run.",
     epilog=examples(
         "gradledger audit runs",
-        "gradledger audit runs --format html -o audit.html",
+        "gradledger audit runs -o audit.html",
         "gradledger audit s3://bucket/runs --cache --fail-on warning",
         "gradledger audit runs --watch --notify https://hooks.slack.com/…",
         "gradledger audit s3://bucket/runs --dask tcp://scheduler:8786",
@@ -57,10 +58,8 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("text", "json", *_RENDERERS)),
-    default="text",
-    show_default=True,
-    help="What to write.",
+    type=click.Choice(_FORMATS),
+    help="What to write (default: what the ending of --output names, such as audit.html; otherwise text).",
 )
 @click.option(
     "--all", "tell_all", is_flag=True, help="In text, print every finding, even if one rule has many in a run."
@@ -106,7 +105,7 @@ _STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no cu
 @access_options
 def command(
     logdir: str,
-    format_: str,
+    format_: str | None,
     tell_all: bool,
     output: str | None,
     config: str | None,
@@ -136,15 +135,16 @@ def command(
         print("gradledger: no rule is selected, so there is nothing to look for", file=sys.stderr)
     alerts = [*map(by_url, notify), *map(by_command, commands)]
     if watching:
-        if format_ != "text" or output is not None:
+        if format_ not in {None, "text"} or output is not None:
             raise ValueError("--watch prints text to standard output: leave out --format and --output")
         return _watch(logdir, chosen, alerts, baseline=baseline, tell_all=tell_all, access=access)
     if alerts:
         raise ValueError("--notify and --exec tell of findings as they appear: add --watch")
-    with opened(output, format_, access) as file:
-        report, interrupted = _audited(logdir, format_, chosen, baseline, jobs, executor, access)
-        _write_to(file, report, format_, tell_all=tell_all)
-    if format_ != "text" or output not in {None, "-"}:  # then the report is not on the terminal
+    written = format_of(format_, output, _FORMATS)
+    with opened(output, written, access) as file:
+        report, interrupted = _audited(logdir, written, chosen, baseline, jobs, executor, access)
+        _write_to(file, report, written, tell_all=tell_all)
+    if written != "text" or output not in {None, "-"}:  # then the report is not on the terminal
         for failure in report.failures:
             print(f"gradledger: not audited: {text.failure_text(failure)}", file=sys.stderr)
     if interrupted:

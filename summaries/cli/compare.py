@@ -12,7 +12,7 @@ from summaries.auditing.report import comparison as report
 from summaries.auditing.report import comparison_page
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
-from summaries.cli.output import opened
+from summaries.cli.output import format_of, opened
 from summaries.terminal import console, progress_bar
 
 if TYPE_CHECKING:
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_FORMATS = ("text", "json", "html")
+
 
 @click.command(
     help="Compare the runs of a sweep: groups, outliers, what separates good from bad, seeds that disagree.",
     epilog=examples(
         "gradledger compare runs --by lr",
-        "gradledger compare runs --good 'lr=0.1*' --format html -o sweep.html",
+        "gradledger compare runs --good 'lr=0.1*' -o sweep.html",
         status="0 if the runs were compared, 2 if not.",
     ),
 )
@@ -50,7 +52,12 @@ __all__ = ["command"]
     "--good", metavar="PATTERN", multiple=True, help="Names of good runs, such as 'lr=0.1*'; may be repeated."
 )
 @click.option("--bad", metavar="PATTERN", multiple=True, help="Names of bad runs; may be repeated.")
-@click.option("--format", "format_", type=click.Choice(("text", "json", "html")), default="text", show_default=True)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_FORMATS),
+    help="What to write (default: what the ending of --output names, such as sweep.html; otherwise text).",
+)
 @output_option
 @click.option("--config", type=click.Path(), metavar="FILE", help="A TOML file, as for audit: what tags mean.")
 @jobs_option
@@ -64,7 +71,7 @@ def command(
     table: str | None,
     good: tuple[str, ...],
     bad: tuple[str, ...],
-    format_: str,
+    format_: str | None,
     output: str | None,
     config: str | None,
     jobs: int | None,
@@ -77,7 +84,8 @@ def command(
         ValueError: an option, the table or the configuration is invalid, or there is nothing to compare.
         OSError: a path does not exist, or cannot be read or written.
     """
-    with opened(output, format_, access) as file:
+    written = format_of(format_, output, _FORMATS)
+    with opened(output, written, access) as file:
         with progress_bar(None) as on_run:
             found = compare_runs(
                 logdir,
@@ -93,8 +101,8 @@ def command(
                 on_run=on_run,
                 **access,
             )
-        if format_ == "text":
+        if written == "text":
             report.show(found, console(file))
         else:
-            file.write(report.json(found) if format_ == "json" else comparison_page.html(found))
+            file.write(report.json(found) if written == "json" else comparison_page.html(found))
     return 0

@@ -71,7 +71,8 @@ def command(
             **access,
         )
     if not found.points and (tags or runs):
-        print(f"gradledger: no {'run' if runs and not found.runs else 'tag'} matches", file=sys.stderr)
+        noun, missed = ("run", runs) if runs and not found.runs else ("tag", tags)
+        print(f"gradledger: no {noun} matches {printable(' or '.join(map(repr, missed)))}", file=sys.stderr)
     counts = f"{counted(found.points, 'point')} of {counted(found.runs, 'run')}"
     print(printable(f"{without_credentials(target)}: {counts}"))
     for note in found.notes:

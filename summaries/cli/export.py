@@ -105,7 +105,8 @@ def command(
             **access,
         )
     if not done.rows and not done.unchanged and (tags or runs):
-        print(f"gradledger: no {'run' if runs and not done.written else 'tag'} matches", file=sys.stderr)
+        noun, missed = ("run", runs) if runs and not done.written else ("tag", tags)
+        print(f"gradledger: no {noun} matches {printable(' or '.join(map(repr, missed)))}", file=sys.stderr)
     told = f"{without_credentials(target)}: {_told(done, 'row' if wide else 'point', deleted=delete)}"
     print(json.dumps(done._asdict()) if as_json else told, file=sys.stderr if target == "-" else sys.stdout)
     return 2 if unread.any else int(damaged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
@@ -10,11 +11,23 @@ from typing import TYPE_CHECKING, TextIO
 from summaries.storage.files import created
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from summaries.storage.files import Access
 
-__all__ = ["opened"]
+__all__ = ["format_of", "opened"]
+
+_FORMATS = {".html": "html", ".json": "json", ".sarif": "sarif"}
+
+
+def format_of(given: str | None, path: str | None, formats: Collection[str]) -> str:
+    """The format of a report: the one that was given, else the one that the file's ending names, else text.
+
+    >>> format_of(None, "audit.html", ["text", "html"]), format_of("text", "audit.html", ["text", "html"])
+    ('html', 'text')
+    """
+    named = _FORMATS.get(os.path.splitext(path or "")[1].lower())
+    return given or (named if named in formats else None) or "text"
 
 
 @contextmanager

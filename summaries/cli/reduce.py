@@ -140,7 +140,7 @@ def command(
         else:
             write_groups(reduced(), output, **access)
     if tags and not seen:
-        print("gradledger: no tag matches", file=sys.stderr)
+        print(f"gradledger: no tag matches {printable(' or '.join(map(repr, tags)))}", file=sys.stderr)
     shown = json.dumps(facts, indent=2) if as_json else "\n".join(map(str, facts))
     print(shown, file=sys.stderr if output == "-" else sys.stdout)
     return int(damaged)

@@ -19,8 +19,9 @@ __all__ = ["command"]
 
 
 @click.command(
-    help="Explain a rule of the audit: what it looks for, why it matters, what to do. WHAT is its code or name; other "
-    "words are what you see, and list the rules that look for it. Without WHAT, list all rules.",
+    help="Explain a rule of the audit: what it looks for, why it matters, what to do. WHAT is its code or name; the "
+    "beginning of codes, such as GL3, lists theirs; other words are what you see, and list the rules that look for it. "
+    "Without WHAT, list all rules.",
     epilog=examples(
         "gradledger rule GL404",
         "gradledger rule loss nan",
@@ -39,6 +40,8 @@ def command(what: tuple[str, ...]) -> int:
     named = next((code for code, rule in RULES.items() if words.lower() == rule.name), words)
     if not words:
         _list(RULES)
+    elif len(family := [code for code in RULES if code.startswith(words.upper())]) > 1:
+        _list(family)
     elif re.fullmatch(r"gl\d+", named, re.IGNORECASE):
         print(handbook.page(checked_code(named)), end="")
     else:

@@ -149,7 +149,7 @@ def command(
     if shown and tags and not any(one.statistics for one in shown):
         every = [run for _, run, _ in read_places(places, runs or None, **access) if run is not None]
         known = dict.fromkeys(found.tag for run in every for found in show(run))
-        raise LookupError(f"no tag matches {' or '.join(tags)}; there are {', '.join(known) or 'none'}")
+        raise LookupError(f"no tag matches {' or '.join(map(repr, tags))}; there are {', '.join(known) or 'none'}")
     names = told_apart([one.path for one in shown])
     shown = [replace(one, name=printable(name)) for one, name in zip(shown, names, strict=True)]
     if as_json:

@@ -67,6 +67,7 @@ def trace_torch(module: Any, inputs: Any, verbose: bool = False, use_strict_trac
     Raises:
         ImportError: tensorboard, which torch's tracer needs, is not installed.
     """
+    needs("tensorboard", "tensorboard")
     tracer = needs("torch.utils.tensorboard._pytorch_graph", "dev")
     definition, metadata = tracer.graph(module, inputs, verbose, use_strict_trace)
     return definition.SerializeToString(), metadata.SerializeToString()

@@ -42,6 +42,15 @@ _IDENTITIES = (
 )  # fmt: skip
 
 _EXTRAS = {"s3fs": "s3", "gcsfs": "gcs", "adlfs": "azure"}
+_EXTRAS_OF_SCHEMES = {
+    "s3": "s3",
+    "s3a": "s3",
+    "gs": "gcs",
+    "gcs": "gcs",
+    "az": "azure",
+    "abfs": "azure",
+    "abfss": "azure",
+}
 
 Result = TypeVar("Result")
 
@@ -58,7 +67,8 @@ def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
         shown = without_credentials(address)
         raise ValueError(f"reads what is there now, not an earlier version: leave out {address[at:]!r}, got {shown}")
     try:
-        system, inside = needs("fsspec.core", "remote").url_to_fs(address, **options)
+        scheme = address.partition("://")[0]
+        system, inside = needs("fsspec.core", _EXTRAS_OF_SCHEMES.get(scheme, "remote")).url_to_fs(address, **options)
     except ImportError as error:
         found = next((name for name in _EXTRAS if name in str(error)), None)
         if found is not None:

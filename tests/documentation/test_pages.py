@@ -1,11 +1,15 @@
 """Every block of every page is run, and prints what it shows; those of docs/commands are run beside their code."""
 
 import re
+import runpy
 import sys
 import tomllib
 
+import documented_runs
 import pytest
 from documented_pages import FRAMEWORKS, blocks, commands, pages, prepare, run_page, run_variant, variants
+
+from summaries import read_logdir
 
 PAGES = pages()
 VARIANTS = [
@@ -32,6 +36,12 @@ def test_what_is_only_shown_is_at_least_python(name, block):
     if block.language == "python":
         compile(block.text, name, "exec")
     pytest.skip(f"docs/{name}:{block.line} is only shown: {block.reason}")
+
+
+def test_the_program_that_pages_offer_writes_their_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(documented_runs.__file__, run_name="__main__")
+    assert list(read_logdir("runs")) == ["lr=0.1_seed=0", "lr=0.1_seed=1", "lr=0.5_seed=0"]
 
 
 @pytest.mark.parametrize("name", PAGES)

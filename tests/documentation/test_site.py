@@ -48,6 +48,16 @@ def test_every_rule_and_every_command_has_its_page(site):
     assert {path.stem for path in (site / "commands").glob("*.html")} == commands
 
 
+def test_options_keep_their_two_dashes(site):
+    assert "what --cache keeps" in (site / "commands/index.html").read_text(encoding="utf-8")
+
+
+def test_the_notebook_can_be_downloaded(site):
+    page = site / "tutorials/notebook.html"
+    (link,) = re.findall(r'href="([^"]*\.ipynb)"', page.read_text(encoding="utf-8"))
+    assert Path(page.parent, link).resolve().read_bytes() == Path(DOCS, "tutorials/notebook.ipynb").read_bytes()
+
+
 def test_the_thresholds_of_a_rule_are_on_its_page(site):
     text = re.sub(r"<[^>]*>", "", (site / "rules/GL404.html").read_text(encoding="utf-8"))
     assert "fraction = 0.9  # a number from 0 to 1" in unescape(text)

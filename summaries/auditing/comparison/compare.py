@@ -238,5 +238,6 @@ def _check(by: Sequence[str], members: Sequence[Member]) -> None:
     known = dict.fromkeys(name for member in members for name in member.hyperparameters)
     for name in by:
         if name not in known:
+            known.pop("run", None)  # what runs have that state nothing
             there = ", ".join(one for one in known if not is_seed(one)) or "none"
             raise ValueError(f"no run states the hyperparameter {name!r}; stated: {there}")

@@ -22,6 +22,8 @@ __all__ = ["VERSION", "as_dict", "configuration_text", "json", "lines_below", "s
 VERSION = "1.0"
 """The version of the JSON format. The first number changes if readers of the previous version would fail."""
 
+_LEGIBLE = 12  # characters of a hyperparameter that even a narrow table shows
+
 SIGNIFICANT = 0.05
 """Below this corrected p-value, a hyperparameter is said to separate good runs from bad ones."""
 
@@ -33,13 +35,16 @@ def show(comparison: Comparison, console: Console) -> None:
 
     console.print(Text(_heading(comparison)), soft_wrap=True)
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in comparison.by or ("group",):
-        table.add_column(printable(name))
+    by = comparison.by
+    levels = [[_value(group.hyperparameters.get(name)) for name in by] or ["all"] for group in comparison.groups]
+    for at, name in enumerate(by or ("group",)):
+        widest = max((len(values[at]) for values in levels), default=0)
+        # Only what is long is wrapped: on a narrow terminal, rich shrinks such columns first, even to nothing.
+        table.add_column(printable(name), min_width=min(widest, _LEGIBLE), no_wrap=widest <= _LEGIBLE)
     for title in ("runs", "final", "best", "diverged"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("")
-    for group in comparison.groups:
-        values = [_value(group.hyperparameters.get(name)) for name in comparison.by] or ["all"]
+    for group, values in zip(comparison.groups, levels, strict=True):
         numbers = [str(len(group.runs)), _estimate(group.final), _estimate(group.best), str(group.diverged or "")]
         table.add_row(*(Text(printable(cell)) for cell in (*values, *numbers, "seeds disagree" * group.disagree)))
     console.print(table)

@@ -17,3 +17,10 @@ def test_a_module_that_is_missing(module):
         needs(module, "images")
     assert str(raised.value) == "this needs no_such_package: pip install 'gradledger[images]'"
     assert raised.value.name == "no_such_package"
+
+
+def test_a_module_that_is_there_and_misses_another(tmp_path, monkeypatch):
+    (tmp_path / "half_installed.py").write_text("import no_such_package")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'no_such_package'$"):
+        needs("half_installed", "images")

@@ -128,6 +128,18 @@ def test_formats_and_files(runs, format_, capsys):
     assert "GL303" in written
 
 
+@pytest.mark.parametrize(
+    ("name", "beginning"),
+    [("a.html", "<!doctype html>"), ("a.JSON", "{\n"), ("a.sarif", "{\n"), ("a.txt", "run "), ("html", "run ")],
+)
+def test_the_ending_of_the_file_names_the_format(runs, name, beginning):
+    assert main(["audit", "runs", "--output", name]) == 1
+    assert (runs / name).read_text().startswith(beginning)
+    assert ("$schema" in (runs / name).read_text()) == name.endswith(".sarif")
+    assert main(["audit", "runs", "--output", name, "--format", "github"]) == 1
+    assert (runs / name).read_text().startswith("::error ")
+
+
 def test_threads_find_the_same(runs):
     one, two = (audit(runs / "runs", Config(), jobs=jobs) for jobs in (1, 2))
     assert as_json(one) == as_json(two)

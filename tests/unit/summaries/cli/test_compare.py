@@ -6,7 +6,7 @@ import fsspec
 import labelled_populations as populations
 import pytest
 
-from summaries import compare
+from summaries import SummaryWriter, compare
 from summaries.cli import main
 
 
@@ -24,10 +24,27 @@ def test_formats(capsys):
     assert json.loads(capsys.readouterr().out)["by"] == ["lr"]
     assert main(["compare", "runs", "--format", "html", "--output", "page.html"]) == 0
     assert main(["compare", "runs", "--output", "report.txt"]) == 0
+    assert main(["compare", "runs", "--output", "report.json"]) == 0
+    assert main(["compare", "runs", "--output", "named.html"]) == 0
+    assert main(["compare", "runs", "--output", "named.sarif"]) == 0  # no format of this command
     assert capsys.readouterr().out == ""
     with open("page.html", encoding="utf-8") as page, open("report.txt", encoding="utf-8") as report:
         assert page.read().startswith("<!doctype html>")
         assert report.read().startswith("24 runs in 6 groups")
+    with open("report.json", encoding="utf-8") as report, open("named.html", encoding="utf-8") as page:
+        assert json.load(report)["metric"] == "val/loss"
+        assert page.read().startswith("<!doctype html>")
+    with open("named.sarif", encoding="utf-8") as report:
+        assert report.read().startswith("24 runs in 6 groups")
+
+
+@pytest.mark.usefixtures("sweep")
+def test_a_narrow_terminal_shows_by_what_runs_are_grouped(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["compare", "runs", "--by", "lr"]) == 0
+    heading, *rows = capsys.readouterr().out.splitlines()[1:5]
+    assert heading.split()[0] == "lr"
+    assert [row.split()[0] for row in rows] == ["0.001", "0.0001", "0.01"]
 
 
 @pytest.mark.usefixtures("sweep")
@@ -42,6 +59,15 @@ def test_an_address(capsys, tmp_path):
     assert len(list((tmp_path / "cache").iterdir())) == 24
     found = compare("dir://runs", storage_options={"path": str(tmp_path), "target_protocol": "file"}, cache="cache")
     assert len(found.members) == 24
+
+
+def test_runs_that_state_nothing(tmp_path, capsys):
+    for name in ("a", "b"):
+        with SummaryWriter(tmp_path / name) as writer:
+            writer.add_scalar("loss", 1.0, 1)
+    assert main(["compare", str(tmp_path), "--by", "lr"]) == 2
+    assert capsys.readouterr().err == "gradledger: no run states the hyperparameter 'lr'; stated: none\n"
+    assert main(["compare", str(tmp_path), "--by", "run"]) == 0
 
 
 @pytest.mark.parametrize(

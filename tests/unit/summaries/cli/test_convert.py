@@ -54,9 +54,9 @@ def test_what_a_terminal_would_obey_is_escaped(capsys):
 @pytest.mark.usefixtures("runs")
 def test_nothing_matches(capsys):
     assert main(["convert", "runs", "points.csv", "--tags", "nix"]) == 0
-    assert capsys.readouterr() == ("points.csv: 0 points of 3 runs\n", "gradledger: no tag matches\n")
+    assert capsys.readouterr() == ("points.csv: 0 points of 3 runs\n", "gradledger: no tag matches 'nix'\n")
     assert main(["convert", "runs", "none.csv", "--runs", "nix"]) == 0
-    assert capsys.readouterr() == ("none.csv: 0 points of 0 runs\n", "gradledger: no run matches\n")
+    assert capsys.readouterr() == ("none.csv: 0 points of 0 runs\n", "gradledger: no run matches 'nix'\n")
     assert main(["convert", "points.csv", "empty"]) == 0
     assert capsys.readouterr() == ("empty: 0 points of 0 runs\n", "")
 

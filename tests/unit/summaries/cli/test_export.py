@@ -75,11 +75,11 @@ def test_jobs(logdir, capsys):
 def test_patterns_that_match_nothing_are_told(logdir, capsys):
     assert command(capsys, logdir, "x.csv", "--tags", "nix") == (
         "x.csv: 0 points of 2 runs\n",
-        "gradledger: no tag matches\n",
+        "gradledger: no tag matches 'nix'\n",
     )
     assert command(capsys, logdir, "x.csv", "--runs", "nix", "--tags", "loss") == (
         "x.csv: 0 points of 0 runs\n",
-        "gradledger: no run matches\n",
+        "gradledger: no run matches 'nix'\n",
     )
 
 

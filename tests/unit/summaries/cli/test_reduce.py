@@ -124,7 +124,7 @@ def test_mistakes(arguments, message, capsys):
 @pytest.mark.usefixtures("runs")
 def test_no_tag_matches(capsys):
     assert main(["reduce", "runs", "--tags", "nix", "--statistics", "mean", "-o", "out"]) == 0
-    assert capsys.readouterr() == ("out: mean of 0 tags in 3 runs\n", "gradledger: no tag matches\n")
+    assert capsys.readouterr() == ("out: mean of 0 tags in 3 runs\n", "gradledger: no tag matches 'nix'\n")
     assert main(["reduce", "runs", "--tags", "train/loss", "--min-runs", "9", "-o", "few"]) == 0
     told = "few: mean, std, min, max, median of 0 tags in 3 runs\n  train/loss: 3 of 3 runs had it: left out\n"
     assert capsys.readouterr() == (told, "")

@@ -30,6 +30,11 @@ def test_by_symptom(capsys, words, listed):
     assert capsys.readouterr().out.splitlines() == listed
 
 
+def test_by_the_beginning_of_codes(capsys):
+    assert main(["rule", "gl50"]) == 0
+    assert [line[:5] for line in capsys.readouterr().out.splitlines()] == [f"GL50{number}" for number in range(1, 7)]
+
+
 def test_by_name(capsys):
     assert main(["rule", "Loss-Spike"]) == 0
     assert capsys.readouterr().out.startswith("# GL302: ")

@@ -114,7 +114,7 @@ def test_json_has_every_statistic(shown):
 
 def test_no_tag_matches(shown):
     assert shown({"run": WHOLE}, "--tags", "x*", "--tags", "y", status=2).err == (
-        "gradledger: no tag matches x* or y; there are loss\n"
+        "gradledger: no tag matches 'x*' or 'y'; there are loss\n"
     )
 
 

@@ -294,6 +294,14 @@ def test_a_store_whose_bodies_stay_short(runs, system, monkeypatch):
     assert {failure.path for failure in report.failures} == set(report.runs[0].files)
 
 
+@pytest.mark.parametrize(("scheme", "extra"), [("s3", "s3"), ("gs", "gcs"), ("abfs", "azure"), ("hf", "remote")])
+def test_without_fsspec_the_extra_of_the_store_is_named_at_once(monkeypatch, scheme, extra):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(ImportError) as raised:
+        ObjectStore(f"{scheme}://bucket/runs", {})
+    assert str(raised.value) == f"this needs fsspec: pip install 'gradledger[{extra}]'"
+
+
 @pytest.mark.parametrize(
     ("said", "extra"),
     [("Install s3fs to access S3", "s3"), ("Please install gcsfs", "gcs"), ("install adlfs", "azure")],

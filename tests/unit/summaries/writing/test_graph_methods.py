@@ -124,3 +124,11 @@ def test_an_openvino_model(logdir, tmp_path):
     with SummaryWriter(logdir) as writer:
         writer.add_openvino_graph(path)
     assert [(node.name, node.op) for node in read_run(logdir).graph.node] == [("x", "Parameter")]
+
+
+def test_a_torch_module_needs_tensorboard(logdir, monkeypatch):
+    module = type("Module", (), {"__module__": "torch.nn.modules.module"})()
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with SummaryWriter(logdir) as writer, pytest.raises(ImportError) as raised:
+        writer.add_graph(module)
+    assert str(raised.value) == "this needs tensorboard: pip install 'gradledger[tensorboard]'"
