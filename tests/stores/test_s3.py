@@ -266,7 +266,7 @@ def test_a_follower_sees_points_within_a_poll(s3, tmp_path):
                 listings[number] = s3.proxy.counts()[0]
                 seen.set()
 
-    thread = threading.Thread(target=follow)
+    thread = threading.Thread(target=follow, daemon=True)
     thread.start()
     assert seen.wait(120)
     seen.clear()
@@ -293,7 +293,7 @@ def test_watching_fetches_what_is_new(s3, tmp_path):
             time.sleep(0.01)
         stop.set()
 
-    thread = threading.Thread(target=change)
+    thread = threading.Thread(target=change, daemon=True)
     thread.start()
     found = watch(f"{s3.address}/runs", Config(), poll_secs=0.1, stop=stop, storage_options=s3.options)
     assert [finding for new in found for finding in new] == []
