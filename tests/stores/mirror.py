@@ -1,5 +1,6 @@
 """Local files as if they were in a store: the tests of the readers run against a store without being changed."""
 
+import atexit
 import functools
 import hashlib
 import logging
@@ -93,4 +94,6 @@ def mirror_at(place):
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     bucket = Bucket(server.get_host_and_port()[1], "mirror")
+    for end in (server.stop, bucket.close):  # the last one first; no thread of theirs outlives the interpreter
+        atexit.register(end)
     return Mirror(bucket.address, bucket.options)
