@@ -17,6 +17,15 @@ PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 # Every environment gets the releases that are named there, whatever has come out since.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
+# The package index may be slow to answer, or fail to at times.
+export PIP_DEFAULT_TIMEOUT := 60
+export PIP_RETRIES := 10
+export UV_HTTP_TIMEOUT := 60
+export UV_HTTP_RETRIES := 10
+
+# Libraries of stores, frameworks, Jupyter and Playwright leave sessions, sockets and event loops to the collector, which
+# may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
+WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
 .PHONY: demo test alone docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
 
@@ -35,7 +44,7 @@ test: lint layers $(VENV)/.ready
 	$(MAKE) --jobs 2 --output-sync=target alone types
 
 alone: $(VENV)/.ready
-	$(BIN)/python -m pytest $(ALONE) $(addprefix --ignore=,$(PLUGIN))
+	$(BIN)/python -m pytest $(WITH_OTHERS) $(ALONE) $(addprefix --ignore=,$(PLUGIN))
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
 # fails if that was another. The libraries take some gigabytes, in an environment of their own.
@@ -45,8 +54,8 @@ conformance: $(CONFORMANCE)/.ready
 # The readers' tests, and those of stores, against servers of stores; in an environment of its own, which has Polars for
 # a block of the documentation.
 stores: $(STORES)/.ready
-	$(STORES)/bin/python -m pytest --place s3 $(READERS)
-	$(STORES)/bin/python -m pytest tests/stores tests/documentation/test_pages.py
+	$(STORES)/bin/python -m pytest $(WITH_OTHERS) --place s3 $(READERS)
+	$(STORES)/bin/python -m pytest $(WITH_OTHERS) tests/stores tests/documentation/test_pages.py
 
 # The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
 cluster: $(STORES)/.ready
@@ -70,8 +79,8 @@ layers: $(VENV)/.ready
 
 # Every view of the page in TensorBoard, in a browser, in the newest TensorBoard and the oldest that it is for.
 plugin: $(VENV)/.ready .venv-tensorboard/.ready
-	$(BIN)/python -m pytest $(PLUGIN)
-	.venv-tensorboard/bin/python -m pytest $(PLUGIN)
+	$(BIN)/python -m pytest $(WITH_OTHERS) $(PLUGIN)
+	.venv-tensorboard/bin/python -m pytest $(WITH_OTHERS) $(PLUGIN)
 
 .venv-tensorboard/.ready: pyproject.toml constraints.txt
 	test -x .venv-tensorboard/bin/python || $(PYTHON) -m venv .venv-tensorboard
@@ -82,7 +91,7 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
 frameworks: .venv-frameworks/.ready
-	.venv-frameworks/bin/python -m pytest tests/frameworks tests/unit/test_readme.py
+	.venv-frameworks/bin/python -m pytest $(WITH_OTHERS) tests/frameworks tests/unit/test_readme.py
 
 .venv-frameworks/.ready: pyproject.toml constraints.txt
 	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks
@@ -93,7 +102,7 @@ frameworks: .venv-frameworks/.ready
 
 # Runs, series and reports in JupyterLab, in Chromium, and the tutorial's notebook; in an environment of its own.
 notebook: .venv-notebook/.ready
-	.venv-notebook/bin/python -m pytest tests/browser/test_notebook.py tests/documentation/test_notebook.py
+	.venv-notebook/bin/python -m pytest $(WITH_OTHERS) tests/browser/test_notebook.py tests/documentation/test_notebook.py
 
 .venv-notebook/.ready: pyproject.toml constraints.txt
 	test -x .venv-notebook/bin/python || $(PYTHON) -m venv .venv-notebook

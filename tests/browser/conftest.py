@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from browser.audit_page import Page
-from browser.dashboard import ARGUMENTS, VIEWPORT, Dashboard, chromium_path, serve, without_errors
+from browser.dashboard import VIEWPORT, Dashboard, chromium_path, launch, serve, without_errors
 from browser.log_run import log_all
 
 
@@ -42,13 +42,12 @@ def server(logged):
 @pytest.fixture(scope="session")
 def browser():
     """Chromium; without it, the tests are skipped, but not where CI has to have it."""
-    chromium = chromium_path()
-    if chromium is None:
+    if chromium_path() is None:
         must = os.environ.get("CI") == "true"
         (pytest.fail if must else pytest.skip)("needs Chromium: apt-get install chromium")
     api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install 'gradledger[dev]'")
     with api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        running = launch(playwright.chromium)
         yield running
         running.close()
 

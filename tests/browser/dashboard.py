@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import socket
-import subprocess
 import sys
 import time
 import urllib.request
@@ -14,6 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 from PIL import Image
+from servers import TIMEOUT, running
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -23,13 +22,13 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
     "--disable-quic",
+    "--disable-dev-shm-usage",  # which is small in containers
     # WebGL in software, for the meshes and the projector.
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 ]
 LOADERS = {"python": "--load_fast=false", "rust": "--load_fast=true"}
-TIMEOUT = 60  # seconds; on a busy machine a page may take ten
 VIEWPORT = {"width": 1720, "height": 1200}
 
 
@@ -38,34 +37,28 @@ def chromium_path():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def launch(chromium):
+    """Start Playwright's Chromium, which may take long the first time."""
+    return chromium.launch(executable_path=chromium_path(), args=ARGUMENTS, timeout=1000 * TIMEOUT)
+
+
 @contextmanager
 def serve(logdir, loader, last_tags):
     """TensorBoard's address, once it has loaded from `logdir` what `last_tags` has as each run's last tag."""
-    port = free_port()
     command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), LOADERS[loader]]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--reload_interval", "5"]
-    # A file, and not a pipe, which somebody would have to read; in the log is why it did not start.
-    with open(logdir.parent / f"{logdir.name}-{loader}.log", "w+b") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-        address = f"http://127.0.0.1:{port}"
-        try:
-            if (
-                not until(lambda: process.poll() is not None or _loaded(address, last_tags))
-                or process.poll() is not None
-            ):
-                log.seek(0)
-                raise AssertionError(f"TensorBoard has not loaded {logdir}: {log.read().decode()}")
-            yield address
-        finally:
-            process.terminate()
-            process.wait(TIMEOUT)
+    command += ["--host", "127.0.0.1", "--port", "0", "--reload_interval", "5"]
+    log = logdir.parent / f"{logdir.name}-{loader}.log"
+    with running(command, log) as (process, address):
+        loaded = until(lambda: process.poll() is not None or _loaded(address, last_tags)) and process.poll() is None
+        assert loaded, f"TensorBoard has not loaded {logdir}: {log.read_text(encoding='utf-8', errors='replace')}"
+        yield address
 
 
 @contextmanager
 def dashboard_apart(browser, logdir, last_tags):
     """A page of TensorBoard, in a browser of its own: one draws in sixteen WebGL contexts at most."""
     with serve(logdir, "python", last_tags) as address:
-        own = browser.browser_type.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        own = launch(browser.browser_type)
         yield Dashboard(own.new_page(viewport=VIEWPORT), address)
         own.close()
 
@@ -128,20 +121,42 @@ class Dashboard:
         """Wait until an element does not move any more."""
         element.element_handle().wait_for_element_state("stable")
 
-    def hover_chart(self, chart):
-        """What the tooltip says where the chart's lines end: run → smoothed, value and step."""
-        chart.scroll_into_view_if_needed()
-        rows = self.page.locator("table tr")
+    def insist(self, act, shown):
+        """Do something, such as a click, until elements are shown: TensorBoard loses clicks while it draws anew."""
 
-        def shown():
+        def done():
+            act()
+            return self.until(shown.filter(visible=True).count, timeout=5)
+
+        assert self.until(done), "nothing came of it"
+
+    def hover_chart(self, chart, is_whole):
+        """What the tooltip says where the chart's lines end: run → smoothed, value and step.
+
+        Lines are drawn one by one, and the axes move meanwhile: it is read until `is_whole` of it, or time is up.
+        """
+        chart.scroll_into_view_if_needed()
+        rows, said = self.page.locator("table tr"), {}
+
+        def is_said():
             box = chart.bounding_box()
             for share in (0.5, 0.93):  # a mouse that moves
                 self.page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
-            return rows.count() > 0
+            cells = [row.split("\t") for row in rows.all_inner_texts()]
+            said.clear()
+            said.update({row[1]: row[2:5] for row in cells if len(row) > 4})
+            return is_whole(said)
 
-        assert self.until(shown)
-        cells = [row.split("\t") for row in rows.all_inner_texts()]
-        return {row[1]: row[2:5] for row in cells}
+        self.until(is_said)
+        return said
+
+    def wait_until_drawn(self, find):
+        """Wait until there are colors in what `find` finds; a browser short of time may lose what WebGL drew."""
+        for _ in range(9):
+            if self.until(lambda: self.drawn(find()) > 0.002, timeout=20):
+                return
+            self.page.reload()  # which draws it again
+        raise AssertionError("nothing was drawn")
 
     def scalars(self, run, tag):
         """The points that the page gets of a tag: wall time, step and value of each."""
@@ -173,9 +188,3 @@ def _loaded(address, last_tags):
     except OSError:
         return False
     return all(tag in tags.get(run, ()) for run, tag in last_tags.items())
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

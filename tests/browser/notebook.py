@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 from contextlib import contextmanager
 from urllib.request import urlopen
 
 import numpy as np
-from browser.dashboard import TIMEOUT, free_port, until
+from browser.dashboard import TIMEOUT, until
 from PIL import Image
+from servers import running
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 _QUIET = {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}
@@ -46,20 +46,12 @@ def serve_lab(directory, home, theme):
     places = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data"}
     places |= {"JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
     environment = os.environ | {name: str(home / part) for name, part in places.items()}
-    port = free_port()
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
     command += ["--ServerApp.port_retries=0", "--IdentityProvider.token=", f"--ServerApp.root_dir={directory}"]
-    address = f"http://127.0.0.1:{port}"
-    with open(home / "log", "w+b") as log:  # a file, and not a pipe, which somebody would have to read
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
-        try:
-            started = until(lambda: process.poll() is not None or _answers(address)) and process.poll() is None
-            log.seek(0)
-            assert started, log.read().decode()
-            yield address
-        finally:
-            process.terminate()
-            process.wait(TIMEOUT)
+    with running(command, home / "log", env=environment) as (process, address):
+        started = until(lambda: process.poll() is not None or _answers(address)) and process.poll() is None
+        assert started, (home / "log").read_text(encoding="utf-8")
+        yield address
 
 
 def _answers(address):

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import urllib.request
@@ -12,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from browser.dashboard import ARGUMENTS, TIMEOUT, Dashboard, serve, until
+from browser.dashboard import TIMEOUT, Dashboard, chromium_path, launch, serve, until
 from browser.plugin_page import PluginPage
 from helpers import ROOT
 
@@ -59,12 +58,11 @@ def main():
     """Run the demo, photograph its pages, and write its figures into README.md."""
     from playwright.sync_api import sync_playwright
 
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
+    if chromium_path() is None:
         sys.exit("make pictures needs Chromium: apt-get install chromium")
     with TemporaryDirectory() as directory, chdir(directory), sync_playwright() as playwright:
         _make_runs()
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        browser = launch(playwright.chromium)
         _take_audit(browser)
         with serve(LOGDIR, "python", dict.fromkeys(RUNS, "test/accuracy")) as address:
             _wait_until_all_is_loaded(address)

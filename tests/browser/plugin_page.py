@@ -1,6 +1,7 @@
 """The page `gradledger` inside TensorBoard, as tests use it."""
 
 import io
+import re
 from urllib.parse import quote
 
 import numpy as np
@@ -61,6 +62,18 @@ class PluginPage:
             at = box["x"] + x * box["width"], box["y"] + y * box["height"]
             self.page.mouse.move(*at)
         return at
+
+    def read_out(self, canvas, places, pattern):
+        """Move the pointer over these places of a picture until what is said of the last one matches; the match."""
+        said, found = self.frame.locator(".readout").first, []
+
+        def matches():
+            self.move(canvas, *places)
+            found[:] = re.findall(pattern, said.inner_text())
+            return found
+
+        assert self.until(matches), said.inner_text()
+        return found[0]
 
     def _note_failure(self, response):
         if response.status >= 400 and response.status != 503:

@@ -23,9 +23,11 @@ PICTURES = {
 def test_scalars(dashboard, logged):
     dashboard.open("scalars")
     dashboard.wait_for_text("tf-scalar-card", "loss/low")
-    rows = dashboard.hover_chart(dashboard.wait_for_text("tf-scalar-card", "accuracy").locator("vz-line-chart2"))
+    chart = dashboard.wait_for_text("tf-scalar-card", "accuracy").locator("vz-line-chart2")
     # add_scalars makes a run of each line
-    assert set(rows) == {f"{run}/accuracy_{part}" for run in SWEEP for part in ("train", "test")}
+    lines = {f"{run}/accuracy_{part}" for run in SWEEP for part in ("train", "test")}
+    rows = dashboard.hover_chart(chart, lambda said: set(said) == lines and ends_of(said) == {LAST})
+    assert set(rows) == lines
     for run, metrics in logged[1].items():
         assert rows[f"{run}/accuracy_test"][1:] == [f"{metrics['test/accuracy']:.4}", LAST]
 
@@ -34,12 +36,17 @@ def test_scalars(dashboard, logged):
 def test_resumed_run_hides_what_it_supersedes(dashboard):
     dashboard.open("scalars")
     chart = dashboard.wait_for_text("tf-scalar-card", "loss/mean").locator("vz-line-chart2")
-    rows = dashboard.hover_chart(chart)
+    rows = dashboard.hover_chart(chart, lambda said: "resumed" in said and ends_of(said) == {LAST})
     assert rows["resumed"][1:] == [f"{2 * 0.9 ** (STEPS - 1):.4}", LAST]
     # What diverged would stretch the axis to a thousand.
     ticks = chart.locator("text").all_text_contents()
     assert ticks
     assert max(map(float, ticks)) < DIVERGED / 10
+
+
+def ends_of(said):
+    """The steps that a tooltip tells."""
+    return {step for _, _, step in said.values()}
 
 
 @BOTH
@@ -89,14 +96,22 @@ def test_text(dashboard):
 
 
 def expand_node(dashboard, scope, info):
-    """Double-click a scope until TensorBoard says this of it: it draws its graph anew, and then loses clicks."""
-    said = dashboard.page.locator("tf-node-info").filter(has_text=info).filter(visible=True)
+    """Double-click a scope until TensorBoard says this of it."""
+    said = dashboard.page.locator("tf-node-info").filter(has_text=info)
+    dashboard.insist(lambda: dashboard.wait_for_text("g.node", scope).dblclick(), said)
 
-    def expanded():
-        dashboard.wait_for_text("g.node", scope).dblclick()
-        return dashboard.until(said.count, timeout=5)
 
-    assert dashboard.until(expanded), f"no {info!r} of {scope}"
+def choose(dashboard, number, name):
+    """Choose a graph, or the times of one, from one of the two menus beside it."""
+    item = dashboard.page.locator("tf-graph-controls paper-item").filter(has_text=name)
+    dashboard.insist(dashboard.wait_for("tf-graph-controls paper-dropdown-menu", 2).nth(number).click, item)
+    item.filter(visible=True).first.click()
+
+
+def show_compute_time(dashboard, said):
+    """Have the graph's nodes colored by the time that they took."""
+    radio = dashboard.wait_for_text("tf-graph-controls paper-radio-button", "Compute time")
+    dashboard.insist(radio.click, dashboard.page.locator("tf-graph-controls").filter(has_text=said))
 
 
 def test_graphs(dashboard):
@@ -104,11 +119,9 @@ def test_graphs(dashboard):
     for scope in {name.split("/")[0] for name, *_ in NODES}:
         dashboard.wait_for_text("g.node", scope)
     # What add_run_metadata logged: the time that each node took.
-    dashboard.wait_for("tf-graph-controls paper-dropdown-menu", 2).nth(1).click()
-    dashboard.wait_for_text("tf-graph-controls paper-item", f"step {LAST}").click()
-    dashboard.wait_for_text("tf-graph-controls paper-radio-button", "Compute time").click()
+    choose(dashboard, 1, f"step {LAST}")
     slowest = sum(micros for name, *_, micros in NODES if name.startswith("train/"))
-    dashboard.wait_for_text("tf-graph-controls", f"{slowest} µs")
+    show_compute_time(dashboard, f"{slowest} µs")
     inside = sum(micros for name, *_, micros in NODES if name.startswith("hidden/"))
     expand_node(dashboard, "hidden", f"{inside} µs")
     dashboard.wait_until_still(dashboard.wait_for_text("g.node g.node", "Tanh"))
@@ -117,14 +130,11 @@ def test_graphs(dashboard):
 def test_traced_graph(dashboard):
     """The example's network, drawn from its loss: a box for each scope, and what each call took."""
     dashboard.open("graphs")
-    dashboard.wait_for("tf-graph-controls paper-dropdown-menu", 2).nth(0).click()
-    dashboard.wait_for_text("tf-graph-controls paper-item", TRACED).click()
+    choose(dashboard, 0, TRACED)
     for scope in ("recurrent", "readout", "loss"):
         dashboard.wait_for_text("g.node", scope)
-    dashboard.wait_for("tf-graph-controls paper-dropdown-menu", 2).nth(1).click()
-    dashboard.wait_for_text("tf-graph-controls paper-item", "first batch").click()
-    dashboard.wait_for_text("tf-graph-controls paper-radio-button", "Compute time").click()
-    dashboard.wait_for_text("tf-graph-controls", "µs")
+    choose(dashboard, 1, "first batch")
+    show_compute_time(dashboard, "µs")
     expand_node(dashboard, "readout", "µs")
     dashboard.wait_until_still(dashboard.wait_for_text("g.node g.node", "MatMul"))
 
@@ -137,8 +147,7 @@ def test_hparams(dashboard, logged):
         dashboard.wait_for_text("vaadin-grid-cell-content", run)
         for metric in metrics.values():
             dashboard.wait_for_text("vaadin-grid-cell-content", f"{metric:#.5g}")
-    shown = texts(cells)
-    assert (shown.count("false"), shown.count("true")) == (2, 1)
+    assert dashboard.until(lambda: (texts(cells).count("false"), texts(cells).count("true")) == (2, 1))
     # A bool can be filtered by.
     true = dashboard.wait_for_text("paper-checkbox", "true")
     for expected in (False, True):
@@ -184,9 +193,9 @@ def test_projector(dashboard):
 def test_timeseries(dashboard, logged):
     dashboard.open("timeseries")
     row = dashboard.wait_for_text("scalar-card tb-data-table-content-row", f"{COMPLETE}/accuracy_test")
-    assert f"{logged[1][COMPLETE]['test/accuracy']:.4}" in row.inner_text()
+    assert dashboard.until(lambda: f"{logged[1][COMPLETE]['test/accuracy']:.4}" in row.inner_text())
     dashboard.wait_for_text("image-card", "digits/box").locator("img").wait_for()
-    assert dashboard.until(lambda: dashboard.drawn(dashboard.wait_for("scalar-card line-chart").first) > 0.002)
+    dashboard.wait_until_drawn(lambda: dashboard.wait_for("scalar-card line-chart").first)
 
 
 def texts(cells):

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
-from browser.dashboard import serve
+from browser.dashboard import TIMEOUT, serve
 from browser.plugin_page import PluginPage, colors, lightness
 from plugin_runs import LAYERS, SPIKE, STEPS, log_run, log_steps
 
@@ -136,16 +136,11 @@ def test_layers_over_steps(plugin):
     frame = plugin.open("#/run/fine/layers")
     canvas = plugin.heat()
     box = canvas.bounding_box()
-    plugin.move(canvas, (0.3, 0.3), (0.4, 0.3))
-    said = frame.locator(".readout").first
-    match = re.fullmatch(
-        r"gradients/norm/(encoder/\d/\w+), steps? ([\d,]+)(?: to [\d,]+)?: ([\d.e\u2212]+)", said.inner_text()
-    )
-    assert match, said.inner_text()
-    assert match[1] in LAYERS
+    said = r"^gradients/norm/(encoder/\d/\w+), steps? [\d,]+(?: to [\d,]+)?: [\d.e\u2212]+$"
+    layer = plugin.read_out(canvas, [(0.3, 0.3), (0.4, 0.3)], said)
+    assert layer in LAYERS
     plugin.page.mouse.click(*plugin.move(canvas, (0.5, 0.3)))
-    frame.locator(".lines .uplot").wait_for()
-    assert match[1] in frame.locator(".lines .u-legend").inner_text()
+    assert plugin.until(lambda: layer in frame.locator(".lines .u-legend").inner_text())
     plugin.move(canvas, (0.5, 0.4))  # drag from the middle to the right
     plugin.page.mouse.down()
     plugin.move(canvas, (0.6, 0.4), (0.7, 0.4))
@@ -208,8 +203,8 @@ def test_two_runs_beside_one_another(plugin):
     for number in range(3):
         plugin.heat(number) if number < 2 else frame.locator("canvas.cells").nth(number).wait_for()
     assert frame.locator(".readout").inner_text() == f"{len(LAYERS)} variables that both runs have"
-    plugin.move(frame.locator("canvas.cells").nth(2), (0.5, 0.4), (0.55, 0.4))
-    assert re.search(r"(times larger in the (first|second)|equal)$", frame.locator(".readout").inner_text())
+    ratios = frame.locator("canvas.cells").nth(2)
+    plugin.read_out(ratios, [(0.5, 0.4), (0.55, 0.4)], r"(?:times larger in the (?:first|second)|equal)$")
     frame.get_by_role("link", name="Swap").click()
     assert plugin.until(lambda: plugin.evaluate("location.hash").startswith("#/pair/sweep%2Fdiverges"))
 
@@ -225,7 +220,7 @@ def test_a_bound_is_dragged(plugin, logdir):
     frame = plugin.open("#/run/fine/clipping")
     slider = frame.get_by_role("slider")
     said = frame.locator(".said")
-    assert said.inner_text().startswith(f"{clip_advice(logdir / 'fine').suggested:.3g}"[:3])
+    assert plugin.until(lambda: said.inner_text().startswith(f"{clip_advice(logdir / 'fine').suggested:.3g}"[:3]))
     before = said.inner_text()
     box = slider.bounding_box()
     plugin.page.mouse.move(box["x"] + 100, box["y"])
@@ -250,8 +245,7 @@ def test_matrices_over_steps(plugin):
     heading = frame.locator("figure h3")
     heading.get_by_text("confusion, step 1", exact=True).wait_for()
     canvas = frame.locator(".matrix canvas")
-    plugin.move(canvas, (0.1, 0.1), (0.9, 0.1))
-    assert frame.locator(".readout").inner_text() == "row 0, column 1: 10"
+    plugin.read_out(canvas, [(0.1, 0.1), (0.9, 0.1)], "^row 0, column 1: 10$")
     frame.get_by_role("slider").focus()
     plugin.page.keyboard.press("ArrowRight")
     heading.get_by_text("confusion, step 2", exact=True).wait_for()
@@ -262,8 +256,8 @@ def test_a_deep_link_opens_what_it_was_made_of(plugin, opened, addresses, loader
     frame = plugin.open("#/run/fine/layers?kind=update_ratio&order=name&from=100&to=200")
     plugin.heat()
     assert frame.get_by_role("button", name="Update ratio").get_attribute("aria-pressed") == "true"
+    assert plugin.until(lambda: "p.gradledger.at=" in plugin.page.url)
     link = plugin.page.url
-    assert "p.gradledger.at=" in link
     other = opened(addresses(loader))
     other.page.goto(link)
     other.heat()
@@ -281,8 +275,7 @@ def test_hostile_names_are_text(plugin):
     frame.locator("h1 span", has_text=HOSTILE).wait_for()
     frame.get_by_role("link", name="Layers over steps").click()
     canvas = plugin.heat()
-    plugin.move(canvas, (0.5, 0.2), (0.5, 0.3))
-    assert "gradients/norm/" in frame.locator(".readout").inner_text()
+    plugin.read_out(canvas, [(0.5, 0.2), (0.5, 0.3)], "gradients/norm/")
     plugin.page.mouse.click(*plugin.move(canvas, (0.5, 0.3)))
     frame.locator(".lines .uplot").wait_for()
     frame.get_by_role("link", name="Clipping").click()
@@ -330,11 +323,11 @@ def test_every_view_fits_in_light_and_dark(opened, addresses, loader, screenshot
 def test_dark_when_tensorboard_is_until_the_reader_chooses(opened, addresses, loader):
     page = opened(addresses(loader), color_scheme="dark")
     frame = page.open()
-    assert lightness(frame.locator("header.top")) < 90
+    assert page.until(lambda: lightness(frame.locator("header.top")) < 90)
     page.page.evaluate("document.body.classList.remove('dark-mode')")  # as TensorBoard's own button does
     assert page.until(lambda: lightness(frame.locator("header.top")) > 190)
     frame.locator("#theme").click()
-    assert lightness(frame.locator("header.top")) < 90
+    assert page.until(lambda: lightness(frame.locator("header.top")) < 90)
     page.page.evaluate("document.body.classList.toggle('dark-mode')")
     page.page.evaluate("document.body.classList.toggle('dark-mode')")
     page.page.wait_for_timeout(200)
@@ -375,6 +368,7 @@ def test_a_broken_plugin_does_not_stop_tensorboard(browser, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)  # python -m looks there first
     with serve(tmp_path / "runs", "python", {"a": f"updates/ratio/{LAYERS[-1]}"}) as address:
         page = browser.new_page()
+        page.set_default_timeout(TIMEOUT * 1000)
         page.goto(f"{address}/#gradledger")
         said = page.frame_locator("iframe[src*='name=gradledger']").locator("body")
         said.get_by_text("gradledger cannot show its page: RuntimeError: broken on purpose <b>").wait_for()

@@ -2,8 +2,6 @@
 
 import logging
 import os
-import socket
-import subprocess
 import sys
 from contextlib import contextmanager, suppress
 
@@ -12,6 +10,7 @@ import distributed
 import labelled_logdir
 import numpy as np
 import pytest
+from servers import running
 from stores.bucket import Bucket
 
 from summaries import SummaryWriter
@@ -72,17 +71,11 @@ def small_logdir(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def server():
+def server(tmp_path_factory):
     """The port of an S3 server, in a process of its own."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     program = os.path.join(os.path.dirname(sys.executable), "moto_server")
-    with subprocess.Popen([program, "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as started:
-        while started.poll() is None:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-        yield port
-        started.terminate()
+    with running([program, "-p", "0"], tmp_path_factory.mktemp("server") / "log") as (_, address):
+        yield int(address.rpartition(":")[2])
 
 
 @pytest.fixture(scope="session")

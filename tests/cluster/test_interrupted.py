@@ -36,7 +36,7 @@ def test_what_is_known_is_printed(small_logdir, tmp_path):
         text=True,
         start_new_session=True,
     ) as started:
-        out, err = started.communicate(timeout=120)
+        out, err = started.communicate(timeout=600)
     audited = re.fullmatch(r"gradledger: interrupted: (\d+) of 5000 runs audited\n", err)
     assert audited, err
     assert 0 < int(audited[1]) < 5_000

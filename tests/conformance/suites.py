@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,15 +29,16 @@ def fetch(directory: Path) -> Path:
     release = version("tensorboardX")
     tests = directory / release / "tests"
     if not tests.exists():
-        wanted = ["--no-deps", "--no-binary", ":all:", f"tensorboardX=={release}", "--dest", str(directory)]
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", *wanted], check=True)
-        (archive,) = directory.glob("*.tar.gz")
-        with tarfile.open(archive) as source:
-            inside = [member for member in source.getmembers() if "/tests/" in member.name]
-            for member in inside:
-                member.name = member.name.partition("/")[2]
-            source.extractall(directory / release, inside, filter="data")
-        archive.unlink()
+        with tempfile.TemporaryDirectory(dir=directory) as scratch:  # what is interrupted is begun anew
+            wanted = ["--no-deps", "--no-binary", ":all:", f"tensorboardX=={release}", "--dest", scratch]
+            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", *wanted], check=True)
+            (archive,) = Path(scratch).glob("*.tar.gz")
+            with tarfile.open(archive) as source:
+                inside = [member for member in source.getmembers() if "/tests/" in member.name]
+                for member in inside:
+                    member.name = member.name.partition("/")[2]
+                source.extractall(Path(scratch, release), inside, filter="data")
+            Path(scratch, release).rename(directory / release)
     return tests
 
 

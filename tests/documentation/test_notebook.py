@@ -29,7 +29,8 @@ def test_jupyter_shows_the_same():
 
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     stored = texts_of(notebook.cells)
-    nbclient.NotebookClient(notebook, timeout=60).execute()
+    # A kernel that is slow sends what one cell prints in several parts.
+    nbclient.NotebookClient(notebook, timeout=600, startup_timeout=600, coalesce_streams=True).execute()
     assert texts_of(notebook.cells) == stored
 
 

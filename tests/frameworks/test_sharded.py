@@ -27,6 +27,8 @@ def directory(tmp_path_factory):
     directory = tmp_path_factory.mktemp("ranks")
     program = str(ROOT / "tests/sharded_ranks.py")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    if sys.platform == "linux":
+        environment["GLOO_SOCKET_IFNAME"] = "lo"  # otherwise it looks up the machine's name, which may take long
     ranks = [
         subprocess.Popen(
             [sys.executable, program, str(directory), str(rank)],
@@ -37,7 +39,7 @@ def directory(tmp_path_factory):
         )
         for rank in (0, 1)
     ]
-    said = [rank.communicate(timeout=300)[0] for rank in ranks]
+    said = [rank.communicate(timeout=1200)[0] for rank in ranks]
     assert [rank.returncode for rank in ranks] == [0, 0], "\n".join(said)
     return directory
 

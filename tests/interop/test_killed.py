@@ -111,6 +111,13 @@ import os, random, signal, sys, threading, time
 from summaries import SummaryWriter
 writer = SummaryWriter(sys.argv[1], max_queue=50, flush_secs=0.01)
 begun, over = threading.Event(), threading.Event()
+interruptible = False
+def interrupt(*_):  # as usual, but one that comes before the last was caught would end the program
+    global interruptible
+    if interruptible:
+        interruptible = False
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, interrupt)
 def storm():
     begun.wait()
     for _ in range(500):
@@ -121,6 +128,7 @@ step = 0
 threading.Thread(target=storm).start()
 while not over.is_set():
     try:
+        interruptible = True
         begun.set()
         while not over.is_set():
             writer.add_scalar("a" * (1 + step % 7), step, step)
@@ -129,12 +137,10 @@ while not over.is_set():
                 writer.add_text("text", str(step), step)
             if step % 500 == 0:
                 writer.flush()
+        interruptible = False
     except KeyboardInterrupt:
         step += 1  # this call may have logged, or not
-try:
-    writer.close()
-except KeyboardInterrupt:
-    writer.close()
+writer.close()
 print(step)
 """
 

@@ -24,13 +24,18 @@ class Bucket:
             "key": KEY,
             "secret": SECRET,
             "client_kwargs": {"endpoint_url": f"http://127.0.0.1:{proxy_port}", "region_name": "us-east-1"},
-            "config_kwargs": {"retries": {"max_attempts": 0}, "read_timeout": 1, "connect_timeout": 1},
+            # Requests are counted, so none is made again because a busy machine was slow.
+            "config_kwargs": {"retries": {"max_attempts": 0}, "read_timeout": 120, "connect_timeout": 120},
         }
         self._direct = boto3.client(
             "s3", endpoint_url=f"http://127.0.0.1:{port}", aws_access_key_id=KEY, aws_secret_access_key=SECRET,
             region_name="us-east-1",
         )  # fmt: skip
         self._direct.create_bucket(Bucket=name)
+
+    def hurry(self):
+        """Make clients give up what does not answer soon."""
+        self.options["config_kwargs"]["read_timeout"] = 5
 
     def put(self, key, data):
         """Put an object, not through the proxy."""

@@ -39,18 +39,18 @@ class Request:
 
 def slow_down(_):
     """Answer 503."""
-    return b"HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%b" % (
-        len(_SLOW_DOWN),
-        _SLOW_DOWN,
-    )
+    return refusal(b"503 Slow Down", _SLOW_DOWN)
 
 
 def expired(_):
     """Answer that the credentials have expired."""
-    return b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%b" % (
-        len(_EXPIRED),
-        _EXPIRED,
-    )
+    return refusal(b"400 Bad Request", _EXPIRED)
+
+
+def refusal(status, text):
+    """An answer that refuses a request, and ends the connection, which it says: or the next one could be lost."""
+    head = b"HTTP/1.1 %b\r\nConnection: close\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n"
+    return head % (status, len(text)) + text
 
 
 def drop(_):

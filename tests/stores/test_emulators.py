@@ -3,14 +3,13 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import fsspec
 import pytest
-from helpers import polls
+from servers import running
 
 from summaries import (
     GraphDef,
@@ -29,19 +28,6 @@ REASON = "needs servers of stores, which `make stores` installs"
 AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="  # everybody's
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-def wait_for(port):
-    for _ in polls():
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-
-
 @pytest.fixture(scope="module")
 def azure(tmp_path_factory):
     pytest.importorskip("adlfs", reason=REASON)
@@ -49,17 +35,14 @@ def azure(tmp_path_factory):
     azurite = shutil.which("azurite-blob", path=os.pathsep.join((installed, os.environ["PATH"])))
     if azurite is None:
         pytest.skip(f"azurite, by npm: {REASON}")
-    port, place = free_port(), tmp_path_factory.mktemp("azurite")
-    arguments = ["--blobPort", str(port), "--location", str(place), "--silent", "--skipApiVersionCheck"]
-    server = subprocess.Popen([azurite, *arguments])
-    wait_for(port)
-    endpoint = f"http://127.0.0.1:{port}/devstoreaccount1"
-    text = f"AccountName=devstoreaccount1;AccountKey={AZURITE_KEY};BlobEndpoint={endpoint};"
-    options = {"connection_string": f"DefaultEndpointsProtocol=http;{text}"}
-    fsspec.filesystem("az", **options).mkdir("bucket")
-    yield SimpleNamespace(address="az://bucket/runs", options=options)
-    server.kill()  # asked to end, it waits for a minute or two for connections to be closed
-    server.wait()
+    place = tmp_path_factory.mktemp("azurite")
+    command = [azurite, "--blobPort", "0", "--location", str(place), "--silent", "--skipApiVersionCheck"]
+    # Asked to end, it waits for a minute or two for connections to be closed.
+    with running(command, place / "log", end=subprocess.Popen.kill) as (_, server):
+        text = f"AccountName=devstoreaccount1;AccountKey={AZURITE_KEY};BlobEndpoint={server}/devstoreaccount1;"
+        options = {"connection_string": f"DefaultEndpointsProtocol=http;{text}"}
+        fsspec.filesystem("az", **options).mkdir("bucket")
+        yield SimpleNamespace(address="az://bucket/runs", options=options)
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +51,9 @@ def google():
     environment.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # else gcsfs asks Google what the bucket is
     pytest.importorskip("gcsfs", reason=REASON)
     emulator = pytest.importorskip("gcp_storage_emulator.server", reason=REASON)
-    port = free_port()
-    server = emulator.create_server("127.0.0.1", port, in_memory=True, default_bucket="bucket")
+    server = emulator.create_server("127.0.0.1", 0, in_memory=True, default_bucket="bucket")
     server.start()
+    port = server._api._httpd.server_port
     options = {"endpoint_url": f"http://127.0.0.1:{port}", "token": "anon"}
     yield SimpleNamespace(address="gs://bucket/runs", options=options)
     server.stop()

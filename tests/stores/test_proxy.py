@@ -8,12 +8,14 @@ import threading
 
 from stores.proxy import Proxy
 
+MOST_CLIENTS = 100  # each has three sockets, and a process may have no more than some hundred
+
 
 def connect_until_refused(port, clients):
     try:
-        while True:
+        for number in range(MOST_CLIENTS):
             clients.append(socket.create_connection(("127.0.0.1", port)))
-            clients[-1].sendall(b"GET /runs HTTP/1.1\r\n\r\n"[: 24 if len(clients) % 2 else 5])
+            clients[-1].sendall(b"GET /runs HTTP/1.1\r\n\r\n"[: 5 if number % 2 else 24])
     except OSError:
         pass
 

@@ -195,7 +195,7 @@ def test_writing(s3):
     puts = [request for request in s3.proxy.requests if request.method == "PUT"]
     assert len(puts) == len(writer.paths) == len(s3.proxy.requests) == 4
     assert read_run(f"{s3.address}/live", **access).scalars["loss"].value.tolist() == [0, 1, 2]
-    secret = {**s3.options, "endpoint_url": "http://wJalrXUtnFEMI.invalid"}
+    secret = {**s3.options, "endpoint_url": f"http://127.0.0.1:1/{s3.options['secret']}"}  # where nothing listens
     with pytest.raises(OSError, match="could not be written") as raised:
         SummaryWriter(f"{s3.address}/live", storage_options={**secret, "client_kwargs": {}})
     assert s3.options["secret"] not in "".join(traceback.format_exception(raised.value))
@@ -236,7 +236,7 @@ def test_following(s3, tmp_path):
     half, whole = objects(tmp_path, 100)
     s3.put("run/1.tfevents", half)
     stop, seen, sizes = threading.Event(), [], []
-    following = read_events(f"{s3.address}/run", follow=True, stop=stop, timeout_secs=30, storage_options=s3.options)
+    following = read_events(f"{s3.address}/run", follow=True, stop=stop, timeout_secs=120, storage_options=s3.options)
     for event in following:
         if not event.HasField("summary"):
             continue
@@ -257,23 +257,25 @@ def test_following(s3, tmp_path):
 def test_a_follower_sees_points_within_a_poll(s3, tmp_path):
     _, whole = objects(tmp_path, 100)
     s3.put("run/1.tfevents", whole)
-    seen, stop = threading.Event(), threading.Event()
+    seen, stop, listings = threading.Event(), threading.Event(), {}
 
     def follow():
         events = read_events(f"{s3.address}/run", follow=True, stop=stop, storage_options=s3.options)
         for number, _ in enumerate(events):
-            if number == 101:
+            if number in {100, 101}:  # the last of the first file, the first of the second
+                listings[number] = s3.proxy.counts()[0]
                 seen.set()
 
-    thread = threading.Thread(target=follow)
+    thread = threading.Thread(target=follow, daemon=True)
     thread.start()
-    time.sleep(0.5)
-    listings = s3.proxy.counts()[0]
+    assert seen.wait(120)
+    seen.clear()
     s3.put("run/2.tfevents", whole)
-    assert seen.wait(30)
-    assert s3.proxy.counts()[0] - listings <= 2  # the one that was under way, and the next
+    put = s3.proxy.counts()[0]  # with the one that was under way
+    assert seen.wait(120)
     stop.set()
     thread.join()
+    assert listings[101] <= put + 1
 
 
 def test_watching_fetches_what_is_new(s3, tmp_path):
@@ -283,15 +285,15 @@ def test_watching_fetches_what_is_new(s3, tmp_path):
     stop = threading.Event()
 
     def change():
-        deadline = time.monotonic() + 30
-        while s3.proxy.counts()[1] < 2 and time.monotonic() < deadline:
+        deadline = time.monotonic() + 120
+        while s3.proxy.counts()[0] < 2 and time.monotonic() < deadline:  # what was listed first has been read then
             time.sleep(0.01)
         s3.put("runs/b/1.tfevents", whole)
         while s3.proxy.counts()[1] < 3 and time.monotonic() < deadline:
             time.sleep(0.01)
         stop.set()
 
-    thread = threading.Thread(target=change)
+    thread = threading.Thread(target=change, daemon=True)
     thread.start()
     found = watch(f"{s3.address}/runs", Config(), poll_secs=0.1, stop=stop, storage_options=s3.options)
     assert [finding for new in found for finding in new] == []
@@ -358,6 +360,6 @@ def test_a_process_that_ends_loses_nothing(s3, tmp_path, how, count):
     script.write_text(AT_EXIT)
     options = json.loads(json.dumps(s3.options).replace("127.0.0.1", "localhost"))
     command = [sys.executable, str(script), f"{s3.address}/exit", how, json.dumps(options)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert "lost" not in done.stderr
     assert len(read_run(f"{s3.address}/exit", storage_options=s3.options).scalars["loss"]) == count

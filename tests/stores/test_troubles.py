@@ -3,7 +3,7 @@
 import errno
 
 import pytest
-from stores.proxy import cut, drop, expired, hang, shorten, slow_down
+from stores.proxy import cut, drop, expired, hang, refusal, shorten, slow_down
 
 from summaries import Failure, SummaryWriter, audit, read_events, read_logdir, read_run, verify
 from summaries.cli import main
@@ -32,6 +32,13 @@ def runs(tmp_path, s3):
     return f"{s3.address}/runs"
 
 
+def spoil(s3, trouble, **how):
+    """Spoil the next requests; those that hang are given up soon."""
+    if trouble is hang:
+        s3.hurry()
+    s3.proxy.trouble(trouble, **how)
+
+
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(requests, "PATIENCE_SECS", 0.5)
@@ -43,7 +50,7 @@ def keys(tmp_path, name):
 
 @pytest.mark.parametrize("trouble", [slow_down, drop, cut, shorten, hang])
 def test_what_passes_is_not_noticed(runs, s3, trouble):
-    s3.proxy.trouble(trouble, times=2)
+    spoil(s3, trouble, times=2)
     found = read_logdir(runs, storage_options=s3.options)
     assert [len(run.scalars["train/loss"]) for run in found.values()] == [200, 200, 400]
     assert all(run.faults == () for run in found.values())
@@ -51,7 +58,7 @@ def test_what_passes_is_not_noticed(runs, s3, trouble):
 
 @pytest.mark.parametrize("trouble", [slow_down, drop, cut, hang])
 def test_a_listing_that_fails_is_repeated(runs, s3, trouble):
-    s3.proxy.trouble(trouble, when=lambda request: request.is_listing)
+    spoil(s3, trouble, when=lambda request: request.is_listing)
     assert len(read_logdir(runs, storage_options=s3.options)) == 3
 
 
@@ -60,7 +67,7 @@ def test_a_listing_that_fails_is_repeated(runs, s3, trouble):
 def test_what_stays_is_a_failure_of_that_file(runs, s3, tmp_path, trouble):
     """All other files are audited, those of the same run too."""
     key = keys(tmp_path, "c")[0]
-    s3.proxy.trouble(trouble, when=lambda request: request.is_read and key in request.path, times=10_000)
+    spoil(s3, trouble, when=lambda request: request.is_read and key in request.path, times=10_000)
     report = audit(runs, storage_options=s3.options)
     (failure,) = report.failures
     assert (failure.run, failure.path) == ("c", f"{s3.address}/{key}")
@@ -156,10 +163,7 @@ def test_no_credential_is_in_a_message(s3):
 
     def denied(_):
         text = b"<Error><Code>InvalidAccessKeyId</Code><Message>AKIDEXAMPLE is not ours.</Message></Error>"
-        return b"HTTP/1.1 403 Forbidden\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%b" % (
-            len(text),
-            text,
-        )
+        return refusal(b"403 Forbidden", text)
 
     s3.proxy.trouble(denied, when=lambda _: True, times=100)
     with pytest.raises(PermissionError) as raised:
@@ -173,6 +177,7 @@ def gone(monkeypatch):
     from botocore.exceptions import EndpointConnectionError
 
     monkeypatch.setattr(requests, "PATIENCE_SECS", 3.0)
+    monkeypatch.setattr(requests, "_LOST_SECS", 600.0)
     tries = []
     discover = ObjectStore.discover
 
