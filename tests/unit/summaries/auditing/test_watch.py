@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from helpers import polls
 
 from summaries import Finding, SummaryWriter
 from summaries.auditing.config import Config
@@ -19,6 +18,7 @@ class Watch:
         self.told = []
         self.thread = threading.Thread(target=self._follow, args=(str(path), config or Config()), daemon=True)
         self.thread.start()
+        self.stop.settle()  # else the first look might see half of what is then written
 
     def _follow(self, path, config):
         for new in watch(path, config, poll_secs=0, stop=self.stop):
@@ -48,14 +48,16 @@ class _Steps(threading.Event):
         self._asked.acquire()
         return self.is_set()
 
-    def go(self):
-        """Wait until the look that goes on has ended; then let the next one begin, and wait for its end."""
-        self._done.acquire()
-        self._asked.release()
-        for _ in polls():
-            if self._done.acquire(timeout=0.05):
-                break
+    def settle(self):
+        """Wait until the look that goes on has ended."""
+        assert self._done.acquire(timeout=300)
         self._done.release()
+
+    def go(self):
+        """Let the next look begin, and wait for its end."""
+        assert self._done.acquire(timeout=300)
+        self._asked.release()
+        self.settle()
 
     def release(self):
         self._asked.release()
