@@ -12,7 +12,7 @@ from summaries.integrations.tensorboard.places import Place
 LAYERS = tuple(f"encoder/{block}/{part}" for block in range(6) for part in ("attention", "mlp"))
 STEPS = 400
 SPIKE = (200, 210)
-TIMEOUT = 30  # seconds
+TIMEOUT = 300  # seconds
 
 
 def log_run(directory, seed=0, *, diverges=False, steps=STEPS, layers=LAYERS):
