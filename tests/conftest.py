@@ -3,12 +3,13 @@
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from optim.kernels import compiled
 from summaries.storage import files
 
-settings.register_profile("no deadline", deadline=None)  # no test is about time, and some compile when they first run
+# No test is about time, some compile when they first run, and a machine may be as busy as it likes.
+settings.register_profile("no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no deadline")
 
 
