@@ -1,6 +1,7 @@
 """Fixtures for every test. Functions that tests call are in `helpers` and `strategies`."""
 
 import os
+import time
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,7 +21,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Add the marker of tests that say what is only true of disks."""
+    """Add the marker of tests that say what is only true of disks; be in one time zone and width wherever this runs."""
+    os.environ["TZ"] = "UTC"
+    os.environ.pop("COLUMNS", None)
+    if hasattr(time, "tzset"):
+        time.tzset()
     config.addinivalue_line("markers", "only_on_disks(reason): with --place, skip this test, because of this reason")
 
 
