@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from summaries.optional import needs
 from summaries.storage.credentials import Mask, without_credentials
+from summaries.storage.forks import never_close_in_children
 from summaries.storage.names import is_event_file, whole_name
 from summaries.storage.prefetch import REQUESTS, Prefetcher, ScannedFile
 from summaries.storage.protocols import ReplacedError, StoredFile
@@ -69,6 +70,7 @@ def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
     except OSError as error:  # hdfs:// tells of every place where it looked for Java
         reason = Mask(address, options)(str(error).partition("\n")[0])
         raise OSError(error.errno or errno.EIO, reason, without_credentials(address)) from None
+    never_close_in_children(system)
     return system, str(inside)
 
 
