@@ -1,14 +1,16 @@
 """Fixtures for every test. Functions that tests call are in `helpers` and `strategies`."""
 
 import os
+import time
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from optim.kernels import compiled
 from summaries.storage import files
 
-settings.register_profile("no deadline", deadline=None)  # no test is about time, and some compile when they first run
+# No test is about time, some compile when they first run, and a machine may be as busy as it likes.
+settings.register_profile("no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no deadline")
 
 
@@ -19,7 +21,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Add the marker of tests that say what is only true of disks."""
+    """Add the marker of tests that say what is only true of disks; be in one time zone and width wherever this runs."""
+    os.environ["TZ"] = "UTC"
+    os.environ.pop("COLUMNS", None)
+    if hasattr(time, "tzset"):
+        time.tzset()
     config.addinivalue_line("markers", "only_on_disks(reason): with --place, skip this test, because of this reason")
 
 

@@ -52,7 +52,7 @@ def event_files(directory):
 
 def polls():
     """Rounds of waiting for another thread or process; running out of them is a failure, not a measurement."""
-    for _ in range(1200):
+    for _ in range(6000):
         yield
         time.sleep(0.05)
 

@@ -1,5 +1,6 @@
 """Runs for the page in TensorBoard, and a library that has read them."""
 
+import threading
 import time
 
 import numpy as np
@@ -12,7 +13,8 @@ from summaries.integrations.tensorboard.places import Place
 LAYERS = tuple(f"encoder/{block}/{part}" for block in range(6) for part in ("attention", "mlp"))
 STEPS = 400
 SPIKE = (200, 210)
-TIMEOUT = 180  # seconds
+TIMEOUT = 300  # seconds
+_started = []
 
 
 def log_run(directory, seed=0, *, diverges=False, steps=STEPS, layers=LAYERS):
@@ -41,8 +43,15 @@ def library_of(*paths, most_bytes=1 << 30, config=None, poll_secs=0.05):
     places = [path if isinstance(path, Place) else Place(str(path)) for path in paths]
     library = Library(places, config or Config(), most_bytes, poll_secs=poll_secs)
     library.start()
+    _started.append(library)
     assert soon(lambda: not library.is_reading and library.version > 0)
     return library
+
+
+def end_libraries():
+    """Let the threads of all libraries so far rest at their next pause: they would look at their places for ever."""
+    while _started:
+        _started.pop()._pause = lambda _: threading.Event().wait()
 
 
 def soon(condition, timeout=TIMEOUT):

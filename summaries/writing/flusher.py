@@ -67,7 +67,7 @@ class Flusher:
                 weakref.finalize(self, self._wake.put, None).atexit = False
                 threading.Thread(
                     target=_run,
-                    args=(weakref.ref(self), self._wake),
+                    args=(weakref.ref(self), self._wake, self._first_secs),
                     name="gradledger-flusher",
                     daemon=True,
                 ).start()
@@ -106,9 +106,13 @@ class Flusher:
         return secs
 
 
-def _run(reference: weakref.ref[Flusher], wake: SimpleQueue[None]) -> None:
-    while (flusher := reference()) is not None:
-        secs = flusher._round()  # noqa: SLF001 - the thread is a part of the class
-        del flusher
+def _run(reference: weakref.ref[Flusher], wake: SimpleQueue[None], secs: float) -> None:
+    """Wait first: the thread may begin late, and a writer that never writes by itself is left alone even then."""
+    while True:
         with contextlib.suppress(Empty):
             wake.get(timeout=secs)
+        flusher = reference()
+        if flusher is None:
+            return
+        secs = flusher._round()  # noqa: SLF001 - the thread is a part of the class
+        del flusher

@@ -34,7 +34,7 @@ def test_reader_threads_give_every_digit_as_often(tmp_path, environment):
 
 def test_a_reader_that_fails_ends_everything(tmp_path):
     program = [sys.executable, ROOT / "examples/reader_threads.py", "--fail", "--logdir", tmp_path / "run"]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environment_of(""), timeout=60)
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environment_of(""), timeout=600)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "OSError: the disk of one reader is broken"
 

@@ -165,14 +165,17 @@ def test_out_of_bounds(make, text):
 def test_compiled_equals_plain():
     pytest.importorskip("numba", reason="the extra `fast` is not installed")
     shadows = []
-    for engine in ("plain", "compiled"):
-        compiled.use(engine)
-        v = Variable(VALUES[0], name="v")
-        ema = ExponentialMovingAverage(0.9)
-        for value in VALUES:
-            v.assign(value)
-            ema.apply([v])
-        shadows.append(ema.average(v).value)
+    try:
+        for engine in ("plain", "compiled"):
+            compiled.use(engine)
+            v = Variable(VALUES[0], name="v")
+            ema = ExponentialMovingAverage(0.9)
+            for value in VALUES:
+                v.assign(value)
+                ema.apply([v])
+            shadows.append(ema.average(v).value)
+    finally:
+        compiled.use(None)
     np.testing.assert_allclose(*shadows, rtol=3e-7)
 
 

@@ -80,7 +80,9 @@ def test_two_savers_in_one_directory_leave_each_other_alone(tmp_path, v):
     assert latest_checkpoint(tmp_path).endswith("model-best-4.safetensors")
 
 
-def test_savers_in_several_threads_take_turns(tmp_path):
+def test_savers_in_several_threads_take_turns(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_LOCK_TRIES", 100_000)  # however slow the disk is
+
     def work(stem, k):
         v = Variable([float(k)], name="v")
         saver = Saver([v], max_to_keep=2)

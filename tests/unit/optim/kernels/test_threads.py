@@ -152,7 +152,7 @@ else:  # at its first step: it imports numba, or compiles
     time.sleep(0.2)
 child = os.fork()
 if not child:
-    signal.alarm(60)
+    signal.alarm(600)
     step()
     os._exit(0 if w.value.tolist() == [-1, -1, -1] else 1)
 status = os.waitpid(child, 0)[1]
@@ -193,7 +193,7 @@ while interrupts < 1000:
 signal.setitimer(signal.ITIMER_REAL, 0)
 other = threading.Thread(target=optimizer.apply_gradients, args=([(g, w)],), daemon=True)
 other.start()
-other.join(60)
+other.join(300)
 print(other.is_alive())
 """
 

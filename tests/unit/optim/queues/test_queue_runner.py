@@ -9,7 +9,7 @@ import pytest
 
 from optim import Coordinator, Queue, QueueRunner, ShutDown
 
-LONG = 30.0
+LONG = 300.0
 
 
 def started(target, count=1):

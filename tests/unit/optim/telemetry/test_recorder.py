@@ -188,7 +188,7 @@ for step in range(1, 21):
 if sys.argv[2] == "exception":
     raise RuntimeError("no more data")
 os.kill(os.getpid(), signal.SIGTERM)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -202,7 +202,7 @@ time.sleep(60)
 )
 def test_the_process_ends(logdir, ending, status, reasons):
     """By an exception; by SIGTERM; by SIGTERM with a handler of the program's own."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM, str(logdir), ending], cwd=ROOT, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", PROGRAM, str(logdir), ending], cwd=ROOT, check=False, timeout=600)
     assert done.returncode == status
     assert incidents(logdir) == {"incident=20": (list(range(13, 21)), reasons)}
 

@@ -1,64 +1,11 @@
 """A watch reads what is new of runs that grow, compares ranks, and tells a finding again when it had ended."""
 
-import threading
-
 import pytest
-from helpers import polls
+from watched import Watch
 
-from summaries import Finding, SummaryWriter
+from summaries import SummaryWriter
 from summaries.auditing.config import Config
-from summaries.auditing.watch import watch
 from summaries.reading.growing import GrowingRun
-
-
-class Watch:
-    """A watch that looks only when it is asked to."""
-
-    def __init__(self, path, config=None):
-        self.stop, self.looks = _Steps(), 0
-        self.told = []
-        self.thread = threading.Thread(target=self._follow, args=(str(path), config or Config()), daemon=True)
-        self.thread.start()
-
-    def _follow(self, path, config):
-        for new in watch(path, config, poll_secs=0, stop=self.stop):
-            self.told += [(one.run, one.code) for one in new if isinstance(one, Finding)]
-
-    def look(self):
-        """Let it look once more; what it tells."""
-        self.stop.go()
-        told, self.told[:] = sorted(self.told), []
-        return told
-
-    def end(self):
-        self.stop.set()
-        self.stop.release()
-        self.thread.join()
-
-
-class _Steps(threading.Event):
-    """Stops the watch after each look, until the next one is asked for."""
-
-    def __init__(self):
-        super().__init__()
-        self._asked, self._done = threading.Semaphore(0), threading.Semaphore(0)
-
-    def wait(self, timeout=None):
-        self._done.release()
-        self._asked.acquire()
-        return self.is_set()
-
-    def go(self):
-        """Wait until the look that goes on has ended; then let the next one begin, and wait for its end."""
-        self._done.acquire()
-        self._asked.release()
-        for _ in polls():
-            if self._done.acquire(timeout=0.05):
-                break
-        self._done.release()
-
-    def release(self):
-        self._asked.release()
 
 
 @pytest.fixture

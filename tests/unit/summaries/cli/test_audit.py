@@ -9,9 +9,9 @@ import threading
 
 import pytest
 from helpers import ROOT, polls
+from watched import Watch
 
-from summaries import Finding, SummaryWriter, audit
-from summaries.auditing import discovery
+from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config
 from summaries.auditing.report.json import json as as_json
 from summaries.auditing.watch import watch
@@ -200,46 +200,13 @@ def test_it_waits_for_the_first_run(tmp_path):
     assert found == ["GL401"]
 
 
-class Watched:
-    """A watch in a thread, whose looks are waited for."""
-
-    def __init__(self, path, monkeypatch):
-        self.told, self.looks, self.stop = [], 0, threading.Event()
-        real = discovery.runs_below
-
-        def counted(path):
-            self.looks += 1
-            return real(path)
-
-        monkeypatch.setattr(discovery, "runs_below", counted)
-        self.thread = threading.Thread(target=self._follow, args=(path,))
-        self.thread.start()
-
-    def _follow(self, path):
-        for new in watch(str(path), Config(), poll_secs=0.01, stop=self.stop):
-            self.told += [(one.run, one.code if isinstance(one, Finding) else one.reason) for one in new]
-
-    def look(self):
-        """Wait for a look that began after now, to its end; what was told since the last time."""
-        seen = self.looks
-        for _ in polls():
-            if self.looks >= seen + 2:
-                break
-        told, self.told[:] = list(self.told), []
-        return told
-
-    def end(self):
-        self.stop.set()
-        self.thread.join()
-
-
-def test_what_is_told_of_runs_that_come_and_go(runs, monkeypatch):
+def test_what_is_told_of_runs_that_come_and_go(runs):
     """Nothing twice; what takes a run's place, or was cut short, is a run of its own."""
     (flat,) = (runs / "runs/flat").iterdir()
     data = flat.read_bytes()
-    watched = Watched(runs / "runs", monkeypatch)
+    watched = Watch(runs / "runs")
     try:
-        assert sorted(watched.look()) == [("diverging", "GL304"), ("flat", "GL303")]
+        assert watched.look() == [("diverging", "GL304"), ("flat", "GL303")]
         os.utime(flat)
         with flat.open("ab") as file:  # a record that is being written
             file.write(data[:13])

@@ -79,5 +79,5 @@ def test_no_process_can_be_started(tmp_path):
         "with Processes(2) as pool:\n"
         "    print(repr(pool.submit(abs, -1).exception()))\n"
     )
-    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout == ("ChildProcessError('cannot start a process to work in: the last one ended with status 5')\n")

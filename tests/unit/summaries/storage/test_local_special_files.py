@@ -49,7 +49,7 @@ def promptly(action):
 
     thread = threading.Thread(target=act, daemon=True)
     thread.start()
-    thread.join(30)
+    thread.join(300)
     assert not thread.is_alive(), "it waits"
     return outcome[0]
 

@@ -1,7 +1,7 @@
 """Fetching ahead: what is requested, in which order, and how much of it at a time."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 
@@ -24,22 +24,26 @@ class Store:
     """Files of bytes, which are fetched only while the gate is open."""
 
     def __init__(self):
-        self.asked, self.confirmed = [], []
+        self.asked, self.confirmed, self.requests = [], [], []
         self.gate = threading.Event()
         self.gate.set()
         self.threads = ThreadPoolExecutor(32)
-        self.prefetcher = Prefetcher(lambda *part: self.threads.submit(self.fetch, *part), self.confirmed.append)
+        self.prefetcher = Prefetcher(self.submit, self.confirmed.append)
+
+    def submit(self, *part):
+        self.requests.append(self.threads.submit(self.fetch, *part))
+        return self.requests[-1]
 
     def fetch(self, file, start, stop):
         self.asked.append((file.path, start, stop))
-        assert self.gate.wait(20)
+        assert self.gate.wait(120)
         if file.path == "missing":
             raise FileNotFoundError(2, "No such file or directory", file.path)
         return DATA[start:stop]
 
     def settled(self):
         """What was asked for, when all that was is answered."""
-        self.threads.submit(lambda: None).result()
+        wait(self.requests)
         return sorted(self.asked)
 
 

@@ -95,7 +95,7 @@ def test_following(storage):
     path, stop, steps = "memory://logs/b/c/1.tfevents", threading.Event(), []
     whole = storage.files[path][0]
     storage.put(path, whole[:1000])
-    for event in read_events("memory://logs/b/c", follow=True, stop=stop, timeout_secs=20):
+    for event in read_events("memory://logs/b/c", follow=True, stop=stop, timeout_secs=300):
         steps.append(event.step)
         if event.step == 10:
             storage.put(path, whole)

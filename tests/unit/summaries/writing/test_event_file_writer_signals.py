@@ -42,7 +42,7 @@ writer.add_scalar("main", 0.0, 0)
 signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, 0.001)
 step = 0
-while handled < 300:
+while handled < 300 or step < 5000:
     step += 1
     writer.add_scalar("main", step, step)
     if step % 5000 == 0:
@@ -56,7 +56,7 @@ print(step, handled)
 @pytest.mark.parametrize("seed", range(3))
 def test_handlers_that_log_and_flush(tmp_path, logdir, seed):
     """Nobody waits for himself; nothing is lost and nothing written twice, and each tag keeps its order."""
-    steps, handled = map(int, run_script(tmp_path, LOGGING, logdir, seed, timeout=60).split())
+    steps, handled = map(int, run_script(tmp_path, LOGGING, logdir, seed, timeout=600).split())
     run = summaries.read_run(logdir)
     assert run.faults == ()
     assert run.scalars["main"].step.tolist() == list(range(steps + 1))
@@ -84,6 +84,8 @@ def handler(*_):
 
 
 writer.add_scalar("handler", 0, 0)
+writer.add_scalar("main", step, step)
+step += 1
 signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.05, 0.2))
 while True:
@@ -95,7 +97,7 @@ while True:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_handler_that_closes_and_leaves(tmp_path, logdir, seed):
     """As a job that is preempted does: all of it is in the file, though no other code of the process ran again."""
-    last = int(run_script(tmp_path, LEAVING, logdir, seed, timeout=60))
+    last = int(run_script(tmp_path, LEAVING, logdir, seed, timeout=600))
     run = summaries.read_run(logdir)
     assert run.faults == ()
     assert len(run.scalars["main"]) - last in (0, 1)  # the call that was interrupted may have logged already
@@ -180,7 +182,7 @@ handled += 1
 signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, 0.001)
 step = 0
-while handled < 200:
+while handled < 200 or step < 100:
     writer.add_scalar("main", step, step)
     step += 1
     if step % 100 == 0:
@@ -195,7 +197,7 @@ print(step, handled)
 @pytest.mark.filterwarnings("default")
 def test_handlers_that_log_and_close(tmp_path, logdir, seed):
     """Wherever they come, nobody waits for himself, and all is there, over many files."""
-    steps, handled = map(int, run_script(tmp_path, GOING_ON, logdir, seed, timeout=60).split())
+    steps, handled = map(int, run_script(tmp_path, GOING_ON, logdir, seed, timeout=600).split())
     run = summaries.read_run(logdir)
     assert run.faults == ()
     assert run.scalars["main"].step.tolist() == list(range(steps))
@@ -210,7 +212,7 @@ def test_threads_that_log_while_another_closes(logdir):
     counts = [0] * 4
 
     def log(number):
-        while not done.is_set():
+        while not (done.is_set() and counts[number]):
             writer.add_scalar(f"thread/{number}", counts[number], counts[number])
             counts[number] += 1
 
