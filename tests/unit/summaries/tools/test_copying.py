@@ -163,7 +163,7 @@ def test_odd_names(tmp_path):
 
 
 MEMORY = """
-import resource, sys
+import sys
 import numpy as np
 from summaries.tools import drop, keep, merge, thin
 from summaries.wire.scalars import ScalarEncoder
@@ -178,15 +178,16 @@ del i
 thin(place + "/x.tfevents", place + "/thin", minmax=100)
 merge([place + "/x.tfevents"], place + "/merged", latest=True)
 drop(place + "/x.tfevents", place + "/small", tags="tag1*")
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+with open("/proc/self/status") as file:
+    print(*(line.split()[1] for line in file if line.startswith("VmHWM")))
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there is no getrusage")
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="elsewhere, a process has its parent's peak")
 def test_memory_does_not_grow_with_the_file(tmp_path):
-    """Of 12 MB and of 48 MB, both so large that numba is loaded: a quarter of the difference would be 9 MB."""
+    """Of 12 MB and of 48 MB, both with compiled code: a quarter of the difference would be 9 MB."""
     peaks = []
-    for size in (300_000, 1_200_000):
-        (tmp_path / str(size)).mkdir()
-        peaks.append(int(run_script(tmp_path, MEMORY, tmp_path / str(size), size)) << 10)
-    assert peaks[1] - peaks[0] < 8 << 20
+    for number, size in enumerate((300_000, 300_000, 1_200_000)):  # the first may have to compile it
+        (tmp_path / str(number)).mkdir()
+        peaks.append(int(run_script(tmp_path, MEMORY, tmp_path / str(number), size)) << 10)
+    assert peaks[2] - peaks[1] < 8 << 20
