@@ -17,7 +17,7 @@ SYMPTOMS = {
     "Losses and metrics": {
         "the loss is NaN, or infinite": "GL301, GL401",
         "the loss is NaN on one rank first": "GL614",
-        "the loss explodes, rises, goes up or increases, and does not come back, the run diverged": "GL304, GL402, GL301",
+        "the loss explodes, rises, increases, goes up, does not come back, the run diverged": "GL304, GL402, GL301",
         "the loss has a spike, jumps and comes back": "GL302, GL505",
         "the loss is flat or stuck, does not go down, nothing is learnt": "GL303, GL504, GL406, GL501, GL403",
         "the loss fell early, and has not improved since; a plateau": "GL308, GL504",
