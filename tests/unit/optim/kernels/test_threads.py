@@ -174,10 +174,14 @@ import numpy as np
 import optim
 
 
-def interrupt(*_):
-    raise KeyboardInterrupt
+def interrupt(*_):  # one that comes where none is caught would end the program
+    global interruptible
+    if interruptible:
+        interruptible = False
+        raise KeyboardInterrupt
 
 
+interruptible = False
 signal.signal(signal.SIGALRM, interrupt)
 w, g = optim.Variable(np.zeros(10, np.float32)), np.ones(10, np.float32)
 optimizer = optim.GradientDescentOptimizer(1.0, use_locking=True)
@@ -185,8 +189,10 @@ optimizer.apply_gradients([(g, w)])
 interrupts = 0
 while interrupts < 1000:
     try:
+        interruptible = True
         signal.setitimer(signal.ITIMER_REAL, random.uniform(2e-6, 5e-5))
         optimizer.apply_gradients([(g, w)])
+        interruptible = False
         signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         interrupts += 1
