@@ -27,7 +27,7 @@ def update(engine: Engine, batch: Any) -> float:
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)
     optimizer.step()
-    return float(loss)
+    return float(loss.detach())
 
 
 trainer = Engine(update)

@@ -28,7 +28,8 @@ TensorFlow rounds after every operation. Hyperparameters of float64 variables st
 all called "Variable", because a name that depends on what else the process has created would not match its checkpoint.
 """
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from optim.autodiff.backward import AggregationMethod
 from optim.autodiff.gradients import GradientTape, gradients, stop_gradient
@@ -141,8 +142,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
-    """Look up the version when it is asked for."""
+def __getattr__(name: str) -> Any:
+    """Look up the version, or import the integrations, when they are asked for."""
+    if name == "integrations":
+        return import_module("optim.integrations")
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version  # noqa: PLC0415 - takes a while to import, and few ask

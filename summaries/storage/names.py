@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 counter = itertools.count()
+_NUMBER = re.compile(r"((?<==)\d{1,18}(?:\.\d{1,18})?(?:e[-+]?\d{1,3})?|\d{1,18})")
 _PART = re.compile(r"(events\.out\.tfevents\.\d{10}\.[^/]*\.\d+\.\d{6})\.\d{6}([^/]*)\Z")
 
 
@@ -61,13 +62,19 @@ def checked_suffix(suffix: Any) -> str:
     return suffix
 
 
-def by_number(name: str) -> list[tuple[int, str]]:
-    """A sort key that puts version_2 before version_10.
+def by_number(name: str) -> list[tuple[float, str]]:
+    """A sort key that puts version_2 before version_10, and lr=0.003 before lr=0.01.
+
+    Behind "=", a number may have decimals and an exponent.
 
     >>> sorted(["run/a.10", "run/a.9", "run"], key=by_number)
     ['run', 'run/a.9', 'run/a.10']
     """
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", name)]
+    return [(_value(part) if index % 2 else -1, part) for index, part in enumerate(_NUMBER.split(name))]
+
+
+def _value(number: str) -> float:
+    return int(number) if number.isdecimal() else float(number)
 
 
 def part_name(name: str, number: int, suffix: str) -> str:

@@ -38,3 +38,25 @@ print([name for name, value in before.items() if isinstance(value, types.ModuleT
 def test_gradients_is_the_function():
     program = "import optim.autodiff.gradients, optim; print(optim.gradients is optim.autodiff.gradients.gradients)"
     assert run("-c", program) == "True\n"
+
+
+def test_the_name_of_optim_is_enough_for_an_integration():
+    program = """
+import sys, types, optim
+print("optim.integrations" in sys.modules)
+sys.modules["torch"] = None  # not installed
+for name in ("ranks", "jax", "torch"):
+    try:
+        getattr(optim.integrations, name)
+    except (AttributeError, ImportError) as error:
+        print(type(error).__name__, error)
+sys.modules["optim.integrations.torch"] = attached = types.ModuleType("optim.integrations.torch")
+print(optim.integrations.torch is attached)
+"""
+    assert run("-c", program).splitlines() == [
+        "False",
+        "AttributeError module 'optim.integrations' has no attribute 'ranks'",
+        "AttributeError module 'optim.integrations' has no attribute 'jax'",
+        "ModuleNotFoundError import of torch halted; None in sys.modules",
+        "True",
+    ]

@@ -52,8 +52,9 @@ def update_spike_first(run: Signals, limit: Limits) -> Iterator[Hit]:
         if not pairs:
             continue
         lags = [lag for _, lag in pairs]
+        lead = " to ".join(map(str, sorted({min(lags), max(lags)})))
         yield Hit(
-            f"the norm of the updates jumps {min(lags)} to {max(lags)} points before {signal.tag} does,"
+            f"the norm of the updates jumps {lead} point{'s' * (max(lags) > 1)} before {signal.tag} does,"
             f" at {counted(len(pairs), 'spike')}",
             signal.tag,
             (int(series.step[pairs[0][0].first]), int(series.step[pairs[-1][0].last])),

@@ -17,9 +17,9 @@ SYMPTOMS = {
     "Losses and metrics": {
         "the loss is NaN, or infinite": "GL301, GL401",
         "the loss is NaN on one rank first": "GL614",
-        "the loss explodes, rises and does not come back, the run diverged": "GL304, GL402, GL301",
+        "the loss explodes, rises, increases, goes up, does not come back, the run diverged": "GL304, GL402, GL301",
         "the loss has a spike, jumps and comes back": "GL302, GL505",
-        "the loss is flat, does not go down, nothing is learnt": "GL303, GL504, GL406, GL501, GL403",
+        "the loss is flat or stuck, does not go down, nothing is learnt": "GL303, GL504, GL406, GL501, GL403",
         "the loss fell early, and has not improved since; a plateau": "GL308, GL504",
         "the loss is exactly zero all of a sudden, or repeats itself": "GL306, GL307",
         "the validation loss rises while the training loss falls, overfitting": "GL305",
@@ -60,8 +60,8 @@ SYMPTOMS = {
         "a file does not begin with the version of the format": "GL105",
     },
     "Speed, and many machines": {
-        "training hangs, waits, or pauses between steps": "GL204, GL613",
-        "training gets slower and slower": "GL207",
+        "training, or the job, hangs, waits, or pauses between steps": "GL204, GL613",
+        "training got slower, gets slower and slower": "GL207",
         "training is slower than it used to be": "GL602",
         "one rank or machine is slower than the others, a straggler": "GL613",
         "ranks disagree, replicas drift apart, DDP is out of sync": "GL611, GL612",

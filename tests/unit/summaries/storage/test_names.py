@@ -9,6 +9,7 @@ import pytest
 
 from summaries.storage import names
 from summaries.storage.names import (
+    by_number,
     checked_suffix,
     directory_of,
     event_file_name,
@@ -47,6 +48,23 @@ def test_a_host_name_is_no_path(monkeypatch):
 def test_names_of_one_second_sort_by_age():
     made = [event_file_name(5.0, suffix) for suffix in ("", ".resumed") * 8]
     assert sorted(made) == made
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["lr=0.003_seed=9", "lr=0.003_seed=10", "lr=0.01_seed=0", "lr=0.03_seed=0", "lr=1.0_seed=0", "lr=10_seed=0"],
+        ["lr=3e-4/a", "lr=1e-3/a", "lr=1e-3/b", "lr=2"],
+        ["v1.9", "v1.10"],
+        ["run-003/a", "run-003/b", "run-03/a"],
+        ["events.out.tfevents.5.vm.1.9", "events.out.tfevents.5.vm.1.10", "events.out.tfevents.5.vm.12.0"],
+        ["commit=" + 20 * "9", "commit=" + 20 * "9" + "a", "commit=1e999"],
+    ],
+)
+def test_names_sort_by_their_numbers(names):
+    found = names[::-1]
+    found.sort(key=by_number)
+    assert found == names
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Every rule has its page, and the page's example is a run in which the rule finds something."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -15,13 +16,11 @@ OPTIONAL = {"What it cannot tell", "Thresholds"}
 
 @pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
 @pytest.mark.parametrize("code", RULES)
-def test_the_example(code, tmp_path):
+def test_the_example_runs_as_it_stands(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"```python\n(.*?)```", page(code), re.DOTALL)
-    names = {"logdir": str(tmp_path / "run"), "baseline": str(tmp_path / "baseline")}
-    (tmp_path / "run").mkdir()
-    exec(compile(block, f"{code}.md", "exec"), names)  # noqa: S102 - our own
-    baseline = names["baseline"] if (tmp_path / "baseline").exists() else None
-    report = audit(names["logdir"], Config(), baseline=baseline)
+    exec(compile(block, f"{code}.md", "exec"), {})  # noqa: S102 - our own
+    report = audit(f"runs/{code}", Config(), baseline=f"good/{code}" if Path("good").exists() else None)
     assert code in {finding.code for finding in report.findings}
 
 

@@ -21,6 +21,8 @@ def test_what_is_said():
     one = found([200, 300], [196, 298])
     assert one.message == "the norm of the updates jumps 2 to 4 points before train/loss does, at 2 spikes"
     assert (one.steps, one.count) == ((200, 304), 2)
+    assert "jumps 1 point before" in found([200], [199]).message
+    assert "jumps 3 points before" in found([200, 300], [197, 297]).message
 
 
 @pytest.mark.parametrize(("loss_at", "norm_at"), [(200, 200), (200, 205), (200, 100), (200, None), (None, 50)])

@@ -21,6 +21,10 @@ def test_no_symptom_stands_twice():
     [
         ("loss NaN", "GL301"),
         ("loss flat", "GL303"),
+        ("loss goes up", "GL304"),
+        ("my loss is stuck", "GL303"),
+        ("training got slower", "GL207"),
+        ("job hangs", "GL204"),
         ("gradients explode", "GL402"),
         ("run restarted curves double", "GL201"),
         ("TensorBoard shows no data", "GL107"),
