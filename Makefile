@@ -27,21 +27,23 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test alone docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
+.PHONY: demo test alone elsewhere docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/sequential_digits.py
 
-# What kills processes, and what draws in a browser, comes by itself, with only checks beside it that use one processor. A
-# store in memory shows what depends on the place; files that grow and memory are looked at on the disk, and in the stores of
-# `make stores`; what hostile files decode to does not depend on the place.
+# What kills processes, and what draws in a browser, comes by itself, with only checks beside it that use one processor.
 test: lint layers $(VENV)/.ready
 	$(BIN)/python -m pytest $(PARALLEL) $(addprefix --ignore=,$(ALONE))
-	$(BIN)/python -m pytest $(PARALLEL) --place memory://mirror \
+	$(MAKE) --jobs 2 --output-sync=target alone types elsewhere
+
+# A store in memory shows what depends on the place; files that grow and memory are looked at on the disk, and in the stores
+# of `make stores`; what hostile files decode to does not depend on the place.
+elsewhere: $(VENV)/.ready
+	$(BIN)/python -m pytest --place memory://mirror \
 		$(filter-out %/test_growing.py %/test_copying.py,$(READERS)) tests/properties/test_hostile.py \
 		--deselect tests/properties/test_hostile.py::test_fast_equals_plain \
 		--deselect tests/properties/test_hostile.py::test_what_is_kept_of_restarts_is_no_longer_than_the_points
-	$(MAKE) --jobs 2 --output-sync=target alone types
 
 alone: $(VENV)/.ready
 	$(BIN)/python -m pytest $(WITH_OTHERS) $(ALONE) $(addprefix --ignore=,$(PLUGIN))

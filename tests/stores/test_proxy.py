@@ -24,7 +24,7 @@ def test_close_leaves_nothing_open_while_clients_connect(monkeypatch, caplog):
     left = []
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: left.append(unraisable.exc_value))
     with caplog.at_level(logging.ERROR, "asyncio"), socket.create_server(("127.0.0.1", 0)) as silent:
-        for _ in range(20):
+        for _ in range(10):
             proxy, clients = Proxy(silent.getsockname()[1]), []
             connecting = threading.Thread(target=connect_until_refused, args=(proxy.port, clients))
             connecting.start()
@@ -32,7 +32,7 @@ def test_close_leaves_nothing_open_while_clients_connect(monkeypatch, caplog):
             connecting.join()
             for client in clients:
                 client.close()
-            del proxy
-            gc.collect()
+        del proxy
+        gc.collect()
     assert left == []
     assert caplog.messages == []
