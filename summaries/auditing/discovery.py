@@ -142,22 +142,19 @@ def _trained(name: str, runs: Mapping[str, object]) -> str:
 
 
 def read_what_can_be(
-    name: str, files: Sequence[StoredFile], in_all: int = 0, threads: int = 1
+    name: str, files: Sequence[StoredFile]
 ) -> tuple[Run | None, tuple[Failure, ...]]:
     """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others.
 
     Args:
         name: the run's name.
         files: its files.
-        in_all: how many bytes this process reads, with other runs: for one small run, the scanner is not worth loading.
-        threads: how many ranges of a huge file to read at a time.
     """
     left = list(files)
     failures: list[Failure] = []
     while left:
         try:
-            total = max(in_all, sum(file.size for file in left))
-            return read_files(left, total, threads=threads), tuple(failures)
+            return read_files(left), tuple(failures)
         except UnreachableError as error:
             unread = f"{reason_of(error)}; {counted(len(left), 'file')} not read"
             return None, (*failures, Failure(name, "", unread))

@@ -31,7 +31,7 @@ from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import table_of
 from summaries.auditing.spool import Ordered, Spool
-from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.execution.tasks import Died, run_tasks
 from summaries.execution.turns import groups, in_turns
 from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
@@ -216,8 +216,7 @@ def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: 
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
     with _expecting(runs):
-        total = sum(run.size for run in runs)
-        return [read_files(run.files, total) for run in runs]
+        return [read_files(run.files) for run in runs]
 
 
 def _expecting(runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
@@ -270,15 +269,9 @@ def audit_runs(
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
-    alone = executor is None and not processes  # then this process reads all
-    threads = (jobs or os.cpu_count() or 1) if alone else 1
     if executor is None:
         jobs = jobs_for(runs, jobs, processes=processes)
-        threads = max(threads // jobs, 1)  # for the ranges of a huge file
-    total = sum(run.size for run in runs)
-    in_all = total if alone else total // workers_of(executor, jobs)
-    read = partial(read_what_can_be, in_all=in_all, threads=threads)
-    task = Task(config, baseline, stretches, read)
+    task = Task(config, baseline, stretches)
     reports: dict[str, RunReport] | Spool = Spool() if len(runs) > _MOST_IN_MEMORY else {}
     work = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
     try:

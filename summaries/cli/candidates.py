@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem
 from summaries.errors import Fault
 from summaries.storage.names import is_remote
 from summaries.storage.nearby import head_of, nearby
-from summaries.wire.batches import BatchParser
 from summaries.wire.events import decode_event
+from summaries.wire.records import RecordParser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,9 @@ def _tags(ctx: click.Context) -> Iterator[str]:
     for path in islice(_files(ctx), _MOST_FILES):
         head = head_of(path, min(_HEAD_BYTES, left))
         left -= len(head)
-        for batch in BatchParser().feed(head):
+        parser = RecordParser()
+        parser.feed(head)
+        for batch in parser.items():
             for data in () if isinstance(batch, Fault) else batch.data:
                 event, _ = decode_event(data)
                 for value in event.summary.value if event is not None else ():

@@ -241,3 +241,26 @@ def _versions() -> bytes:
         numba = version("numba")
     checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
     return repr((numba, llvmlite.__version__, host(), checked)).encode()
+
+
+# A stand-in for the layer to come.
+_chosen: list[str | None] = [None]
+
+
+def is_available() -> bool:
+    """Whether compiled functions can be called."""
+    if _chosen[0] == "plain" or os.environ.get("GRADLEDGER_KERNELS") == "plain":
+        return False
+    return has_compiler()
+
+
+def use(engine: str | None) -> None:
+    """Choose "plain", "compiled", or what there is, for tests."""
+    _chosen[0] = engine
+
+
+def function(name: str) -> Function:
+    """A compiled function."""
+    from summaries.wire.compiled.state import SCANNER  # noqa: PLC0415
+
+    return SCANNER.functions()[name]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import FaultKind
+from summaries.native.library import is_available
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
-from summaries.reading.fast import use_fast
+
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
-    from summaries.patterns import Patterns
+    from summaries.native.library import is_available
+from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.reading.series import Items, Series
     from summaries.storage.files import Access
@@ -152,9 +154,9 @@ def _listings(
     total = sum(file.size for files in runs.values() for file in files)
 
     def listing(name: str) -> Listing:
-        return _listing(place, name, runs[name], None if quick else total, tags)
+        return _listing(place, name, runs[name], tags, quick=quick)
 
-    threads = not quick and total >= _THREAD_BYTES * len(runs) and use_fast(total, None)
+    threads = not quick and total >= _THREAD_BYTES * len(runs) and is_available()
     if quick or not threads or len(runs) < 2:  # noqa: PLR2004
         with expecting([] if quick else list(chain.from_iterable(runs.values()))):
             yield from map(listing, runs)
@@ -168,13 +170,13 @@ def _listings(
 
 
 def _listing(
-    place: str, name: str, files: list[StoredFile], total: int | None, tags: tuple[str, ...] | None
+    place: str, name: str, files: list[StoredFile], tags: tuple[str, ...] | None, *, quick: bool
 ) -> Listing:
     path = path_of(place, name, files)
     size = sum(file.size for file in files)
-    if total is None:
+    if quick:
         return Listing(name, path, len(files), size)
-    run, failures = read_readable(files, total, tags)
+    run, failures = read_readable(files, tags)
     if run is None:
         return Listing(name, path, len(files), size, failures=failures)
     counts, values = _values(run, matcher(tags))

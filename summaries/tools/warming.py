@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.kinds.tally import COUNTER
 from summaries.native.library import has_compiler
-from summaries.wire.compiled.state import INDEXER, SCANNER
+from summaries.wire.compiled.state import SCANNER
 
 if TYPE_CHECKING:
     from summaries.native.library import Library
 
 __all__ = ["LIBRARIES", "Warmed", "demand_compiler", "warm_up", "warmed"]
 
-LIBRARIES = {"reading": (SCANNER, INDEXER), "histograms": (COUNTER,)}
+LIBRARIES = {"reading": (SCANNER,), "histograms": (COUNTER,)}
 """What is compiled, by what it is for."""
 
 

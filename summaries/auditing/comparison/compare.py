@@ -18,7 +18,7 @@ from summaries.auditing.signals.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import table_of
-from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.execution.tasks import Died, run_tasks
 from summaries.reading.annotations import label_of
 from summaries.storage.protocols import expecting
 
@@ -65,7 +65,7 @@ def compare_runs(
     compared = [run for name, run in found.items() if name not in ranks]
     if executor is None:
         jobs = jobs_for(compared, jobs, processes=True)
-    task = _Task(config, metric, maximize, sum(run.size for run in compared) // workers_of(executor, jobs))
+    task = _Task(config, metric, maximize)
     read.all(compared, _results(task, compared, jobs, executor), on_run)
     read.settle()
     labels = marked(read.outcomes, {**read.labels, **known.labels}, good, bad)
@@ -96,19 +96,18 @@ class _Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class _Task:
-    """Read one run, in this process or another, which reads `in_all` bytes."""
+    """Read one run, in this process or another."""
 
     config: Config
     metric: str | None
     maximize: bool
-    in_all: int
 
     def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
         """While this context lasts, these runs will be read in this order."""
         return expecting([file for run in runs for file in run.files])
 
     def __call__(self, files: RunFiles) -> _Reached:
-        run, failures = read_what_can_be(files.name, files.files, self.in_all)
+        run, failures = read_what_can_be(files.name, files.files)
         left_out = [(files.name, failure.reason) for failure in (*files.failures, *failures)]
         if run is None or has_incident(run):  # which is an excerpt of another run
             return _Reached(None, {}, left_out)

@@ -1,4 +1,4 @@
-"""What the compiled scanner and indexer work on, and the two as libraries. Needs no numba. Pure (no I/O)."""
+"""What the compiled scanner works on, and the types of its functions' arguments. Needs no numba. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 
 from summaries.native.calls import INTEGER, Array
 from summaries.native.library import Library
-from summaries.wire.index import EVENT, VALUE
-from summaries.wire.layout import PLACE, ROW, Block
+from summaries.wire.layout import EVENT, VALUE, Block
 
-__all__ = ["FULL", "INDEXER", "MORE", "ODD", "SCANNER", "UNUSUAL", "Found", "Scratch", "TagTable"]
+__all__ = ["ARGUMENTS", "FULL", "MORE", "ODD", "SCANNER", "UNUSUAL", "Scratch", "TagTable"]
 
 MORE, ODD, UNUSUAL, FULL = range(4)
 """Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room."""
@@ -25,19 +24,14 @@ class TagTable(NamedTuple):
         entries: int64[t, 4]: each tag's start in the pool, length, hash, class.
         pool: uint8[p]: the concatenated tags.
         following: int32[t]: the tag that most recently followed each tag; -1: none.
+        entered: int64[1]: how many tags are in the slots.
     """
 
     slots: Any
     entries: Any
     pool: Any
     following: Any
-
-
-class Found(NamedTuple):
-    """The results: ROW[n] and PLACE[PLACE_CAPACITY], filled up to the cursor."""
-
-    rows: Any
-    places: Any
+    entered: Any
 
 
 class Scratch(NamedTuple):
@@ -47,45 +41,31 @@ class Scratch(NamedTuple):
     stack: Any
 
 
-_BYTES, _INTEGERS, _FLOATS = Array(np.uint8), Array(np.int64), Array(np.float64)
-_TAGS = TagTable(Array(np.int32), Array(np.int64, 2), _BYTES, Array(np.int32))
+_BYTES, _INTEGERS, _CRCS = Array(np.uint8), Array(np.int64), Array(np.uint32)
+_TAGS = TagTable(Array(np.int32), Array(np.int64, 2), _BYTES, Array(np.int32), _INTEGERS)
+_BLOCK = Block(_INTEGERS, Array(np.float64), Array(np.float64))  # type: ignore[arg-type]  # the types of its arrays
 _SCRATCH = Scratch(_INTEGERS, Array(np.int64, 2))
-_BLOCK = Block(_INTEGERS, _FLOATS, _FLOATS)  # type: ignore[arg-type]  # the types of its arrays
-_CRCS = Array(np.uint32)
-_TABLE = {"enter": (INTEGER, INTEGER, INTEGER, _INTEGERS, _TAGS), "enter_again": (INTEGER, _TAGS)}
-_SOURCES = (
-    "wire/compiled/fields.py",
-    "wire/compiled/primitives.py",
-    "wire/compiled/scan.py",
-    "wire/compiled/schema.py",
-    "wire/compiled/state.py",
-    "wire/crc32c.py",
-    "wire/index.py",
-    "wire/layout.py",
-)
+
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "frames": (INTEGER, INTEGER, INTEGER, _BYTES, _CRCS, Array(np.int64, 2)),
+    "scan": (INTEGER, INTEGER, INTEGER, _BYTES, _INTEGERS, _CRCS, _TAGS, Array(EVENT), Array(VALUE), _SCRATCH),
+    "group": (Array(VALUE), _INTEGERS, _INTEGERS, _BLOCK),
+    "spread": (_BLOCK, _INTEGERS, Array(np.int64, 2)),
+}
+"""The types of the arguments of each function."""
 
 SCANNER = Library(
     "scanner",
     "the scanner of event files",
     "summaries.wire.compiled.scan",
-    {
-        "scan": (
-            *(INTEGER, INTEGER, INTEGER),
-            *(_BYTES, _INTEGERS, _CRCS, _TAGS, Found(Array(ROW), Array(PLACE)), _SCRATCH),
-        ),
-        **_TABLE,
-        "group": (Array(ROW), _INTEGERS, _INTEGERS, _BLOCK),
-        "spread": (_BLOCK, _INTEGERS, Array(np.int64, 2)),
-    },
-    _SOURCES,
-)
-INDEXER = Library(
-    "indexer",
-    "the indexer of event files",
-    "summaries.wire.compiled.index",
-    {
-        "index": (INTEGER, _BYTES, _INTEGERS, _CRCS, _TAGS, Array(EVENT), Array(VALUE), _SCRATCH),
-        **_TABLE,
-    },
-    (*_SOURCES, "wire/compiled/index.py"),
+    ARGUMENTS,
+    (
+        "wire/compiled/fields.py",
+        "wire/compiled/primitives.py",
+        "wire/compiled/scan.py",
+        "wire/compiled/schema.py",
+        "wire/compiled/state.py",
+        "wire/crc32c.py",
+        "wire/layout.py",
+    ),
 )
