@@ -141,9 +141,7 @@ def _trained(name: str, runs: Mapping[str, object]) -> str:
     return next((other for other in (*beside, above or ".") if other in runs), "")
 
 
-def read_what_can_be(
-    name: str, files: Sequence[StoredFile]
-) -> tuple[Run | None, tuple[Failure, ...]]:
+def read_what_can_be(name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
     """Read the files that can be read, as one run, or None if none can; and say what is wrong with the others.
 
     Args:

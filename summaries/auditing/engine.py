@@ -6,7 +6,6 @@ runs are still audited. Small runs are audited side by side: all are read, then 
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -39,6 +38,7 @@ from summaries.storage.protocols import expecting
 from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager

@@ -185,9 +185,7 @@ class ScannedReader(Reader):
                 end = opened.read_into(base, buffer.data)
         self.end = base
 
-    def _by_protobuf(
-        self, buffer: NDArray[np.uint8], base: int, number: int
-    ) -> Generator[Index | Fault, None, int]:
+    def _by_protobuf(self, buffer: NDArray[np.uint8], base: int, number: int) -> Generator[Index | Fault, None, int]:
         """Have protobuf read the record at the cursor, which is whole; after another like it, also what follows.
 
         Args:
@@ -203,7 +201,9 @@ class ScannedReader(Reader):
         size = HEADER_BYTES + int.from_bytes(buffer[pos : pos + 8].tobytes(), "little") + FOOTER_BYTES
         self._unusual_bytes = min(2 * self._unusual_bytes + size, _STRETCH_BYTES) if pos == self._unusual_stop else 0
         data = buffer[pos : pos + max(size, self._unusual_bytes)].tobytes()
-        bounds = [(HEADER_BYTES, size - FOOTER_BYTES)] if len(data) == size else whole_records(data, 0, MAX_RECORD_BYTES)
+        bounds = (
+            [(HEADER_BYTES, size - FOOTER_BYTES)] if len(data) == size else whole_records(data, 0, MAX_RECORD_BYTES)
+        )
         for start, stop in bounds:
             at = pos + start - HEADER_BYTES
             rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1]))

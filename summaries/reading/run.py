@@ -262,8 +262,8 @@ def read_logdir(
         path: the directory.
         tags: as in `read_run`.
         runs: which runs to read, by their names, as for tags. Files of other runs are not opened.
-        jobs: the number of runs to read at a time, each in a thread; None means one per core if the runs are large (1 MB
-            on average) and read by compiled code, else 1.
+        jobs: the number of runs to read at a time, each in a thread; None means one per core if compiled code reads
+            them and they are large (1 MB on average), else 1.
         executor: where to read instead, as in `audit`; the columns are sent here. `jobs` is then the number of its
             workers; None takes what it says.
         storage_options: as in `read_run`.
@@ -296,9 +296,7 @@ def read_logdir(
     return Runs(_read_in_threads(found, jobs, tags))
 
 
-def _read_in_threads(
-    runs: Mapping[str, Sequence[StoredFile]], jobs: int | None, tags: Patterns
-) -> dict[str, Run]:
+def _read_in_threads(runs: Mapping[str, Sequence[StoredFile]], jobs: int | None, tags: Patterns) -> dict[str, Run]:
     total = sum(file.size for files in runs.values() for file in files)
     large = is_available() and total >= _THREAD_BYTES * len(runs)
     threads = min(jobs or (os.cpu_count() or 1 if large else 1), len(runs))

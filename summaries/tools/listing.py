@@ -14,7 +14,6 @@ from summaries.errors import FaultKind
 from summaries.native.library import is_available
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
-
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
-    from summaries.native.library import is_available
-from summaries.patterns import Patterns
+    from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.reading.series import Items, Series
     from summaries.storage.files import Access
@@ -169,9 +167,7 @@ def _listings(
         pool.shutdown(cancel_futures=True)  # after Ctrl-C, only the runs that have begun are read to their end
 
 
-def _listing(
-    place: str, name: str, files: list[StoredFile], tags: tuple[str, ...] | None, *, quick: bool
-) -> Listing:
+def _listing(place: str, name: str, files: list[StoredFile], tags: tuple[str, ...] | None, *, quick: bool) -> Listing:
     path = path_of(place, name, files)
     size = sum(file.size for file in files)
     if quick:

@@ -57,9 +57,7 @@ def path_of(place: str | os.PathLike[str], name: str, files: Sequence[StoredFile
     return without_credentials(os.fspath(place)) if name == "." else directory_of(files[0].path)
 
 
-def read_readable(
-    files: Sequence[StoredFile], tags: Patterns = None
-) -> tuple[Run | None, tuple[str, ...]]:
+def read_readable(files: Sequence[StoredFile], tags: Patterns = None) -> tuple[Run | None, tuple[str, ...]]:
     """Read a run without those of its files that cannot be read.
 
     Args:

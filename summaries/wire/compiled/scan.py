@@ -1,6 +1,6 @@
 """The compiled scanner: a part of an event file → the rows of an `Index`. Pure (no I/O).
 
-Strategy: one pass over the bytes: frame, both checksums, the Event, its Summary, each Value's tag, the rows. The scanner
+Strategy: one pass over the bytes: frame, both checksums, the Event, its Summary, each Value's tag, the rows. It
 handles only whole records in the form that every writer uses, with tags that it already knows. Before any other record
 it stops and returns the reason; the caller has that record read by the plain parser and protobuf, and restarts the
 scanner after it. So the scanner never decides anything differently from protobuf.

@@ -6,17 +6,19 @@ import sys
 
 import numpy as np
 import pytest
+from engines import BOTH, read_run
 
 pytest.importorskip("numba", reason="an extra")
 
 from numba import njit
 
-from summaries import Event, Summary, read_run
-from summaries.reading.rows import Workspace
+from summaries import Event, Summary
 from summaries.wire.compiled import primitives
 from summaries.wire.compiled.scanner import Scanner
-from summaries.wire.compiled.state import MORE, Found
+from summaries.wire.compiled.state import MORE
 from summaries.wire.crc32c import masked_crc32c
+from summaries.wire.index import Rows, Tags
+from summaries.wire.layout import EVENT, VALUE
 from summaries.wire.records import frame, length_crc
 from summaries.wire.resync import short_length_crcs
 from summaries.wire.scalars import encode_scalar
@@ -68,7 +70,7 @@ def test_thousands_of_tags(tmp_path):
     values = [Summary.Value(tag=tag, simple_value=i) for i, tag in enumerate(tags)]
     events = [Event(step=step, wall_time=1.0, summary=Summary(value=values)) for step in range(15)]
     path.write_bytes(b"".join(frame(event.SerializeToString()) for event in events))
-    run = read_run(path, fast=True)
+    run = read_run(path, engine="compiled")
     assert list(run.scalars) == tags
     assert all((series.value == i).all() and len(series) == 15 for i, series in enumerate(run.scalars.values()))
 
@@ -78,8 +80,8 @@ def test_an_event_with_more_values_than_there_is_room_for(tmp_path):
     values = [Summary.Value(tag="x", simple_value=i) for i in range(40_000)]
     event = frame(Event(step=1, wall_time=1.0, summary=Summary(value=values)).SerializeToString())
     path.write_bytes(event * 2)
-    for fast in (True, False):
-        assert read_run(path, fast=fast).scalars["x"].value.tolist() == [*range(40_000)] * 2
+    for engine in BOTH:
+        assert read_run(path, engine=engine).scalars["x"].value.tolist() == [*range(40_000)] * 2
 
 
 def test_a_record_larger_than_the_buffer(tmp_path):
@@ -88,23 +90,21 @@ def test_a_record_larger_than_the_buffer(tmp_path):
     events = [Event(step=i, wall_time=1.0, summary=Summary(value=[image, scalar])) for i in range(3)]
     path = tmp_path / "a.tfevents"
     path.write_bytes(b"".join(frame(event.SerializeToString()) for event in events))
-    run = read_run(path, fast=True)
+    run = read_run(path, engine="compiled")
     assert run.scalars["loss"].step.tolist() == [0, 1, 2]
     assert [len(images.encoded[0]) for images in run.images["image"]] == [3_000_000] * 3
 
 
 def test_the_scanner_knows_a_tag_by_all_its_bytes():
     tags = ["", "a", "ab", *("b" * n + "c" for n in range(1, 30)), "b" * 300, "b" * 299 + "c", "c" * 2000]
-    scanner = Scanner()
+    rows = Rows(Tags(), np.zeros(0, EVENT), np.zeros(100, VALUE))
     for tag in tags:
-        scanner.add(tag.encode())
+        rows.tags.number(tag)
     numbers = [3, 2, 1, 0, *reversed(range(len(tags)))]
     data = b"".join(encode_scalar(tags[number], 1, 1.0, 1.0) for number in numbers)
-    space = Workspace()
-    found = Found(space.rows, space.places)
-    assert scanner.scan(np.frombuffer(data, np.uint8), len(data), 0, 0, found) == MORE
-    assert space.rows["tag"][: len(numbers)].tolist() == numbers
-    assert scanner.cursor.tolist()[:3] == [len(data), len(numbers), 0]
+    assert Scanner(rows.tags).scan(np.frombuffer(data, np.uint8), len(data), 0, rows) == MORE
+    assert rows.values["tag"][: len(numbers)].tolist() == numbers
+    assert rows.cursor.tolist()[:3] == [len(data), len(numbers), len(numbers)]
 
 
 CHECKED = """
@@ -122,21 +122,21 @@ for intrinsic, size in loads:
         except IndexError:
             continue
         raise SystemExit(f"{load} reads outside")
-from summaries import read_run
 from summaries.native.calls import NativeError
 from summaries.wire.compiled.scanner import Scanner
-from summaries.wire.compiled.state import Found
-from summaries.reading.rows import Workspace
-space, scanner = Workspace(), Scanner()
-scanner.cursor[0] = -1
+from summaries.wire.index import Rows, Tags
+from summaries.wire.layout import EVENT, VALUE
+rows = Rows(Tags(), np.zeros(0, EVENT), np.zeros(100, VALUE))
+rows.cursor[0] = -1
 try:
-    scanner.scan(space.buffer, 100, 0, 0, Found(space.rows, space.places))
+    Scanner(rows.tags).scan(np.zeros(1000, np.uint8), 100, 0, rows)
     raise SystemExit("the scanner is compiled without checks")
 except NativeError as error:
     assert str(error) == "scan indexed outside an array"
 import sys
+from summaries import read_run
 for path in sys.argv[1:]:
-    run = read_run(path, fast=True)
+    run = read_run(path)
     assert run.tags
 """
 
