@@ -33,7 +33,11 @@ class Record(NamedTuple):
 def one_by_one(items):
     """What a parser yields, with each record by itself."""
     return [
-        one for item in items for one in (map(Record, item.offsets, item.data) if isinstance(item, Batch) else [item])
+        one
+        for item in items
+        for one in (
+            map(Record, map(item.offset, range(len(item.starts))), item.data) if isinstance(item, Batch) else [item]
+        )
     ]
 
 

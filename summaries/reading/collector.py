@@ -136,18 +136,16 @@ class Collector:
     def _take(self, index: Index) -> None:
         self.records[-1] += index.records
         values = index.values
-        if len(values):
-            self.points.add(values)
-            others = values["kind"] > KIND_SCALAR
-            if others.any():
-                self.places.append(self._places(values[others]))
+        if self.points.add(values, len(self._reader.tags.names)) < len(values):
+            self.places.append(self._places(values[values["kind"] > KIND_SCALAR]))
         for other in index.others:
             self._other(other)
 
     def _places(self, values: NDArray[np.void]) -> NDArray[np.void]:
         places = np.empty(len(values), PLACE)
-        for name in ("step", "wall_time", "offset", "length", "tag", "kind"):
+        for name in ("step", "wall_time", "length", "tag", "kind"):
             places[name] = values[name]
+        places["offset"] = values["value"]
         places["file"], places["epoch"] = len(self.files) - 1, self.points.marks
         return places
 

@@ -14,7 +14,7 @@ import numpy as np
 from summaries.native.calls import address
 from summaries.native.library import is_available
 from summaries.wire.compiled.scanner import grouped, spread
-from summaries.wire.layout import KIND_SCALAR, Block
+from summaries.wire.layout import KIND_SCALAR, VALUE, Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Epochs", "Points"]
 
 _FEW_ROWS = 16  # so many are added one by one faster than they are sorted
+_KIND_AT = VALUE.names.index("kind")  # type: ignore[union-attr]  # it has names
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
 _MAX_MAPS = 30_000  # Linux allows a process 65,530
@@ -86,11 +87,11 @@ class Points:
     Attributes:
         marks: the number of marks.
 
-    >>> from summaries.wire.layout import VALUE
     >>> points = Points()
     >>> rows = np.zeros(3, VALUE)
     >>> rows["step"], rows["value"], rows["tag"] = [1, 1, 2], [3.0, 4.0, 5.0], [1, 0, 1]
-    >>> points.add(rows)
+    >>> points.add(rows, tags=2)
+    3
     >>> mark = points.mark()
     >>> points.append(1, 3, 0.7, 6.0)
     >>> points.columns()[1].value, points.epochs(1).before(mark)
@@ -107,32 +108,42 @@ class Points:
         self.marks += 1
         return self.marks - 1
 
-    def add(self, values: NDArray[np.void]) -> None:
-        """Add the scalars among VALUE[n], in order."""
+    def add(self, values: NDArray[np.void], tags: int) -> int:
+        """Add the scalars among VALUE[n], in order; return how many there are.
+
+        Args:
+            values: the rows.
+            tags: how many tags there are.
+        """
         if len(values) <= _FEW_ROWS:
-            for value, step, wall_time, _, _, tag, _, kind, _ in values.tolist():
-                if kind == KIND_SCALAR:
-                    self.append(tag, step, wall_time, value)
-        elif self._is_compiled and len(values) >= len(self._tags):  # it loops over all tags, however few rows there are
-            self._spread(values)
-        else:
-            self._split(values[values["kind"] == KIND_SCALAR])
+            scalars = [row for row in values.tolist() if row[_KIND_AT] == KIND_SCALAR]
+            for value, step, wall_time, _, tag, *_ in scalars:
+                self.append(tag, step, wall_time, value)
+            return len(scalars)
+        if self._is_compiled and len(values) >= tags:  # it loops over all tags, however few rows there are
+            return self._spread(values, tags)
+        return self._split(values[values["kind"] == KIND_SCALAR])
 
-    def _spread(self, values: NDArray[np.void]) -> None:
-        block, counts = grouped(values, max(len(self._tags), 1 + int(values["tag"].max())))
-        tags = counts.nonzero()[0]
-        pairs = zip(tags.tolist(), (counts := counts[tags]).tolist(), strict=True)
-        addresses = np.array([self._columns(tag).room_for(n, self.marks) for tag, n in pairs], np.int64)
-        spread(block, counts, addresses.reshape(-1, 3))
+    def _spread(self, values: NDArray[np.void], tags: int) -> int:
+        block, counts = grouped(values, tags)
+        (present,) = counts.nonzero()
+        counts = counts[present]
+        rooms = map(self._room_for, present.tolist(), counts.tolist())
+        spread(block, counts, np.array([*rooms], np.int64).reshape(-1, 3))
+        return int(counts.sum())
 
-    def _split(self, values: NDArray[np.void]) -> None:
+    def _room_for(self, tag: int, count: int) -> list[int]:
+        return self._columns(tag).room_for(count, self.marks)
+
+    def _split(self, scalars: NDArray[np.void]) -> int:
         """Sort by tag, stably, and add each tag's points."""
-        order = np.argsort(values["tag"], kind="stable")
-        tags = values["tag"][order]
-        block = Block(*(values[name][order] for name in Block._fields))
+        order = np.argsort(scalars["tag"], kind="stable")
+        tags = scalars["tag"][order]
+        block = Block(*(scalars[name][order] for name in Block._fields))
         firsts = np.flatnonzero(np.diff(tags, prepend=-1)).tolist()
         for first, last in pairwise([*firsts, len(tags)]):
             self._columns(int(tags[first])).extend(block, first, last, self.marks)
+        return len(scalars)
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""

@@ -6,6 +6,7 @@ import operator
 import os
 import warnings
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Literal
 
 from google.protobuf.message import DecodeError
@@ -181,8 +182,8 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
             yield from map(Event.FromString, pending)
         except DecodeError:
             usual -= operator.length_hint(pending) + 1
-        for i, offset in enumerate(item.offsets[usual:], usual):
-            event, faults = decode_event(data[i], offset, item.number + i)
+        for i in range(usual, len(data)):
+            event, faults = decode_event(data[i], item.offset(i), item.number + i)
             for fault in faults:
                 if fault.kind.is_data_loss or every:
                     handle(fault.located(path))
@@ -192,7 +193,9 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
 
 def _usual(data: list[bytes]) -> int:
     """The number of leading records that start with a wall time: if protobuf parses these, no data is lost."""
-    return next((i for i, one in enumerate(data) if one[:1] != WALL_TIME_KEY), len(data))
+    if all(map(bytes.startswith, data, repeat(WALL_TIME_KEY))):
+        return len(data)
+    return next(i for i, one in enumerate(data) if not one.startswith(WALL_TIME_KEY))
 
 
 def _items(storage: Storage, file: StoredFile | str) -> Iterator[Batch | Fault]:

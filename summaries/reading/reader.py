@@ -34,7 +34,7 @@ __all__ = ["Reader", "reader"]
 
 _BUFFER_BYTES = 4 << 20  # after each, a thread waits for the interpreter's lock if others read, too
 _STRETCH_BYTES = 1 << 16  # the plain parser's chunk size, where the scanner's is troubled
-# Splitting rows takes 2 µs for each tag among them. With many tags, more rows are collected: up to 48 MB.
+# Splitting rows takes 2 µs for each tag among them. With many tags, more rows are collected: up to 40 MB.
 _ROWS_OF_A_TAG = 32
 _MOST_ROWS = 1 << 20
 _NO_ROWS = np.empty(0, EVENT), np.empty(0, VALUE)
@@ -129,7 +129,7 @@ class Reader:
                 yield item
                 continue
             buffer, rows = np.frombuffer(item.buffer, np.uint8), self._rows
-            for i, (start, stop) in enumerate(item.bounds):
+            for i, (start, stop) in enumerate(zip(item.starts, item.stops, strict=True)):
                 at = start - HEADER_BYTES
                 rows.add(item.buffer[start:stop], at, item.base + at, item.number + i)
                 if rows.full:
@@ -144,9 +144,9 @@ class Reader:
         if index.records:
             yield index
         yield from faults
-        wanted = min(_ROWS_OF_A_TAG * len(self.tags.names), _MOST_ROWS)
-        if len(rows.values) < wanted:
-            rows.values = np.zeros(2 * wanted, VALUE)
+        wanted = min(_ROWS_OF_A_TAG * len(self.tags.names), 8 * len(rows.values), _MOST_ROWS)
+        if len(index.values) == len(rows.values) < wanted:
+            rows.values = np.zeros(wanted, VALUE)
 
 
 class ScannedReader(Reader):
@@ -170,8 +170,9 @@ class ScannedReader(Reader):
             if status == state.UNUSUAL or stuck:
                 number = yield from self._by_protobuf(buffer[:end], base, number)
                 continue
-            number += records
-            yield from self._settled(buffer[:end], base)
+            if len(rows.events) or status != state.MORE:  # what is told of events is in the buffer
+                number += records
+                yield from self._settled(buffer[:end], base)
             if status == state.MORE and (pos or end < len(buffer)):
                 rest = end - pos
                 buffer[:rest] = buffer[pos:end]
@@ -179,6 +180,8 @@ class ScannedReader(Reader):
                 cursor[0], end = 0, rest + got
                 if got:
                     continue
+            number += int(cursor[1])
+            yield from self._settled(buffer[:end], base)
             if status in (state.MORE, state.ODD) and end:
                 base, number = yield from self._plainly(opened, base + int(cursor[0]), number)
                 cursor[0] = 0
@@ -201,10 +204,9 @@ class ScannedReader(Reader):
         size = HEADER_BYTES + int.from_bytes(buffer[pos : pos + 8].tobytes(), "little") + FOOTER_BYTES
         self._unusual_bytes = min(2 * self._unusual_bytes + size, _STRETCH_BYTES) if pos == self._unusual_stop else 0
         data = buffer[pos : pos + max(size, self._unusual_bytes)].tobytes()
-        bounds = (
-            [(HEADER_BYTES, size - FOOTER_BYTES)] if len(data) == size else whole_records(data, 0, MAX_RECORD_BYTES)
-        )
-        for start, stop in bounds:
+        one = [HEADER_BYTES], [size - FOOTER_BYTES]
+        starts, stops = one if len(data) == size else whole_records(data, 0, MAX_RECORD_BYTES)
+        for start, stop in zip(starts, stops, strict=True):
             at = pos + start - HEADER_BYTES
             rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1]))
             if rows.full:

@@ -160,7 +160,7 @@ class Rows:
     >>> rows.add(encode_scalar("loss", 7, 1.5, 0.25)[12:-4], 0, 0, 0)
     >>> index = rows.taken(np.empty(0, np.uint8), 0)
     >>> index.events.tolist(), index.values.tolist()
-    ([(0, 42, 7, 1.5, 0, 1, 3)], [(0.25, 7, 1.5, 0, 0, 0, 0, 0, 0)])
+    ([(0, 42, 7, 1.5, 0, 1, 3)], [(0.25, 7, 1.5, 0, 0, 0, 0, 0)])
     """
 
     def __init__(self, tags: Tags, events: NDArray[np.void], values: NDArray[np.void]) -> None:
@@ -233,14 +233,14 @@ class Rows:
             kind, number = _kind_and_number(value, tags.classes[tag])
             if tags.classes[tag] == CLASS_SKIPPED or (kind == KIND_NOTHING and not len(self.events)):
                 continue
-            start = length = 0
+            length = 0
             if kind > KIND_SCALAR:
                 spans = spans or value_spans(data, len(values))
                 start, length = spans[i]
-                start += offset + HEADER_BYTES
+                number = float(offset + HEADER_BYTES + start)
             if at == len(self.values):
                 self.values = np.concatenate((self.values, np.zeros_like(self.values)))
-            self.values[at] = number, step, wall_time, start, own, tag, length, kind, described
+            self.values[at] = number, step, wall_time, own, tag, length, kind, described
             at += 1
         self.cursor[2] = at
 

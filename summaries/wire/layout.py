@@ -53,7 +53,6 @@ VALUE = np.dtype(
         ("value", "<f8"),
         ("step", "<i8"),
         ("wall_time", "<f8"),
-        ("offset", "<i8"),
         ("event", "<i4"),
         ("tag", "<i4"),
         ("length", "<i4"),
@@ -61,8 +60,8 @@ VALUE = np.dtype(
         ("described", "<i2"),
     ]
 )
-"""One Summary.Value: a scalar's value; the place in the file, in bytes, of what is no scalar; its event and tag, by
-number; its kind; whether it has metadata."""
+"""One Summary.Value: a scalar's value, or where anything else lies in the file, in bytes, exact below 2**53; its step and
+wall time; its event and tag, by number; the length of what is no scalar, in bytes; its kind; whether it has metadata."""
 
 PLACE = np.dtype(
     [

@@ -59,23 +59,23 @@ class Batch(NamedTuple):
         number: the number of records before the first one.
         base: the offset of the buffer's first byte, in bytes from the start of the stream.
         buffer: bytes that the records are in.
-        bounds: where each record's data starts and stops in the buffer.
+        starts, stops: where each record's data starts in the buffer, and where it stops.
     """
 
     number: int
     base: int
     buffer: bytes
-    bounds: Sequence[tuple[int, int]]
+    starts: Sequence[int]
+    stops: Sequence[int]
 
-    @property
-    def offsets(self) -> list[int]:
-        """Where each record's header starts, in bytes from the start of the stream."""
-        return [self.base + start - HEADER_BYTES for start, _ in self.bounds]
+    def offset(self, i: int) -> int:
+        """Where a record's header starts, in bytes from the start of the stream."""
+        return self.base + self.starts[i] - HEADER_BYTES
 
     @property
     def data(self) -> list[bytes]:
         """Each record's data."""
-        return [self.buffer[start:stop] for start, stop in self.bounds]
+        return [self.buffer[start:stop] for start, stop in zip(self.starts, self.stops, strict=True)]
 
 
 @lru_cache(maxsize=8192)
@@ -114,8 +114,8 @@ class RecordParser:
     >>> [batch.data for batch in parser.items()]
     [[b'one']]
     >>> parser.feed(stream[25:] + b"\x05")
-    >>> [(batch.number, batch.offsets, batch.data) for batch in parser.items()]
-    [(1, [19], [b'two'])]
+    >>> [(batch.number, batch.offset(0), batch.data) for batch in parser.items()]
+    [(1, 19, [b'two'])]
     >>> parser.close()
     >>> [str(fault) for fault in parser.items()]
     ['the bytes end inside a record: got 1 byte, want 12 bytes - at record 2, offset 38 (1 byte)']
@@ -174,12 +174,12 @@ class RecordParser:
         """Yield the records and faults that the bytes so far settle, in stream order. Call it after each feed."""
         while True:
             self._join()
-            bounds = [] if self._lost is not None else self._whole_records()
-            if bounds:
-                batch = Batch(self.number, self._base, self._buffer, bounds)
-                self._pos = bounds[-1][1] + FOOTER_BYTES
+            starts, stops = ([], []) if self._lost is not None else self._whole_records()
+            if stops:
+                batch = Batch(self.number, self._base, self._buffer, starts, stops)
+                self._pos = stops[-1] + FOOTER_BYTES
                 self._need = HEADER_BYTES
-                self.number += len(bounds)
+                self.number += len(stops)
                 yield batch
             if self._fed:
                 if self.unsettled_bytes >= self._need or self._closed:
@@ -200,12 +200,12 @@ class RecordParser:
             self._fed.clear()
             self._fed_bytes = 0
 
-    def _whole_records(self) -> list[tuple[int, int]]:
-        """Where the data of whole records starts and stops in the buffer, up to the first that needs a closer look."""
+    def _whole_records(self) -> tuple[list[int], list[int]]:
+        """Where the data of whole records starts, and stops, in the buffer, up to the first that needs a closer look."""
         if self._find is not None and self.calm:
             return self._find(self._buffer, self._pos, self._max_record_bytes)
         buffer, pos, end = self._buffer, self._pos, len(self._buffer)
-        bounds: list[tuple[int, int]] = []
+        starts, stops = list[int](), list[int]()
         while end - pos >= HEADER_BYTES:
             length, stored_length_crc = _HEADER.unpack_from(buffer, pos)
             start, stop = pos + HEADER_BYTES, pos + HEADER_BYTES + length
@@ -215,9 +215,10 @@ class RecordParser:
                 break
             if mask(crc32c(buffer[start:stop])) != _FOOTER.unpack_from(buffer, stop)[0]:
                 break
-            bounds.append((start, stop))
+            starts.append(start)
+            stops.append(stop)
             pos = stop + FOOTER_BYTES
-        return bounds
+        return starts, stops
 
     def _is_whole(self, pos: int) -> bool:
         """Whether the record at `pos`, which is entirely in the buffer, is undamaged.

@@ -216,13 +216,12 @@ def _values(buffer: Any, base: Any, event: Any, cursor: Any, tags: Any, values: 
         if count == len(values):
             return FULL
         row = values[count]
-        row["value"] = value
+        row["value"] = np.float64(base + first) if kind > KIND_SCALAR else value
         row["step"] = step
         row["wall_time"] = wall_time
-        row["offset"] = base + first if kind > 0 else 0
         row["event"] = cursor[1]
         row["tag"] = tag
-        row["length"] = last - first if kind > 0 else 0
+        row["length"] = last - first if kind > KIND_SCALAR else 0
         row["kind"] = kind
         row["described"] = described
         count += 1
@@ -309,7 +308,6 @@ def scan(words: Any) -> Any:
             row["value"] = load_f32(buffer, stop - 4)
             row["step"] = step
             row["wall_time"] = wall_time
-            row["offset"] = 0
             row["event"] = cursor[1]
             row["tag"] = tag
             row["length"] = 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Scanner", "grouped", "spread", "whole_records"]
 
+_FEWEST_BYTES = 16  # of a record
 _MOST_FOUND = 1 << 12  # records, for each call
 # A copy takes a quarter of the time that np.full takes, which counts when thousands of small runs are read.
 _NO_SLOTS = np.full(64, -1, np.int32)
@@ -91,16 +92,17 @@ class Scanner:
         )
 
 
-def whole_records(buffer: bytes, pos: int, most: int) -> list[tuple[int, int]]:
-    """Where the data of whole records from `pos` on starts and stops; a length above `most` bytes is damage."""
-    array, found = np.frombuffer(buffer, np.uint8), list[tuple[int, int]]()
-    bounds = np.empty((_MOST_FOUND, 2), np.int64)
+def whole_records(buffer: bytes, pos: int, most: int) -> tuple[list[int], list[int]]:
+    """Where the data of whole records from `pos` on starts, and stops; a length above `most` bytes is damage."""
+    array, starts, stops = np.frombuffer(buffer, np.uint8), list[int](), list[int]()
+    bounds = np.empty((min((len(buffer) - pos) // _FEWEST_BYTES, _MOST_FOUND), 2), np.int64)
     while True:
         count = function("frames")(pos, len(buffer), most, array, short_length_crcs(), bounds)
-        found += map(tuple, bounds[:count].tolist())
+        starts += bounds[:count, 0].tolist()
+        stops += bounds[:count, 1].tolist()
         if count < _MOST_FOUND:
-            return found
-        pos = found[-1][1] + 4
+            return starts, stops
+        pos = stops[-1] + 4
 
 
 def grouped(values: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int64]]:

@@ -14,7 +14,7 @@ def epochs_of(*numbers):
 
 def rows(tags, first=0):
     """Rows of these tags whose steps count up."""
-    return np.array([(2.0 * i, first + i, 0.5 * i, 0, i, tag, 0, 0, 0) for i, tag in enumerate(tags)], VALUE)
+    return np.array([(2.0 * i, first + i, 0.5 * i, i, tag, 0, 0, 0) for i, tag in enumerate(tags)], VALUE)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_rows_keep_their_order_and_only_scalars_are_points(engine, times):
     added["kind"][::6] = KIND_IMAGE
     with using(engine):
         points = Points()
-    points.add(added)
+    assert points.add(added, 701) == 5 * times
     for tag, block in enumerate(points.columns()):
         steps = [i for i in range(6 * times) if i % 6 and added["tag"][i] == tag]
         assert block.step.tolist() == steps
@@ -47,7 +47,7 @@ def test_rows_keep_their_order_and_only_scalars_are_points(engine, times):
 
 def test_marks_are_numbered_in_order_and_divide_each_tags_points():
     points = Points()
-    points.add(rows([1, 0, 1]))
+    points.add(rows([1, 0, 1]), 2)
     assert [points.mark(), points.mark()] == [0, 1]
     points.append(1, 9, 0.5, 7.0)
     assert points.columns()[1].step.tolist() == [0, 2, 9]
@@ -61,7 +61,7 @@ def test_columns_grow_from_one_point_into_mapped_memory(engine):
     with using(engine):
         points, want = Points(), []
     for count in (1, 31, 1, 40, 32_700, 70_000):
-        points.add(rows([0] * count, len(want)))
+        points.add(rows([0] * count, len(want)), 1)
         points.append(0, -1, 0.25, 0.125)
         want += [*range(len(want), len(want) + count), -1]
     (block,) = points.columns()

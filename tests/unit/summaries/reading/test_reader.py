@@ -30,10 +30,10 @@ def rows_of(path, *, engine):
         for number, (start, stop, step, wall_time, _, count, what) in enumerate(item.events.tolist()):
             where = item.base + start, item.base + stop
             events.append((where, step, wall_time, count, what, item.data(number)))
-        for value, step, wall_time, offset, event, tag, length, kind, described in item.values.tolist():
-            assert kind > KIND_SCALAR or offset == length == 0
+        for value, step, wall_time, event, tag, length, kind, described in item.values.tolist():
+            assert kind > KIND_SCALAR or length == 0
             assert repr((step, wall_time)) == repr(tuple(item.events[["step", "wall_time"]][event].tolist()))
-            values.append((value, source.tags.names[tag], kind, described, offset, length))
+            values.append((value, source.tags.names[tag], kind, described, length))
     return events, values, faults
 
 
@@ -69,9 +69,9 @@ def test_rows(tmp_path):
     assert [event[1:5] for event in events] == [(0, 1.0, 0, VERSION), (7, 2.0, 1, SCALAR), (8, 0.0, 2, SUMMARY)]
     assert [event[5] for event in events] == data
     assert values == [
-        (1.0, "a", KIND_SCALAR, 0, 0, 0),
-        (1.0, "a", KIND_SCALAR, 0, 0, 0),
-        (2.0, "b", KIND_SCALAR, 0, 0, 0),
+        (1.0, "a", KIND_SCALAR, 0, 0),
+        (1.0, "a", KIND_SCALAR, 0, 0),
+        (2.0, "b", KIND_SCALAR, 0, 0),
     ]
     assert faults == []
 
