@@ -60,8 +60,8 @@ VALUE = np.dtype(
         ("described", "<i2"),
     ]
 )
-"""One Summary.Value: a scalar's value, or where anything else lies in the file, in bytes, exact below 2**53; its step and
-wall time; its event and tag, by number; the length of what is no scalar, in bytes; its kind; whether it has metadata."""
+"""A Summary.Value: a scalar's value, or where anything else lies in the file, in bytes, exact below 2**53; its step and
+wall time; its event and tag, by number; the length in bytes of what is no scalar; its kind; whether it has metadata."""
 
 PLACE = np.dtype(
     [

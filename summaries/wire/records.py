@@ -201,7 +201,7 @@ class RecordParser:
             self._fed_bytes = 0
 
     def _whole_records(self) -> tuple[list[int], list[int]]:
-        """Where the data of whole records starts, and stops, in the buffer, up to the first that needs a closer look."""
+        """Where whole records' data starts, and stops, in the buffer, up to the first that needs a closer look."""
         if self._find is not None and self.calm:
             return self._find(self._buffer, self._pos, self._max_record_bytes)
         buffer, pos, end = self._buffer, self._pos, len(self._buffer)

@@ -330,16 +330,20 @@ def scan(words: Any) -> Any:
                 if status != MORE:
                     return status
         if with_events:
-            row = events[cursor[1]]
-            row["start"] = pos
-            row["stop"] = stop + 4
-            row["step"] = step
-            row["wall_time"] = wall_time
-            row["first"] = first
-            row["count"] = cursor[2] - first
-            row["what"] = what
+            _set_event(events[cursor[1]], pos, stop + 4, step, wall_time, first, cursor[2] - first, what)
         cursor[0] = stop + 4
         cursor[1] += 1
+
+
+@compiled
+def _set_event(row: Any, start: Any, stop: Any, step: Any, wall_time: Any, first: Any, count: Any, what: Any) -> Any:
+    row["start"] = start
+    row["stop"] = stop
+    row["step"] = step
+    row["wall_time"] = wall_time
+    row["first"] = first
+    row["count"] = count
+    row["what"] = what
 
 
 @compiled
