@@ -26,7 +26,7 @@ from summaries.native.target import host, target_machine
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Kept", "Library", "has_compiler"]
+__all__ = ["Kept", "Library", "function", "has_compiler", "is_available", "use"]
 
 _logger = logging.getLogger("summaries")
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
@@ -241,3 +241,35 @@ def _versions() -> bytes:
         numba = version("numba")
     checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
     return repr((numba, llvmlite.__version__, host(), checked)).encode()
+
+
+# A stand-in for the library that comes with the package.
+_forced: list[str | None] = [None]
+
+
+@cache
+def _counter() -> Library:
+    from summaries.kinds.tally import ARGUMENTS  # noqa: PLC0415
+
+    sources = ("kinds/compiled/tally.py", "kinds/tally.py", "kinds/tensorflow_bins.py", "kinds/sums.py")
+    return Library("counter", "the counter of histograms", "summaries.kinds.compiled.tally", ARGUMENTS, sources)
+
+
+@cache
+def _works() -> bool:
+    return os.environ.get("GRADLEDGER_KERNELS") != "plain" and _counter().can_be_called()
+
+
+def is_available() -> bool:
+    """Whether there is a library."""
+    return _forced[0] == "compiled" or (_forced[0] is None and _works())
+
+
+def function(name: str) -> Function:
+    """A function."""
+    return _counter().functions()[name]
+
+
+def use(path: str | None) -> None:
+    """For tests: plain, compiled or None."""
+    _forced[0] = path

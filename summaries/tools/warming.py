@@ -6,7 +6,6 @@ from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from summaries.kinds.tally import COUNTER
 from summaries.native.library import has_compiler
 from summaries.wire.compiled.state import INDEXER, SCANNER
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LIBRARIES", "Warmed", "demand_compiler", "warm_up", "warmed"]
 
-LIBRARIES = {"reading": (SCANNER, INDEXER), "histograms": (COUNTER,)}
+LIBRARIES = {"reading": (SCANNER, INDEXER), "histograms": ()}
 """What is compiled, by what it is for."""
 
 
