@@ -12,9 +12,9 @@ from numba.extending import intrinsic
 from summaries.kinds.sums import BLOCK, LANES
 from summaries.kinds.tally import ARGUMENTS
 from summaries.kinds.tensorflow_bins import BINS, places
-from summaries.native.building import compiled, unpacker
+from summaries.native.source import compiled, unpacker
 
-__all__ = ["EXPORTS"]
+__all__ = ["EXPORTS", "LEVELS"]
 
 _ROWS = 4
 _WIDE = ir.VectorType(ir.DoubleType(), LANES)
@@ -61,7 +61,7 @@ def _sum_block(typing_context: Any, values: Any, start: Any, stop: Any, sums: An
 def _joined(builder: Any, lanes: Any) -> Any:
     """Lane 0, when each lane i has added those of i + 8, i + 4, i + 2 and i + 1."""
     i32 = ir.IntType(32)
-    while (half := lanes.type.count // 2):
+    while half := lanes.type.count // 2:
         low, high = (
             builder.shuffle_vector(lanes, lanes, ir.Constant(ir.VectorType(i32, half), list(range(at, at + half))))
             for at in (0, half)
@@ -133,4 +133,7 @@ def _tally(dtype: str) -> Any:
 
 
 EXPORTS = {f"tally_{dtype}": _tally(dtype) for dtype in ("float32", "float64")}
-tally_float32, tally_float64 = EXPORTS.values()  # until `building` takes EXPORTS
+"""The functions that Python calls."""
+
+LEVELS = ("v2", "v3", "v8")
+"""The levels of the processor that they are compiled for: they gain nothing from AVX-512."""
