@@ -90,13 +90,15 @@ def _counted(flat: NDArray[Any], sums: NDArray[np.float64], dtype: np.dtype[Any]
     counts, lowest, highest = counter(piece, out)
     if math.isfinite(lowest) and math.isfinite(highest):
         return _Part(counts, len(piece), lowest, highest, 0, 0)
-    is_finite = np.isfinite(piece)
-    below, above = (int(np.count_nonzero(piece == bound)) for bound in (-np.inf, np.inf))
-    counts, _, _ = counter(np.where(is_finite, piece, dtype.type(0)), out)
-    finite = piece[is_finite]
-    counts[0] -= len(piece) - len(finite)  # 0 is in the first bin
-    extremes = (float(finite.min()), float(finite.max())) if len(finite) else (math.inf, -math.inf)
-    return _Part(counts, len(finite), *extremes, below, above)
+    odd = np.flatnonzero(~np.isfinite(piece))
+    below, above = (int(np.count_nonzero(piece[odd] == bound)) for bound in (-np.inf, np.inf))
+    finite = piece.copy()
+    finite[odd] = 0
+    counts, _, _ = counter(finite, out)
+    counts[0] -= len(odd)  # 0 is in the first bin
+    finite[odd] = np.nan  # which these leave out
+    lowest, highest = float(np.fmin.reduce(finite, initial=np.inf)), float(np.fmax.reduce(finite, initial=-np.inf))
+    return _Part(counts, len(piece) - len(odd), lowest, highest, below, above)
 
 
 def _plain(values: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
