@@ -3,7 +3,7 @@
 Floating addition depends on its order. This one is the same on every path and processor, however the elements are cut
 into pieces and shared by threads:
 
-    elements   in memory order if they lie in memory without gaps, else in C order; as float64; 0 where not finite
+    elements   in Fortran's order if the array is contiguous so, else in C's; as float64; 0 where not finite
     a block    4,096 elements in rows of 16, the last row filled with zeros: each of 16 lanes adds its column from the
                top, beginning at 0; then lane i adds lane i + 8, i + 4, i + 2 and i + 1
     the sum    of all blocks' lanes 0, exactly, and rounded once (`math.fsum`)
