@@ -104,6 +104,8 @@ def _counted(flat: NDArray[Any], sums: NDArray[np.float64], dtype: np.dtype[Any]
 def _plain(values: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
     """The same as `tally`, with NumPy."""
     lowest, highest = float(values.min()), float(values.max())
+    if not (math.isfinite(lowest) and math.isfinite(highest)):
+        return np.empty(0, np.int64), math.nan, math.nan
     steps, shift = places(values.dtype)
     bits = values.view(f"u{values.itemsize}")
     at = steps.take((bits >> shift).astype(np.intp))
