@@ -43,7 +43,7 @@ def sums_of_blocks(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def add_up(blocks: list[float]) -> float:
-    """The sum of the sums of blocks [n]. Beyond float64 it is infinite, or NaN if so in both directions."""
+    """The sum of the sums of blocks [n]. Beyond float64, if only on the way, it is infinite; NaN if so both ways."""
     try:
         total = math.fsum(blocks)
     except (OverflowError, ValueError):  # on the way; or infinities of both signs
