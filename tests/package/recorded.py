@@ -52,7 +52,7 @@ class Recording:
 def recording() -> Iterator[Recording]:
     """Within the block, all calls are recorded."""
     recorded = Recording()
-    Call.__call__ = lambda call: recorded.call(call)  # type: ignore[method-assign]
+    Call.__call__ = lambda call: recorded.call(call)  # type: ignore[method-assign]  # noqa: PLW0108 - a method of Call
     try:
         yield recorded
     finally:

@@ -14,8 +14,8 @@ import pytest
 from macholib.mach_o import LC_CODE_SIGNATURE, LC_LOAD_DYLIB
 from macholib.MachO import MachO
 from macholib.SymbolTable import SymbolTable
-from package.recorded import recording
 
+from package.recorded import recording
 from summaries import read_run
 from summaries.kinds.tensorflow_bins import BINS, places
 from summaries.native.building import stale
@@ -110,7 +110,13 @@ def test_every_word_is_this_machines(recorded, library, tmp_path):
             continue
         (tmp_path / "calls").write_bytes(recorded.calls([known(code, name, levels, level) for name in recorded.names]))
         shutil.copy(Path(DIRECTORY, library), tmp_path)
-        run = [*emulator, program.name if emulator == ["wine"] else f"./{program.name}", f"./{library}", "calls", "results"]
+        run = [
+            *emulator,
+            program.name if emulator == ["wine"] else f"./{program.name}",
+            f"./{library}",
+            "calls",
+            "results",
+        ]
         subprocess.run(run, cwd=tmp_path, env=environment, check=True, timeout=600)
         results, at = memoryview((tmp_path / "results").read_bytes()), 0
         for name, want in zip(recorded.names, recorded.results, strict=True):
@@ -146,6 +152,8 @@ def test_the_libraries_for_macos_can_be_loaded(recorded, file, processor):
 @pytest.mark.parametrize("file", ["linux-x86_64.so", "linux-aarch64.so", "windows-x86_64.dll"])
 def test_the_other_libraries_need_none(file):
     """So that they can be loaded with any C library, musl's too, and by any Windows."""
-    found = subprocess.run(["objdump", "-p", os.path.join(DIRECTORY, file)], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["objdump", "-p", os.path.join(DIRECTORY, file)], capture_output=True, text=True, check=False
+    )
     assert "NEEDED" not in found.stdout
     assert "DLL Name" not in found.stdout
