@@ -17,6 +17,7 @@ from macholib.SymbolTable import SymbolTable
 
 from package.recorded import recording
 from summaries import read_run
+from summaries.kinds.sums import BLOCK
 from summaries.kinds.tensorflow_bins import BINS, places
 from summaries.native.building import stale
 from summaries.native.calls import Call
@@ -83,7 +84,8 @@ def count_random_numbers(calls):
         for size in (1, 3, 100, 5000):
             values = (random.normal(size=size) * 10.0 ** random.integers(-20, 20, size)).astype(dtype)
             counts, rows = np.zeros(BINS, np.int64), np.zeros((4, BINS), np.uint32)
-            arguments = (values, counts, places(np.dtype(dtype)).steps, rows, np.zeros(3, dtype), np.zeros(2))
+            sums, extremes = np.zeros((-(-size // BLOCK), 2)), np.zeros(3, dtype)
+            arguments = (values, counts, sums, places(np.dtype(dtype)).steps, rows, extremes)
             Call(function(f"tally_{dtype}"), arguments)()
 
 
