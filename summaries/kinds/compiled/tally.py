@@ -24,7 +24,7 @@ _WIDE = ir.VectorType(ir.DoubleType(), LANES)
 def _sum_block(typing_context: Any, values: Any, start: Any, stop: Any, sums: Any) -> Any:
     """Write the sum of values[start:stop], and that of their squares, to sums[0:2], as `sums` defines them.
 
-    In vectors, which LLVM does not find by itself: to it, the order of additions is fixed in a loop, too.
+    A vector holds the lanes: of a loop over single numbers, LLVM would have to keep the order of additions.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
