@@ -1,5 +1,6 @@
 """What every test and every docstring's example may count on."""
 
+import os
 import signal
 from importlib.util import find_spec
 
@@ -8,12 +9,16 @@ import pytest
 
 import optim  # noqa: F401 - first as a package: pytest would load a module whose examples it runs a second time
 import summaries  # noqa: F401 - likewise
+from summaries.native.building import stale
+from summaries.native.targets import DIRECTORY
 
 collect_ignore = ["tests/sharded_ranks.py"]  # a program, which needs torch
 collect_ignore_glob = ["optim/integrations/*"]  # each needs its framework; tests/frameworks tests them
-if find_spec("numba") is None:  # an extra
-    collect_ignore += [f"summaries/wire/compiled/{name}.py" for name in ("fields", "index", "primitives", "scan")]
-    collect_ignore += ["summaries/kinds/compiled/tally.py", "summaries/native/building.py"]
+collect_ignore_glob += [
+    "summaries/wire/compiled/*",
+    "summaries/kinds/compiled/*",
+    "summaries/native/source.py",
+]  # to build
 if find_spec("safetensors") is None:  # likewise
     collect_ignore += ["optim/checkpoints/files.py", "optim/checkpoints/saver.py"]
 if find_spec("tensorboard") is None:
@@ -24,6 +29,10 @@ if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # a shell's job in the background; programs that we start inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+for old in stale():
+    if os.path.exists(os.path.join(DIRECTORY, old.file)):  # code that expects other arguments crashes
+        pytest.exit(f"{old.file} was made of other sources: run `make native`", returncode=3)
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,8 @@
 """Builds Summary messages from users' values: one module for each kind. Pure (no I/O)."""
 
 from summaries.kinds.audio import audio
-from summaries.kinds.counting import is_fast
 from summaries.kinds.custom_scalars import custom_scalars
-from summaries.kinds.distribution import all_finite, check_bins, distribution
+from summaries.kinds.distribution import check_bins, distribution
 from summaries.kinds.histogram import histogram, histogram_bytes, histogram_raw
 from summaries.kinds.hparams import hparams
 from summaries.kinds.image import figure, image, image_with_boxes, images, video
@@ -17,7 +16,6 @@ from summaries.kinds.text import text
 
 __all__ = [
     "ScalarsTemplate",
-    "all_finite",
     "audio",
     "check_bins",
     "custom_scalars",
@@ -30,7 +28,6 @@ __all__ = [
     "image",
     "image_with_boxes",
     "images",
-    "is_fast",
     "merge",
     "mesh",
     "pr_curve",

@@ -5,10 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from summaries import kinds
 from summaries.values import as_array, as_float, as_tag, check_tag
 from summaries.writing import projector
-from summaries.writing.large_histograms import LARGE, LargeHistograms
+from summaries.writing.large_histograms import LargeHistograms, is_worth_deferring
 from summaries.writing.media_methods import MediaMethods
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class KindMethods(MediaMethods):
         """Log how the elements of an array are distributed.
 
         NaN is not counted, and infinities are counted in the outermost bins, with a warning once per tag. A large array
-        is copied, and counted in the background, unless counting it takes no longer than copying it.
+        is copied, and counted in the background, unless compiled code counts it about as fast.
 
         Args:
             tag: the tag.
@@ -98,7 +100,7 @@ class KindMethods(MediaMethods):
         if self._default_bins is not None and isinstance(bins, str) and bins == "tensorflow":
             bins = self._default_bins
         array = as_array(values)
-        if array.size <= LARGE or (isinstance(bins, str) and bins == "tensorflow" and kinds.is_fast(array)):
+        if not is_worth_deferring(array, bins):
             found = kinds.distribution(array, bins, max_bins)
             self.add_summary(kinds.histogram_bytes(tag, found), global_step, walltime)
             finite = found.all_finite
@@ -107,7 +109,7 @@ class KindMethods(MediaMethods):
             self._add_deferred(
                 *self._large_histograms.deferred(tag, array, bins, max_bins, self._event_step(global_step), now)
             )
-            finite = array.dtype.kind != "f" or kinds.all_finite(array)
+            finite = bool(np.isfinite(array).all())
         if not finite:
             written = "counts in the outermost bins, NaN in none"
             self._nonfinite_warnings.warn(tag, "values that are not finite", global_step, written)

@@ -5,7 +5,7 @@ handles only whole records in the form that every writer uses, with tags that it
 it stops and returns the reason; the caller has that record read by the plain parser and protobuf, and restarts the
 scanner after it. So the scanner never decides anything differently from protobuf.
 
-Needs numba, and is imported only to compile.
+Needs numba, and is imported only to build.
 
 References: protobuf's wire format, https://protobuf.dev/programming-guides/encoding/
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from summaries.native.building import compiled, unpacker
+from summaries.native.source import compiled, unpacker
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.fields import event_fields, is_sound, scalar_tensor, span, value_fields, value_kind
 from summaries.wire.compiled.primitives import (
@@ -42,7 +42,7 @@ from summaries.wire.layout import (
     USUAL_BYTES,
 )
 
-__all__ = ["EXPORTS", "frames", "group", "scan", "spread"]
+__all__ = ["EXPORTS", "LEVELS", "frames", "group", "scan", "spread"]
 
 _frames_arguments = unpacker(ARGUMENTS["frames"])
 _scan_arguments = unpacker(ARGUMENTS["scan"])
@@ -399,3 +399,6 @@ def spread(words: Any) -> Any:
 
 EXPORTS = {"frames": frames, "scan": scan, "group": group, "spread": spread}
 """The functions that Python calls."""
+
+LEVELS = ("v2", "v3", "v8")
+"""The levels of the processor that they are compiled for: they gain nothing from AVX-512."""

@@ -1,4 +1,4 @@
-"""What the compiled scanner works on, and the types of its functions' arguments. Needs no numba. Pure (no I/O)."""
+"""What the compiled scanner works on, and the types of its functions' arguments. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summaries.native.calls import INTEGER, Array
-from summaries.native.library import Library
 from summaries.wire.layout import EVENT, VALUE, Block
 
-__all__ = ["ARGUMENTS", "FULL", "MORE", "ODD", "SCANNER", "UNUSUAL", "Scratch", "TagTable"]
+__all__ = ["ARGUMENTS", "FULL", "MORE", "ODD", "UNUSUAL", "Scratch", "TagTable"]
 
 MORE, ODD, UNUSUAL, FULL = range(4)
 """Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room."""
@@ -52,20 +51,4 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "group": (Array(VALUE), _INTEGERS, _INTEGERS, _BLOCK),
     "spread": (_BLOCK, _INTEGERS, Array(np.int64, 2)),
 }
-"""The types of the arguments of each function."""
-
-SCANNER = Library(
-    "scanner",
-    "the scanner of event files",
-    "summaries.wire.compiled.scan",
-    ARGUMENTS,
-    (
-        "wire/compiled/fields.py",
-        "wire/compiled/primitives.py",
-        "wire/compiled/scan.py",
-        "wire/compiled/schema.py",
-        "wire/compiled/state.py",
-        "wire/crc32c.py",
-        "wire/layout.py",
-    ),
-)
+"""The types of the arguments of each compiled function."""

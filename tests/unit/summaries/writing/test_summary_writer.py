@@ -22,6 +22,7 @@ from summaries import (
     summary_iterator,
 )
 from summaries.wire.pb import NodeDef, StepStats
+from summaries.writing import kind_methods
 
 GRAPH = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
 
@@ -152,9 +153,9 @@ with SummaryWriter(sys.argv[1]) as writer:
     assert scalars(*event_files(logdir / "curves_4999")) == [(0, "curves", 4999.0), (1, "curves", 4999.0)]
 
 
-@pytest.mark.parametrize("fast", [False, True])
-def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(fast, logdir, monkeypatch):
-    monkeypatch.setattr(kinds, "is_fast", lambda _: fast)  # else it is counted in the background
+@pytest.mark.parametrize("deferred", [False, True])
+def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(deferred, logdir, monkeypatch):
+    monkeypatch.setattr(kind_methods, "is_worth_deferring", lambda *_: deferred)
     values = np.random.default_rng(0).normal(size=100_000).astype(np.float32)
     with SummaryWriter(logdir, flush_secs=float("inf")) as writer:
         for step in range(5):
@@ -168,10 +169,10 @@ def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(fast, l
     np.testing.assert_allclose(np.diff(minima), 1, atol=1e-4)
 
 
-@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("deferred", [False, True])
 @pytest.mark.parametrize("size", [2, 100_000])
-def test_values_that_are_not_finite_are_warned_of_once_a_tag(size, fast, logdir, monkeypatch):
-    monkeypatch.setattr(kinds, "is_fast", lambda _: fast)
+def test_values_that_are_not_finite_are_warned_of_once_a_tag(size, deferred, logdir, monkeypatch):
+    monkeypatch.setattr(kind_methods, "is_worth_deferring", lambda *_: deferred)
     values = np.append(np.ones(size - 1), np.nan)
     text = "tag 'h' got values that are not finite at step 0: written as counts in the outermost bins, NaN in none"
     with SummaryWriter(logdir) as writer:
