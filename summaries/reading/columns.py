@@ -6,7 +6,7 @@ import mmap
 import sys
 from array import array
 from bisect import bisect_right
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Epochs", "Points"]
 
 _FEW_ROWS = 16  # so many are added one by one faster than they are sorted
+_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
 _KIND_AT = VALUE.names.index("kind")  # type: ignore[union-attr]  # it has names
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
@@ -120,30 +121,19 @@ class Points:
             for value, step, wall_time, _, tag, *_ in scalars:
                 self.append(tag, step, wall_time, value)
             return len(scalars)
-        if self._is_compiled and len(values) >= tags:  # it loops over all tags, however few rows there are
-            return self._spread(values, tags)
-        return self._split(values[values["kind"] == KIND_SCALAR])
-
-    def _spread(self, values: NDArray[np.void], tags: int) -> int:
-        block, counts = grouped(values, tags)
-        (present,) = counts.nonzero()
-        counts = counts[present]
-        rooms = map(self._room_for, present.tolist(), counts.tolist())
-        spread(block, counts, np.array([*rooms], np.int64).reshape(-1, 3))
+        # The compiled sort loops over all tags, however few rows there are.
+        is_compiled = self._is_compiled and len(values) >= tags
+        block, present, counts = grouped(values, tags) if is_compiled else _grouped(values)
+        pairs = zip(present.tolist(), counts.tolist(), strict=True)
+        if is_compiled and len(values) >= _SPREAD_ROWS * len(present):
+            rooms = [self._columns(tag).room_for(n, self.marks) for tag, n in pairs]
+            spread(block, counts, np.array(rooms, np.int64).reshape(-1, 3))
+        else:
+            first = 0
+            for tag, n in pairs:
+                self._columns(tag).extend(block, first, first + n, self.marks)
+                first += n
         return int(counts.sum())
-
-    def _room_for(self, tag: int, count: int) -> list[int]:
-        return self._columns(tag).room_for(count, self.marks)
-
-    def _split(self, scalars: NDArray[np.void]) -> int:
-        """Sort by tag, stably, and add each tag's points."""
-        order = np.argsort(scalars["tag"], kind="stable")
-        tags = scalars["tag"][order]
-        block = Block(*(scalars[name][order] for name in Block._fields))
-        firsts = np.flatnonzero(np.diff(tags, prepend=-1)).tolist()
-        for first, last in pairwise([*firsts, len(tags)]):
-            self._columns(int(tags[first])).extend(block, first, last, self.marks)
-        return len(scalars)
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""
@@ -170,22 +160,25 @@ class Points:
 class _Columns:
     """Three growing columns. Large ones are mapped: growing moves their pages in the page table, not their bytes."""
 
-    __slots__ = ("_addresses", "_arrays", "_maps", "_room", "epochs")
+    __slots__ = ("_arrays", "_maps", "_room", "epochs")
     _open_maps = 0
 
     def __init__(self) -> None:
         self._arrays: list[NDArray[Any]] = _NO_ARRAYS
-        self._addresses: list[int] = []  # of the arrays
         self._maps: Sequence[mmap.mmap] = ()
         self._room = 0
         self.epochs = Epochs()
 
     def extend(self, block: Block, first: int, last: int, epoch: int) -> None:
         start, stop = self.epochs.length, self.epochs.length + last - first
-        if stop > self._room:
-            self._grow(max(stop, 2 * self._room, _MIN_ROWS))
-        for own, column in zip(self._arrays, block, strict=True):
-            own[start:stop] = column[first:last]
+        if not start and stop < _MAP_ROWS:  # most tags of small runs: all of their points come at once
+            self._arrays = [column[first:last].copy() for column in block]
+            self._room = stop
+        else:
+            if stop > self._room:
+                self._grow(max(stop, 2 * self._room, _MIN_ROWS))
+            for own, column in zip(self._arrays, block, strict=True):
+                own[start:stop] = column[first:last]
         self.epochs.add(epoch, last - first)
 
     def room_for(self, count: int, epoch: int) -> list[int]:
@@ -194,7 +187,7 @@ class _Columns:
         if stop > self._room:
             self._grow(max(stop, 2 * self._room, _MIN_ROWS))
         self.epochs.add(epoch, count)
-        return [first + 8 * start for first in self._addresses]
+        return [address(column) + 8 * start for column in self._arrays]
 
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
         at = self.epochs.length
@@ -221,7 +214,6 @@ class _Columns:
             self._arrays = self._views()
         else:
             self._arrays = [np.empty(rows, dtype) for dtype in _DTYPES]
-        self._addresses = [address(column) for column in self._arrays]
         length = self.epochs.length
         for new, column in zip(self._arrays, old, strict=False):
             new[:length] = column[:length]
@@ -244,3 +236,11 @@ def _private_map(size: int) -> mmap.mmap:
 _DTYPES = (np.int64, np.float64, np.float64)
 _NO_ARRAYS: list[NDArray[Any]] = [np.empty(0, dtype) for dtype in _DTYPES]
 _RESIZABLE = sys.platform == "linux"  # macOS and Windows cannot resize an anonymous map
+
+
+def _grouped(values: NDArray[np.void]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
+    """The scalars among the rows, by tag, stably; int64[t]: the tags, and int64[t]: how many of each there are."""
+    scalars = values[values["kind"] == KIND_SCALAR]
+    scalars = scalars[np.argsort(scalars["tag"], kind="stable")]
+    tags, counts = np.unique(scalars["tag"], return_counts=True)
+    return Block(*(np.ascontiguousarray(scalars[name]) for name in Block._fields)), tags, counts

@@ -34,9 +34,6 @@ __all__ = ["Reader", "reader"]
 
 _BUFFER_BYTES = 4 << 20  # after each, a thread waits for the interpreter's lock if others read, too
 _STRETCH_BYTES = 1 << 16  # the plain parser's chunk size, where the scanner's is troubled
-# Splitting rows takes 2 µs for each tag among them. With many tags, more rows are collected: up to 40 MB.
-_ROWS_OF_A_TAG = 32
-_MOST_ROWS = 1 << 20
 _NO_ROWS = np.empty(0, EVENT), np.empty(0, VALUE)
 
 
@@ -131,8 +128,7 @@ class Reader:
             buffer, rows = np.frombuffer(item.buffer, np.uint8), self._rows
             for i, (start, stop) in enumerate(zip(item.starts, item.stops, strict=True)):
                 at = start - HEADER_BYTES
-                rows.add(item.buffer[start:stop], at, item.base + at, item.number + i)
-                if rows.full:
+                if rows.add(item.buffer[start:stop], at, item.base + at, item.number + i):
                     yield from self._settled(buffer, item.base)
             yield from self._settled(buffer, item.base)
 
@@ -144,9 +140,6 @@ class Reader:
         if index.records:
             yield index
         yield from faults
-        wanted = min(_ROWS_OF_A_TAG * len(self.tags.names), 8 * len(rows.values), _MOST_ROWS)
-        if len(index.values) == len(rows.values) < wanted:
-            rows.values = np.zeros(wanted, VALUE)
 
 
 class ScannedReader(Reader):
@@ -166,6 +159,8 @@ class ScannedReader(Reader):
         while end:
             status = self._scanner.scan(buffer, end, base, rows)
             pos, records, values, _ = cursor.tolist()
+            if status == state.FULL and rows.make_room():
+                continue
             stuck = status == state.FULL and not values and not 0 < len(rows.events) == records
             if status == state.UNUSUAL or stuck:
                 number = yield from self._by_protobuf(buffer[:end], base, number)
@@ -208,8 +203,7 @@ class ScannedReader(Reader):
         starts, stops = one if len(data) == size else whole_records(data, 0, MAX_RECORD_BYTES)
         for start, stop in zip(starts, stops, strict=True):
             at = pos + start - HEADER_BYTES
-            rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1]))
-            if rows.full:
+            if rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1])):
                 number += int(rows.cursor[1])
                 yield from self._settled(buffer, base)
         self._unusual_stop = int(rows.cursor[0])

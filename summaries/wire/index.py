@@ -30,6 +30,7 @@ from summaries.wire.layout import (
     START,
     SUMMARY,
     USUAL_BYTES,
+    VALUE,
     VERSION,
 )
 from summaries.wire.pb import DATA_CLASS_SCALAR, SessionLog, SummaryMetadata
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Index", "Other", "Rows", "Tags"]
 
+# Splitting values takes 2 µs for each tag among them. With many tags, more are collected: up to 40 MB.
+_VALUES_OF_A_TAG = 32
+_MOST_VALUES = 1 << 20
 _KINDS = {
     None: KIND_NOTHING,
     "simple_value": KIND_SCALAR,
@@ -155,9 +159,10 @@ class Rows:
         tags, events, values: the same.
         faults: the faults of the records so far.
 
-    >>> from summaries.wire.layout import EVENT, VALUE
+    >>> from summaries.wire.layout import EVENT
     >>> rows = Rows(Tags(), np.zeros(9, EVENT), np.zeros(9, VALUE))
     >>> rows.add(encode_scalar("loss", 7, 1.5, 0.25)[12:-4], 0, 0, 0)
+    False
     >>> index = rows.taken(np.empty(0, np.uint8), 0)
     >>> index.events.tolist(), index.values.tolist()
     ([(0, 42, 7, 1.5, 0, 1, 3)], [(0.25, 7, 1.5, 0, 0, 0, 0, 0)])
@@ -172,13 +177,6 @@ class Rows:
         self._sound: dict[int, bytes] = {}
         self._others: list[Other] = []
 
-    @property
-    def full(self) -> bool:
-        """Whether another record may not fit, or should begin a new stretch."""
-        _, records, values, _ = self.cursor.tolist()
-        started = bool(self._others) and _is_start(self._others[-1])
-        return values == len(self.values) or 0 < len(self.events) == records or started
-
     def taken(self, buffer: NDArray[np.uint8], base: int) -> Index:
         """The rows so far, which are valid until the next are added."""
         _, records, values, _ = self.cursor.tolist()
@@ -187,7 +185,7 @@ class Rows:
         self._sound, self._others = {}, []
         return index
 
-    def add(self, data: bytes, start: int, offset: int, number: int) -> None:
+    def add(self, data: bytes, start: int, offset: int, number: int) -> bool:
         """Add one record.
 
         Args:
@@ -195,33 +193,42 @@ class Rows:
             start: where it starts in the buffer.
             offset: where it starts in the file.
             number: the number of records before it.
+
+        Returns:
+            Whether the stretch should end here: another record may not fit, or a session starts.
         """
         stop = start + HEADER_BYTES + len(data) + FOOTER_BYTES
         _, own, first, _ = self.cursor.tolist()
         event, faults = decode_event(data, offset, number)
         self.faults += faults
-        step, wall_time, what = 0, 0.0, LOST
+        step, wall_time, what, last = 0, 0.0, LOST, first
         if event is not None:
             step, wall_time = event.step, event.wall_time
-            what = self._contents(event, data, offset, number)
+            field = event.WhichOneof("what")
+            if field == "summary":
+                last = self._add_values(event, data, offset)
+                what = SCALAR if len(self.events) and _is_usual(event, data) else SUMMARY
+            else:
+                what = _what(event)
+                if field is not None:
+                    self._others.append(Other(field, event, offset, len(data), number))
             if any(fault.kind.is_data_loss for fault in faults):
                 self._sound[own] = escape_tags(data)[0]
         if len(self.events):
-            self.events[own] = start, stop, step, wall_time, first, self.cursor[2] - first, what
-        self.cursor[0], self.cursor[1] = stop, own + 1
+            self.events[own] = start, stop, step, wall_time, first, last - first, what
+        self.cursor[:3] = stop, own + 1, last
+        return what == START or own + 1 == len(self.events) or (last == len(self.values) and not self.make_room())
 
-    def _contents(self, event: Event, data: bytes, offset: int, number: int) -> int:
-        """Take what an event carries; return what it is."""
-        field = event.WhichOneof("what")
-        if field == "summary":
-            self._add_values(event, data, offset)
-            return SCALAR if len(self.events) and _is_usual(event, data) else SUMMARY
-        if field is None:
-            return OTHER
-        self._others.append(other := Other(field, event, offset, len(data), number))
-        return VERSION if field == "file_version" else START if _is_start(other) else OTHER
+    def make_room(self) -> bool:
+        """Make room for more values, where there are so many tags that splitting these takes long; False if not."""
+        wanted = min(_VALUES_OF_A_TAG * len(self.tags.names), 8 * len(self.values), _MOST_VALUES)
+        if len(self.events) or len(self.values) >= wanted:
+            return False
+        self.values = np.concatenate((self.values, np.zeros(wanted - len(self.values), VALUE)))
+        return True
 
-    def _add_values(self, event: Event, data: bytes, offset: int) -> None:
+    def _add_values(self, event: Event, data: bytes, offset: int) -> int:
+        """Add the values of an event; return the number of values so far."""
         step, wall_time, values, tags = event.step, event.wall_time, event.summary.value, self.tags
         _, own, at, _ = self.cursor.tolist()
         spans: list[tuple[int, int]] = []
@@ -230,8 +237,9 @@ class Rows:
             described = value.HasField("metadata")
             if described:
                 tags.describe(tag, value.metadata)
-            kind, number = _kind_and_number(value, tags.classes[tag])
-            if tags.classes[tag] == CLASS_SKIPPED or (kind == KIND_NOTHING and not len(self.events)):
+            tag_class = tags.classes[tag]
+            kind, number = _kind_and_number(value, tag_class)
+            if tag_class == CLASS_SKIPPED or (kind == KIND_NOTHING and not len(self.events)):
                 continue
             length = 0
             if kind > KIND_SCALAR:
@@ -242,7 +250,7 @@ class Rows:
                 self.values = np.concatenate((self.values, np.zeros_like(self.values)))
             self.values[at] = number, step, wall_time, own, tag, length, kind, described
             at += 1
-        self.cursor[2] = at
+        return at
 
 
 def _kind_and_number(value: Summary.Value, tag_class: int) -> tuple[int, float]:
@@ -257,8 +265,11 @@ def _kind_and_number(value: Summary.Value, tag_class: int) -> tuple[int, float]:
     return _KINDS[what], 0.0
 
 
-def _is_start(other: Other) -> bool:
-    return other.what == "session_log" and other.event.session_log.status == SessionLog.START
+def _what(event: Event) -> int:
+    """What an event without a summary is."""
+    if event.session_log.status == SessionLog.START:
+        return START
+    return VERSION if event.HasField("file_version") else OTHER
 
 
 def _is_usual(event: Event, data: bytes) -> bool:

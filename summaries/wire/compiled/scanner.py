@@ -105,12 +105,18 @@ def whole_records(buffer: bytes, pos: int, most: int) -> tuple[list[int], list[i
         pos = stops[-1] + 4
 
 
-def grouped(values: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int64]]:
-    """The scalars among the rows, sorted by tag, stably; and int64[tags]: how many of each there are."""
+def grouped(values: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
+    """The scalars among the rows, sorted by tag, stably; int64[t]: the tags, and int64[t]: how many of each there are.
+
+    Args:
+        values: VALUE[n].
+        tags: how many tags there are in all.
+    """
     block = Block(np.empty(len(values), np.int64), np.empty(len(values)), np.empty(len(values)))
     counts = np.zeros(tags, np.int64)
     function("group")(values, counts, np.empty(tags, np.int64), block)
-    return block, counts
+    (present,) = counts.nonzero()
+    return block, present, counts[present]
 
 
 def spread(block: Block, counts: NDArray[np.int64], addresses: NDArray[np.int64]) -> None:
