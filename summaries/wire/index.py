@@ -11,28 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from summaries.wire import layout
 from summaries.wire.events import decode_event, escape_tags, value_spans
-from summaries.wire.layout import (
-    CLASS_NONE,
-    CLASS_OTHER,
-    CLASS_SCALAR,
-    CLASS_SKIPPED,
-    KIND_AUDIO,
-    KIND_HISTOGRAM,
-    KIND_IMAGE,
-    KIND_NOTHING,
-    KIND_OBSOLETE,
-    KIND_SCALAR,
-    KIND_TENSOR,
-    LOST,
-    OTHER,
-    SCALAR,
-    START,
-    SUMMARY,
-    USUAL_BYTES,
-    VALUE,
-    VERSION,
-)
 from summaries.wire.pb import DATA_CLASS_SCALAR, SessionLog, SummaryMetadata
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 from summaries.wire.scalars import encode_scalar
@@ -51,15 +31,6 @@ __all__ = ["Index", "Other", "Rows", "Tags"]
 # Splitting values takes 2 µs for each tag among them. With many tags, more are collected: up to 40 MB.
 _VALUES_OF_A_TAG = 32
 _MOST_VALUES = 1 << 20
-_KINDS = {
-    None: KIND_NOTHING,
-    "simple_value": KIND_SCALAR,
-    "image": KIND_IMAGE,
-    "histo": KIND_HISTOGRAM,
-    "audio": KIND_AUDIO,
-    "tensor": KIND_TENSOR,
-    "obsolete_old_style_histogram": KIND_OBSOLETE,
-}
 
 
 class Other(NamedTuple):
@@ -131,18 +102,18 @@ class Tags:
             found = self.numbers[name] = len(self.names)
             self.names.append(name)
             skipped = self._wanted is not None and not self._wanted(name)
-            self.classes.append(CLASS_SKIPPED if skipped else CLASS_NONE)
+            self.classes.append(layout.CLASS_SKIPPED if skipped else layout.CLASS_NONE)
             if skipped:
                 self.described.append(found)
         return found
 
     def describe(self, number: int, metadata: SummaryMetadata) -> None:
         """Take a tag's metadata; only its first counts."""
-        if self.classes[number] == CLASS_NONE:
+        if self.classes[number] == layout.CLASS_NONE:
             # A copy: else the whole event would stay in memory.
             self.metadata[number] = SummaryMetadata.FromString(metadata.SerializeToString())
             scalars = metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR
-            self.classes[number] = CLASS_SCALAR if scalars else CLASS_OTHER
+            self.classes[number] = layout.CLASS_SCALAR if scalars else layout.CLASS_OTHER
             self.described.append(number)
 
 
@@ -159,8 +130,7 @@ class Rows:
         tags, events, values: the same.
         faults: the faults of the records so far.
 
-    >>> from summaries.wire.layout import EVENT
-    >>> rows = Rows(Tags(), np.zeros(9, EVENT), np.zeros(9, VALUE))
+    >>> rows = Rows(Tags(), np.zeros(9, EVENT), np.zeros(9, layout.VALUE))
     >>> rows.add(encode_scalar("loss", 7, 1.5, 0.25)[12:-4], 0, 0, 0)
     False
     >>> index = rows.taken(np.empty(0, np.uint8), 0)
@@ -201,13 +171,13 @@ class Rows:
         _, own, first, _ = self.cursor.tolist()
         event, faults = decode_event(data, offset, number)
         self.faults += faults
-        step, wall_time, what, last = 0, 0.0, LOST, first
+        step, wall_time, what, last = 0, 0.0, layout.LOST, first
         if event is not None:
             step, wall_time = event.step, event.wall_time
             field = event.WhichOneof("what")
             if field == "summary":
                 last = self._add_values(event, data, offset)
-                what = SCALAR if len(self.events) and _is_usual(event, data) else SUMMARY
+                what = layout.SCALAR if len(self.events) and _is_usual(event, data) else layout.SUMMARY
             else:
                 what = _what(event)
                 if field is not None:
@@ -217,14 +187,15 @@ class Rows:
         if len(self.events):
             self.events[own] = start, stop, step, wall_time, first, last - first, what
         self.cursor[:3] = stop, own + 1, last
-        return what == START or own + 1 == len(self.events) or (last == len(self.values) and not self.make_room())
+        is_full = own + 1 == len(self.events) or (last == len(self.values) and not self.make_room())
+        return is_full or what == layout.START
 
     def make_room(self) -> bool:
         """Make room for more values, where there are so many tags that splitting these takes long; False if not."""
         wanted = min(_VALUES_OF_A_TAG * len(self.tags.names), 8 * len(self.values), _MOST_VALUES)
         if len(self.events) or len(self.values) >= wanted:
             return False
-        self.values = np.concatenate((self.values, np.zeros(wanted - len(self.values), VALUE)))
+        self.values = np.concatenate((self.values, np.zeros(wanted - len(self.values), layout.VALUE)))
         return True
 
     def _add_values(self, event: Event, data: bytes, offset: int) -> int:
@@ -239,10 +210,10 @@ class Rows:
                 tags.describe(tag, value.metadata)
             tag_class = tags.classes[tag]
             kind, number = _kind_and_number(value, tag_class)
-            if tag_class == CLASS_SKIPPED or (kind == KIND_NOTHING and not len(self.events)):
+            if tag_class == layout.CLASS_SKIPPED or (kind == layout.KIND_NOTHING and not len(self.events)):
                 continue
             length = 0
-            if kind > KIND_SCALAR:
+            if kind > layout.KIND_SCALAR:
                 spans = spans or value_spans(data, len(values))
                 start, length = spans[i]
                 number = float(offset + HEADER_BYTES + start)
@@ -257,24 +228,25 @@ def _kind_and_number(value: Summary.Value, tag_class: int) -> tuple[int, float]:
     """A value's kind and, of a scalar, its value; a tensor is one if it holds one number, and its tag says so."""
     what = value.WhichOneof("value")
     if what == "simple_value":
-        return KIND_SCALAR, value.simple_value
-    if what == "tensor" and tag_class == CLASS_SCALAR:
+        return layout.KIND_SCALAR, value.simple_value
+    if what == "tensor" and tag_class == layout.CLASS_SCALAR:
         scalar = scalar_value(value.tensor)
         if scalar is not None:
-            return KIND_SCALAR, scalar
-    return _KINDS[what], 0.0
+            return layout.KIND_SCALAR, scalar
+    return layout.KINDS[what], 0.0
 
 
 def _what(event: Event) -> int:
     """What an event without a summary is."""
     if event.session_log.status == SessionLog.START:
-        return START
-    return VERSION if event.HasField("file_version") else OTHER
+        return layout.START
+    return layout.VERSION if event.HasField("file_version") else layout.OTHER
 
 
 def _is_usual(event: Event, data: bytes) -> bool:
     """Whether an event has just the bytes that `scalars.ScalarEncoder` writes for it; a NaN's may differ."""
-    if not USUAL_BYTES[0] <= len(data) <= USUAL_BYTES[1] or event.step < 0 or not math.isfinite(event.wall_time):
+    fewest, most = layout.USUAL_BYTES
+    if not fewest <= len(data) <= most or event.step < 0 or not math.isfinite(event.wall_time):
         return False
     if len(event.summary.value) != 1:
         return False

@@ -16,6 +16,7 @@ __all__ = [
     "CLASS_SCALAR",
     "CLASS_SKIPPED",
     "EVENT",
+    "KINDS",
     "KIND_AUDIO",
     "KIND_HISTOGRAM",
     "KIND_IMAGE",
@@ -91,6 +92,17 @@ CLASS_NONE, CLASS_SCALAR, CLASS_OTHER, CLASS_SKIPPED = range(4)
 
 KIND_NOTHING, KIND_SCALAR, KIND_IMAGE, KIND_HISTOGRAM, KIND_AUDIO, KIND_TENSOR, KIND_OBSOLETE = range(-1, 6)
 """The kind of a Summary.Value; KIND_NOTHING: no value, only a tag and metadata."""
+
+KINDS = {
+    None: KIND_NOTHING,
+    "simple_value": KIND_SCALAR,
+    "image": KIND_IMAGE,
+    "histo": KIND_HISTOGRAM,
+    "audio": KIND_AUDIO,
+    "tensor": KIND_TENSOR,
+    "obsolete_old_style_histogram": KIND_OBSOLETE,
+}
+"""The kind of a value, by its field in the message."""
 
 
 class Block(NamedTuple):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from summaries.native.source import compiled, unpacker
+from summaries.wire import layout
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.fields import event_fields, is_sound, scalar_tensor, span, value_fields, value_kind
 from summaries.wire.compiled.primitives import (
@@ -30,17 +31,6 @@ from summaries.wire.compiled.primitives import (
     varint,
 )
 from summaries.wire.compiled.state import ARGUMENTS, FULL, MORE, ODD, UNUSUAL
-from summaries.wire.layout import (
-    CLASS_NONE,
-    CLASS_SCALAR,
-    CLASS_SKIPPED,
-    KIND_NOTHING,
-    KIND_SCALAR,
-    OTHER,
-    SCALAR,
-    SUMMARY,
-    USUAL_BYTES,
-)
 
 __all__ = ["EXPORTS", "LEVELS", "frames", "group", "scan", "spread"]
 
@@ -48,7 +38,7 @@ _frames_arguments = unpacker(ARGUMENTS["frames"])
 _scan_arguments = unpacker(ARGUMENTS["scan"])
 _group_arguments = unpacker(ARGUMENTS["group"])
 _spread_arguments = unpacker(ARGUMENTS["spread"])
-_FEWEST, _MOST = USUAL_BYTES
+_FEWEST, _MOST = layout.USUAL_BYTES
 _MAX_LENGTH = 2**31 - 1
 _SHORT = np.uint64(1 << 16)
 
@@ -194,16 +184,16 @@ def _values(buffer: Any, base: Any, event: Any, cursor: Any, tags: Any, values: 
             return UNUSUAL
         tag_class = tags.entries[tag, 3]
         described = at[5] > 0
-        if described and (tag_class == CLASS_NONE or not is_sound(buffer, at[4], at[5], schema.METADATA, stack)):
+        if described and (tag_class == layout.CLASS_NONE or not is_sound(buffer, at[4], at[5], schema.METADATA, stack)):
             return UNUSUAL
         previous = tag
         value = 0.0
-        kind = np.int64(KIND_SCALAR)
+        kind = np.int64(layout.KIND_SCALAR)
         if what == 0x15:
             value = np.float64(load_f32(buffer, at[2]))
         elif what == 0:
-            kind = np.int64(KIND_NOTHING)
-        elif what == 0x42 and tag_class == CLASS_SCALAR:
+            kind = np.int64(layout.KIND_NOTHING)
+        elif what == 0x42 and tag_class == layout.CLASS_SCALAR:
             value, sound = scalar_tensor(buffer, at[2], at[3])
             if not sound:
                 return UNUSUAL
@@ -211,19 +201,14 @@ def _values(buffer: Any, base: Any, event: Any, cursor: Any, tags: Any, values: 
             kind = value_kind(buffer, what, at, stack)
             if kind < 0:
                 return UNUSUAL
-        if tag_class == CLASS_SKIPPED:
+        if tag_class == layout.CLASS_SKIPPED:
             continue
         if count == len(values):
             return FULL
-        row = values[count]
-        row["value"] = np.float64(base + first) if kind > KIND_SCALAR else value
-        row["step"] = step
-        row["wall_time"] = wall_time
-        row["event"] = cursor[1]
-        row["tag"] = tag
-        row["length"] = last - first if kind > KIND_SCALAR else 0
-        row["kind"] = kind
-        row["described"] = described
+        length = np.int64(0)
+        if kind > layout.KIND_SCALAR:
+            value, length = np.float64(base + first), last - first
+        _set_value(values[count], value, step, wall_time, cursor[1], tag, length, kind, described)
         count += 1
     cursor[2], cursor[3] = count, previous
     return MORE
@@ -304,28 +289,21 @@ def scan(words: Any) -> Any:
             wall_time = load_f64(buffer, start + 1)
             tag = _tag_number(buffer, tag_at, stop - 5, cursor[3], tags)
         if tag >= 0 and np.isfinite(wall_time):
-            row = values[first]
-            row["value"] = load_f32(buffer, stop - 4)
-            row["step"] = step
-            row["wall_time"] = wall_time
-            row["event"] = cursor[1]
-            row["tag"] = tag
-            row["length"] = 0
-            row["kind"] = KIND_SCALAR
-            row["described"] = 0
-            cursor[2] = first + (tags.entries[tag, 3] != CLASS_SKIPPED)  # without a branch: else it is overwritten
+            value = np.float64(load_f32(buffer, stop - 4))
+            _set_value(values[first], value, step, wall_time, cursor[1], tag, 0, layout.KIND_SCALAR, False)
+            cursor[2] = first + (tags.entries[tag, 3] != layout.CLASS_SKIPPED)  # if not, it is overwritten
             cursor[3] = tag
-            what = np.int64(SCALAR)
+            what = np.int64(layout.SCALAR)
             if with_events and tag_at - start != 15 + _step_bytes(step):
-                what = np.int64(SUMMARY)
+                what = np.int64(layout.SUMMARY)
         else:
             event = event_fields(buffer, start, stop)
             if not event[0]:
                 return UNUSUAL
             wall_time, step = event[1], event[2]
-            what = np.int64(OTHER)
+            what = np.int64(layout.OTHER)
             if event[3] > 0:
-                what = np.int64(SUMMARY)
+                what = np.int64(layout.SUMMARY)
                 status = _values(buffer, base, event, cursor, tags, values, scratch)
                 if status != MORE:
                     return status
@@ -333,6 +311,20 @@ def scan(words: Any) -> Any:
             _set_event(events[cursor[1]], pos, stop + 4, step, wall_time, first, cursor[2] - first, what)
         cursor[0] = stop + 4
         cursor[1] += 1
+
+
+@compiled
+def _set_value(
+    row: Any, value: Any, step: Any, wall_time: Any, event: Any, tag: Any, length: Any, kind: Any, described: Any
+) -> Any:
+    row["value"] = value
+    row["step"] = step
+    row["wall_time"] = wall_time
+    row["event"] = event
+    row["tag"] = tag
+    row["length"] = length
+    row["kind"] = kind
+    row["described"] = described
 
 
 @compiled
@@ -361,14 +353,14 @@ def group(words: Any) -> Any:
     steps, wall_times, numbers = out
     for i in range(len(values)):
         row = values[i]
-        counts[row["tag"]] += row["kind"] == KIND_SCALAR
+        counts[row["tag"]] += row["kind"] == layout.KIND_SCALAR
     total = np.int64(0)
     for tag in range(len(counts)):
         starts[tag] = total
         total += counts[tag]
     for i in range(len(values)):
         row = values[i]
-        if row["kind"] == KIND_SCALAR:
+        if row["kind"] == layout.KIND_SCALAR:
             at = starts[row["tag"]]
             starts[row["tag"]] = at + 1
             steps[at] = row["step"]

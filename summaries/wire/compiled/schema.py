@@ -13,23 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "AUDIO",
-    "BYTES",
-    "FIXED32",
-    "FIXED64",
-    "HISTOGRAM",
-    "IMAGE",
-    "METADATA",
-    "PACKED32",
-    "PACKED64",
-    "PACKED_VARINT",
-    "SCHEMA",
-    "STRING",
-    "SUBMESSAGE",
-    "TENSOR",
-    "VARINT",
-]
+__all__ = ["SCHEMA"]
 
 # Field codes. Repeated numbers may be unpacked or packed; both occur in practice.
 VARINT, FIXED64, FIXED32, BYTES, STRING, PACKED_VARINT, PACKED64, PACKED32 = range(1, 9)
