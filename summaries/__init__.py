@@ -4,7 +4,7 @@
     storage → wire → reading → Run → auditing → report
 
 - `kinds` turns numbers into summaries; it has a module for each kind. `wire` turns messages and columns into bytes and
-  back, without files or clocks; `wire.compiled` does the same faster with numba, whose machine code `native` keeps.
+  back, without files or clocks; `wire.compiled` does the same at memory speed, in machine code that `native` loads.
 - `writing` contains `SummaryWriter` and the other writers. `storage` accesses local disks and object stores.
 - `reading` returns events one by one, or whole runs as columns. It never imports `kinds`.
 - `auditing` finds out what went wrong in a run: signals, rules, findings, reports. `tools` verifies files, exports runs

@@ -105,9 +105,9 @@ class Reader:
         """
         # What is read may be kept for hours, until the file has grown, and then be read in another thread.
         space = self._own or _of_this_thread()
-        self._rows.events, self._rows.values = space.events, space.values
+        self._rows = Rows(self.tags, space.events, space.values)
         yield from self._read(opened, start, number, space)
-        self._rows.events, self._rows.values = _NO_ROWS
+        self._rows = Rows(self.tags, *_NO_ROWS)
 
     def _read(self, opened: ReadableFile, start: int, number: int, space: _Workspace) -> Iterator[Index | Fault]:
         parser = RecordParser(start, number)
@@ -154,7 +154,6 @@ class ScannedReader(Reader):
     def _read(self, opened: ReadableFile, start: int, number: int, space: _Workspace) -> Iterator[Index | Fault]:
         rows, buffer = self._rows, space.buffer
         cursor, base = rows.cursor, start  # and where the buffer begins in the file
-        cursor[0] = 0
         end = opened.read_into(base, buffer.data)
         while end:
             status = self._scanner.scan(buffer, end, base, rows)
@@ -182,6 +181,7 @@ class ScannedReader(Reader):
                 cursor[0] = 0
                 end = opened.read_into(base, buffer.data)
         self.end = base
+        self._scanner.forget()
 
     def _by_protobuf(self, buffer: NDArray[np.uint8], base: int, number: int) -> Generator[Index | Fault, None, int]:
         """Have protobuf read the record at the cursor, which is whole; after another like it, also what follows.

@@ -91,7 +91,7 @@ def ls(
     """List the runs in some places.
 
     Every file is read whole, because only that shows damage, and how far a run went; one run at a time is in memory,
-    or with numba and large files one for each core.
+    or, if compiled code reads them and they are large, one for each core.
 
     Args:
         *places: directories of runs, or event files; "." if there are none.

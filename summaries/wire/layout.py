@@ -36,46 +36,21 @@ __all__ = [
     "Block",
 ]
 
-EVENT = np.dtype(
-    [
-        ("start", "<i8"),
-        ("stop", "<i8"),
-        ("step", "<i8"),
-        ("wall_time", "<f8"),
-        ("first", "<i8"),
-        ("count", "<i4"),
-        ("what", "<i4"),
-    ]
-)
+
+def _row(**types: str) -> np.dtype[np.void]:
+    return np.dtype(list(types.items()))
+
+
+EVENT = _row(start="<i8", stop="<i8", step="<i8", wall_time="<f8", first="<i8", count="<i4", what="<i4")
 """One record: its first byte and the byte after it in the buffer; its values are `count` rows from `first` on."""
 
-VALUE = np.dtype(
-    [
-        ("value", "<f8"),
-        ("step", "<i8"),
-        ("wall_time", "<f8"),
-        ("event", "<i4"),
-        ("tag", "<i4"),
-        ("length", "<i4"),
-        ("kind", "<i2"),
-        ("described", "<i2"),
-    ]
+VALUE = _row(
+    value="<f8", step="<i8", wall_time="<f8", event="<i4", tag="<i4", length="<i4", kind="<i2", described="<i2"
 )
 """A Summary.Value: a scalar's value, or where anything else lies in the file, in bytes, exact below 2**53; its step and
 wall time; its event and tag, by number; the length in bytes of what is no scalar; its kind; whether it has metadata."""
 
-PLACE = np.dtype(
-    [
-        ("step", "<i8"),
-        ("wall_time", "<f8"),
-        ("offset", "<i8"),
-        ("length", "<i8"),
-        ("tag", "<i4"),
-        ("file", "<i4"),
-        ("kind", "<i4"),
-        ("epoch", "<i4"),
-    ]
-)
+PLACE = _row(step="<i8", wall_time="<f8", offset="<i8", length="<i8", tag="<i4", file="<i4", kind="<i4", epoch="<i4")
 """The place of a Summary.Value that is not a scalar: offset and length in bytes in file number `file`; its epoch."""
 
 CAPACITY = 1 << 14  # rows that are collected before they are sorted by tag, unless there are very many tags

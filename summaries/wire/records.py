@@ -29,15 +29,7 @@ from summaries.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "FOOTER_BYTES",
-    "HEADER_BYTES",
-    "MAX_RECORD_BYTES",
-    "Batch",
-    "RecordParser",
-    "frame",
-    "length_crc",
-]
+__all__ = ["FOOTER_BYTES", "HEADER_BYTES", "MAX_RECORD_BYTES", "Batch", "RecordParser", "frame", "length_crc"]
 
 HEADER_BYTES = 12
 FOOTER_BYTES = 4

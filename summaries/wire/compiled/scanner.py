@@ -62,6 +62,10 @@ class Scanner:
         words[0], words[1], words[2] = end, base, self._count
         return self._call()
 
+    def forget(self) -> None:
+        """Let go of the buffer and the rows of the last call."""
+        self._call, self._with = None, ()
+
     def _take_tags(self) -> None:
         """Take the tags that are new, and the classes that are."""
         tags = self._tags
