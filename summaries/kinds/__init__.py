@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         image as image,
         merge as merge,
         mesh as mesh,
+        meta_graph as meta_graph,
+        openvino as openvino,
         pr_curve as pr_curve,
         scalar as scalar,
         tensor as tensor,
@@ -27,6 +29,6 @@ else:
         __name__,
         {
             "": "audio counting custom_scalars distribution graph histogram hparams image merge "
-            "mesh pr_curve scalar tensor tensorflow_bins text"
+            "mesh meta_graph openvino pr_curve scalar tensor tensorflow_bins text"
         },
     )
