@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import ModuleType
 
-__all__ = ["lazy"]
+__all__ = ["lazy", "load"]
 
 
 def lazy(package: str, where: Mapping[str, str]) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
@@ -58,3 +59,10 @@ def lazy(package: str, where: Mapping[str, str]) -> tuple[list[str], Callable[[s
         find,
         lambda: sorted({*vars(sys.modules[package]), *modules, "__version__"}),
     )
+
+
+def load(package: ModuleType) -> None:
+    """Import all that a lazy package imports on first use."""
+    for name in dir(package):
+        if not name.startswith("_"):
+            getattr(package, name)
