@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 from summaries.cli.candidates import complete_tags
-from summaries.execution.dask import on_dask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,6 +133,8 @@ def executor_option(function: Callable[..., int]) -> Callable[..., int]:
     )
     @functools.wraps(function)
     def with_executor(*arguments: Any, dask: str | None, **options: Any) -> int:
+        from summaries.execution.dask import on_dask
+
         with on_dask(dask) if dask is not None else nullcontext() as executor:
             return function(*arguments, executor=executor, **options)
 
