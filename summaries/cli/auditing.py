@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing import config as configuration
 from summaries.auditing import discovery, engine, watch
-from summaries.auditing.alerts import AlertError, by_command, by_url
 from summaries.auditing.findings import AuditInterrupted, Failure, Finding
 from summaries.auditing.report import github, sarif, text
 from summaries.auditing.report.folded import folded
@@ -68,7 +67,7 @@ def audit_runs(
     chosen = _config(config, select, ignore, fail_on)
     if not chosen.selected:
         print("gradledger: no rule is selected, so there is nothing to look for", file=sys.stderr)
-    alerts = [*map(by_url, notify), *map(by_command, commands)]
+    alerts = _alerts(notify, commands) if notify or commands else []
     if watching:
         if format_ not in {None, "text"} or output is not None:
             raise ValueError("--watch prints text to standard output: leave out --format and --output")
@@ -152,7 +151,15 @@ def _watch(
     return int(any(config.fails(finding.severity) for finding in findings))
 
 
+def _alerts(notify: Sequence[str], commands: Sequence[str]) -> list[Callable[[Finding], None]]:
+    from summaries.auditing.alerts import by_command, by_url
+
+    return [*map(by_url, notify), *map(by_command, commands)]
+
+
 def _alert(finding: Finding, alerts: Sequence[Callable[[Finding], None]]) -> None:
+    from summaries.auditing.alerts import AlertError
+
     for alert in alerts:
         try:
             alert(finding)

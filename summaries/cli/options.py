@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
@@ -133,9 +132,11 @@ def executor_option(function: Callable[..., int]) -> Callable[..., int]:
     )
     @functools.wraps(function)
     def with_executor(*arguments: Any, dask: str | None, **options: Any) -> int:
+        if dask is None:
+            return function(*arguments, executor=None, **options)
         from summaries.execution.dask import on_dask
 
-        with on_dask(dask) if dask is not None else nullcontext() as executor:
+        with on_dask(dask) as executor:
             return function(*arguments, executor=executor, **options)
 
     return with_executor
