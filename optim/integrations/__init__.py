@@ -13,6 +13,19 @@ All log the tags of `GradientMonitor`, with norms before clipping, and write on 
 `import optim` is enough for a full name, such as `optim.integrations.torch.attach`.
 """
 
+from typing import TYPE_CHECKING
+
 from summaries.lazy import lazy
 
-_, __getattr__, __dir__ = lazy(__name__, {"": "accelerate huggingface ignite keras lightning optax torch"})
+if TYPE_CHECKING:
+    from optim.integrations import (
+        accelerate as accelerate,
+        huggingface as huggingface,
+        ignite as ignite,
+        keras as keras,
+        lightning as lightning,
+        optax as optax,
+        torch as torch,
+    )
+else:
+    _, __getattr__, __dir__ = lazy(__name__, {"": "accelerate huggingface ignite keras lightning optax torch"})
