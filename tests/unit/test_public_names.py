@@ -173,6 +173,22 @@ def test_type_checkers_see_what_is_imported_on_first_use(package):
     }
 
 
+def test_mypy_sees_the_type_of_every_name_and_no_others(tmp_path):
+    """As a user's program is checked: with what the packages themselves say of types."""
+    pytest.importorskip("mypy")
+    names = [f"{package}.{name}" for package in PACKAGES for name in importlib.import_module(package).__all__]
+    names += ["summaries.__version__", "summaries.reading.run.Run", "optim.integrations.torch.attach"]
+    unknown = ["summaries.nothing", "optim.nothing", "optim.integrations.nothing"]
+    program = tmp_path / "program.py"
+    program.write_text("import optim, summaries\n" + "".join(f"reveal_type({name})\n" for name in names + unknown))
+    lines = run("-m", "mypy", program, status=1).splitlines()
+    revealed = [line.partition('Revealed type is "')[2] for line in lines if "Revealed type" in line]
+    assert len(revealed) == len(names) + len(unknown)
+    assert [name for name, kind in zip(names, revealed, strict=False) if kind in {'Any"', 'object"'}] == []
+    assert sum(": error: Module has no attribute" in line for line in lines) == len(unknown)
+    assert lines[-1].startswith(f"Found {len(unknown)} errors in 1 file")
+
+
 def test_the_version_is_looked_up_when_it_is_asked_for():
     program = "import summaries, optim, sys; print('importlib.metadata' in sys.modules)"
     assert run("-c", program) == "False\n"
