@@ -1,13 +1,12 @@
 """What the pages and lists of rules say of each rule, without the rules, whose imports take many times as long.
 
-It is in `index.json`, which is made from the rules: `python -m summaries.auditing.rules.index` writes it anew. A test
-fails when it is stale.
+It is in `index.json`, which is what `python -m summaries.auditing.rules.index` prints. A test fails when it is stale.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import sys
 from functools import cache
 from pkgutil import get_data
 from typing import TYPE_CHECKING, NamedTuple
@@ -58,5 +57,4 @@ def made() -> str:
 
 
 if __name__ == "__main__":
-    with open(os.path.join(os.path.dirname(__file__), _FILE), "w", encoding="utf-8", newline="\n") as file:
-        file.write(made())
+    sys.stdout.write(made())

@@ -5,7 +5,7 @@ from summaries.auditing.rules.index import index, made, read
 
 
 def test_the_index_is_that_of_the_rules():
-    assert read("index.json") == made(), "stale: write it anew by python -m summaries.auditing.rules.index"
+    assert read("index.json") == made(), "stale: put there what python -m summaries.auditing.rules.index prints"
 
 
 def test_an_entry():
