@@ -12,7 +12,8 @@
   cluster.
 
 Imports point down only: cli, tools and auditing, writing and reading, kinds, storage and wire, execution, values.
-`values` converts users' values to numbers; `errors` defines the faults of files.
+`values` converts users' values to numbers; `errors` defines the faults of files. What is named here is imported when it
+is first used; see `lazy`.
 """
 
 from typing import TYPE_CHECKING
