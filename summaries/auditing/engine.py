@@ -256,9 +256,9 @@ def audit_runs(
         config: what to look for.
         baseline: the runs to compare them with.
         jobs: how many runs are audited at a time; None decides by how much there is to do.
-        processes: use processes instead of threads. Threads scale well for few large runs, because scanning and NumPy
-            release the GIL; processes also do for many small ones. A process starts by importing the main module again,
-            which has to allow for that. If one dies, the report of its run says so.
+        processes: whether processes may be used, for many runs, or if `jobs` is given. Threads scale well for few large
+            runs, because scanning and NumPy release the GIL; processes also do for many small ones. A process starts by
+            importing the main module again, which has to allow for that. If one dies, the report of its run says so.
         executor: where to audit instead; then `jobs` is the number of its workers, None: what it says itself.
         stretches: resolution of the curves. None: as fine as the memory for the curves of so many runs allows.
         on_run: called as `on_run(name, report)` after each run, in the thread of the caller.
@@ -270,7 +270,7 @@ def audit_runs(
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
     if executor is None:
-        jobs = jobs_for(runs, jobs, processes=processes)
+        jobs, processes = jobs_for(runs, jobs, processes=processes)
     task = Task(config, baseline, stretches)
     reports: dict[str, RunReport] | Spool = Spool() if len(runs) > _MOST_IN_MEMORY else {}
     work = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from summaries.errors import Fault
 from summaries.storage.names import is_remote
 from summaries.storage.nearby import head_of, nearby
-from summaries.wire.events import decode_event
-from summaries.wire.records import RecordParser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +50,10 @@ def _paths(incomplete: str, *, files: bool) -> list[CompletionItem]:
 
 def _tags(ctx: click.Context) -> Iterator[str]:
     """The tags with values in the first bytes of some runs; a tag comes as often as it is there."""
+    from summaries.errors import Fault
+    from summaries.wire.events import decode_event
+    from summaries.wire.records import RecordParser
+
     left = _ALL_BYTES
     for path in islice(_files(ctx), _MOST_FILES):
         head = head_of(path, min(_HEAD_BYTES, left))

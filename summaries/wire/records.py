@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.errors import Fault, FaultKind
 from summaries.native.library import is_available
-from summaries.wire.compiled.scanner import whole_records
 from summaries.wire.crc32c import crc32c, extend, mask, masked_crc32c
 from summaries.wire.resync import Headers, is_zero
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["FOOTER_BYTES", "HEADER_BYTES", "MAX_RECORD_BYTES", "Batch", "RecordParser", "frame", "length_crc"]
 
@@ -129,7 +128,7 @@ class RecordParser:
         self._headers = Headers(max_record_bytes)
         self._looked = offset  # no whole record starts between the position and here
         self._calm_from = offset  # the offset from which on no fault has occurred for a while
-        self._find = whole_records if is_available() else None
+        self._find = _compiled() if is_available() else None
 
     @property
     def offset(self) -> int:
@@ -350,6 +349,12 @@ class RecordParser:
         self._pos += count
         self._calm_from = self.offset + _CALM_BYTES
         self._need = HEADER_BYTES
+
+
+def _compiled() -> Callable[[bytes, int, int], tuple[list[int], list[int]]]:
+    from summaries.wire.compiled.scanner import whole_records  # a writer frames records, and needs none of it
+
+    return whole_records
 
 
 _NOWHERE = -1

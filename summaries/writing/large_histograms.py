@@ -54,12 +54,12 @@ class LargeHistograms:
             TypeError: `max_bins` is not an integer, or the bins are not numbers.
             ValueError: the bins are invalid.
         """
-        kinds.check_bins(bins, max_bins)
+        kinds.distribution.check_bins(bins, max_bins)
         copy = self._copied(array)
 
         def make() -> bytes:
             try:
-                summary = kinds.histogram(tag, copy, bins, max_bins)
+                summary = kinds.histogram.histogram(tag, copy, bins, max_bins)
             except Exception as error:
                 error.add_note(
                     f"histogram {tag!r} of step {step} could not be counted in the background and is not logged"

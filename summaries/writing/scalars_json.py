@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from summaries import wire
 from summaries.storage.files import read_file
-from summaries.wire.pb import Event
 from summaries.wire.records import Batch, RecordParser
 
 if TYPE_CHECKING:
@@ -31,5 +31,5 @@ def _points(paths: Iterable[str], storage_options: Mapping[str, object] | None) 
         parser.feed(read_file(path, storage_options) or b"")
         for item in parser.items():
             for data in item.data if isinstance(item, Batch) else ():
-                event = Event.FromString(data)
+                event = wire.pb.Event.FromString(data)
                 yield from ((event.wall_time, event.step, value.simple_value) for value in event.summary.value)

@@ -13,7 +13,7 @@ from summaries.kinds import counting
 from summaries.kinds.distribution import distribution
 from summaries.native import library
 
-EDGES = kinds.tensorflow_edges()
+EDGES = kinds.tensorflow_bins.tensorflow_edges()
 NEAR = {
     dtype: np.concatenate([np.nextafter(EDGES.astype(dtype), dtype(to)) for to in (np.inf, -np.inf)])
     for dtype in (np.float32, np.float64)

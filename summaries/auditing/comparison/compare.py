@@ -63,10 +63,11 @@ def compare_runs(
     ranks = {rank for job in ranked_jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
     read = _Read(known)
     compared = [run for name, run in found.items() if name not in ranks]
+    processes = False
     if executor is None:
-        jobs = jobs_for(compared, jobs, processes=True)
+        jobs, processes = jobs_for(compared, jobs, processes=True)
     task = _Task(config, metric, maximize)
-    read.all(compared, _results(task, compared, jobs, executor), on_run)
+    read.all(compared, _results(task, compared, jobs, executor, processes=processes), on_run)
     read.settle()
     labels = marked(read.outcomes, {**read.labels, **known.labels}, good, bad)
     lesson = None
@@ -119,10 +120,10 @@ class _Task:
 
 
 def _results(
-    task: _Task, runs: Sequence[RunFiles], jobs: int | None, executor: Executor | None
+    task: _Task, runs: Sequence[RunFiles], jobs: int | None, executor: Executor | None, *, processes: bool
 ) -> Iterator[tuple[RunFiles, _Reached]]:
     """Each run with what it reached, in the order in which they are done."""
-    done = run_tasks(task, runs, executor=executor, jobs=jobs, processes=True, size=lambda run: run.size)
+    done = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
     for run, result in done:
         if isinstance(result, Died):
             yield run, _Reached(None, {}, [(run.name, result.reason)])

@@ -279,7 +279,7 @@ def test_bins_by_rule_of_numbers_close_together_and_far_apart(rule):
     sums = np.random.default_rng(0).random((5000, 10))
     sums /= sums.sum(1, keepdims=True)
     for values in (sums.sum(1), np.array([1e308, -1e308, 0.0]), np.array([5e-324, 0.0, 1e-323])):
-        histogram = kinds.histogram("h", values, rule).value[0].histo
+        histogram = kinds.histogram.histogram("h", values, rule).value[0].histo
         assert sum(histogram.bucket) == values.size
         assert np.isfinite(histogram.bucket_limit).all()
 
@@ -317,7 +317,7 @@ def test_torchs_file_writer(logdir):
     """Lightning, stable-baselines3, MONAI and Composer use it."""
     writer = SummaryWriter(logdir)
     for file_writer in (writer._get_file_writer(), writer.file_writer):
-        file_writer.add_summary(kinds.scalar("hp_metric", 1.0), 0)
+        file_writer.add_summary(kinds.scalar.scalar("hp_metric", 1.0), 0)
         file_writer.add_event(Event(file_version="x"), step=3, walltime=5.0)
         file_writer.flush()
         assert file_writer.get_logdir() == str(logdir)
@@ -325,7 +325,7 @@ def test_torchs_file_writer(logdir):
     assert writer.file_writer.event_writer._ev_writer._file_name == writer.path
     writer.close()
     assert writer.file_writer is None
-    writer._get_file_writer().add_summary(kinds.scalar("hp_metric", 2.0), 1)
+    writer._get_file_writer().add_summary(kinds.scalar.scalar("hp_metric", 2.0), 1)
     assert writer.file_writer is not None
     writer.close()
     assert read_run(logdir).scalars["hp_metric"].value.tolist() == [1.0, 1.0, 2.0]
