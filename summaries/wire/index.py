@@ -176,7 +176,7 @@ class Rows:
             step, wall_time = event.step, event.wall_time
             field = event.WhichOneof("what")
             if field == "summary":
-                last = self._add_values(event, data, offset)
+                last = self._add_values(event, data, offset, own, first)
                 what = layout.SCALAR if len(self.events) and _is_usual(event, data) else layout.SUMMARY
             else:
                 what = _what(event)
@@ -186,7 +186,8 @@ class Rows:
                 self._sound[own] = escape_tags(data)[0]
         if len(self.events):
             self.events[own] = start, stop, step, wall_time, first, last - first, what
-        self.cursor[:3] = stop, own + 1, last
+        cursor = self.cursor
+        cursor[0], cursor[1], cursor[2] = stop, own + 1, last
         is_full = own + 1 == len(self.events) or (last == len(self.values) and not self.make_room())
         return is_full or what == layout.START
 
@@ -198,10 +199,9 @@ class Rows:
         self.values = np.concatenate((self.values, np.zeros(wanted - len(self.values), layout.VALUE)))
         return True
 
-    def _add_values(self, event: Event, data: bytes, offset: int) -> int:
+    def _add_values(self, event: Event, data: bytes, offset: int, own: int, at: int) -> int:
         """Add the values of an event; return the number of values so far."""
         step, wall_time, values, tags = event.step, event.wall_time, event.summary.value, self.tags
-        _, own, at, _ = self.cursor.tolist()
         spans: list[tuple[int, int]] = []
         for i, value in enumerate(values):
             tag = tags.number(value.tag)
