@@ -38,7 +38,8 @@ __all__ = ["build", "modules", "sources", "stale"]
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("numba", "llvmlite", "ziglang")
-_RUNTIME = Path(__file__).with_name("runtime.c")
+_HERE = Path(__file__).parent
+_RUNTIME = "runtime.c"
 
 
 def main() -> int:
@@ -81,7 +82,7 @@ def modules() -> tuple[str, ...]:
 def sources() -> str:
     """A digest of all that the libraries are made of: the modules, and what they import of ours."""
     digest = hashlib.sha256()
-    for path in sorted({*_closure(modules()), *Path(__file__).parent.glob("*.py"), _RUNTIME}):
+    for path in sorted({*_closure(modules()), *_HERE.glob("*.*")}):
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -145,7 +146,7 @@ def _functions() -> list[_Function]:
 
 def _objects(target: Target, functions: Sequence[_Function], directory: Path) -> Iterator[Path]:
     """Write an object for each level of a target."""
-    crc32c = _CRC32C[target.triple.partition("-")[0]]
+    crc32c = _HERE.joinpath("crc32c_x86.ll" if target.triple.startswith("x86") else "crc32c_arm.ll").read_text("utf-8")
     for level in target.levels:
         names = {each.name: _symbol(each.name, level) for each in functions if level.name in each.levels}
         texts = [_with_name(each.text, names[each.name]) for each in functions if each.name in names]
@@ -213,21 +214,11 @@ def _optimise(module: Any, machine: Any) -> None:
 def _link(target: Target, objects: Sequence[Path], made_of: str, directory: str) -> None:
     """Link objects, and what all levels share, to a library without a trace of when and where it was made."""
     temporary = objects[0].parent
-    (temporary / _RUNTIME.name).write_bytes(_RUNTIME.read_bytes())
-    compiler = [
-        sys.executable,
-        "-m",
-        "ziglang",
-        "cc",
-        "-target",
-        target.linker,
-        "-shared",
-        "-s",
-        "-O2",
-        "-ffreestanding",
-    ]
-    options = [f'-DBUILT_FROM="{MARK}{made_of}"', *_LINKER[target.triple.split("-")[2]]]
-    files = [_RUNTIME.name, *(each.name for each in objects)]
+    (temporary / _RUNTIME).write_bytes((_HERE / _RUNTIME).read_bytes())
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", target.linker]
+    made_of = f'-DBUILT_FROM="{MARK}{made_of}"'
+    options = ["-shared", "-s", "-O2", "-ffreestanding", made_of, *_LINKER[target.triple.split("-")[2]]]
+    files = [_RUNTIME, *(each.name for each in objects)]
     subprocess.run([*compiler, *options, "-o", target.file, *files], cwd=temporary, check=True)  # noqa: S603
     os.replace(temporary / target.file, os.path.join(directory, target.file))
 
@@ -237,56 +228,6 @@ _LINKER = {
     "darwin": ("-Wl,-install_name,@rpath/libgradledger.dylib",),
     "windows": ("-nostdlib", "-Wl,--entry=gradledger_entry"),
 }
-
-_CRC32C = {
-    "x86_64": """
-define linkonce_odr i64 @gradledger_crc32c_8(i64 %crc, i64 %data) alwaysinline {
-  %new = call i64 @llvm.x86.sse42.crc32.64.64(i64 %crc, i64 %data)
-  ret i64 %new
-}
-define linkonce_odr i64 @gradledger_crc32c_4(i64 %crc, i32 %data) alwaysinline {
-  %old = trunc i64 %crc to i32
-  %new = call i32 @llvm.x86.sse42.crc32.32.32(i32 %old, i32 %data)
-  %wide = zext i32 %new to i64
-  ret i64 %wide
-}
-define linkonce_odr i64 @gradledger_crc32c_1(i64 %crc, i8 %data) alwaysinline {
-  %old = trunc i64 %crc to i32
-  %new = call i32 @llvm.x86.sse42.crc32.32.8(i32 %old, i8 %data)
-  %wide = zext i32 %new to i64
-  ret i64 %wide
-}
-declare i64 @llvm.x86.sse42.crc32.64.64(i64, i64)
-declare i32 @llvm.x86.sse42.crc32.32.32(i32, i32)
-declare i32 @llvm.x86.sse42.crc32.32.8(i32, i8)
-""",
-    "aarch64": """
-define linkonce_odr i64 @gradledger_crc32c_8(i64 %crc, i64 %data) alwaysinline {
-  %old = trunc i64 %crc to i32
-  %new = call i32 @llvm.aarch64.crc32cx(i32 %old, i64 %data)
-  %wide = zext i32 %new to i64
-  ret i64 %wide
-}
-define linkonce_odr i64 @gradledger_crc32c_4(i64 %crc, i32 %data) alwaysinline {
-  %old = trunc i64 %crc to i32
-  %new = call i32 @llvm.aarch64.crc32cw(i32 %old, i32 %data)
-  %wide = zext i32 %new to i64
-  ret i64 %wide
-}
-define linkonce_odr i64 @gradledger_crc32c_1(i64 %crc, i8 %data) alwaysinline {
-  %old = trunc i64 %crc to i32
-  %byte = zext i8 %data to i32
-  %new = call i32 @llvm.aarch64.crc32cb(i32 %old, i32 %byte)
-  %wide = zext i32 %new to i64
-  ret i64 %wide
-}
-declare i32 @llvm.aarch64.crc32cx(i32, i64)
-declare i32 @llvm.aarch64.crc32cw(i32, i32)
-declare i32 @llvm.aarch64.crc32cb(i32, i32)
-""",
-}
-"""The steps of `source.CRC32C`, by architecture."""
-_CRC32C["arm64"] = _CRC32C["aarch64"]
 
 
 if __name__ == "__main__":
