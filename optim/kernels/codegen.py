@@ -4,17 +4,16 @@ A kernel is source text in its own file, because numba's cache needs one: so a r
 once per process. Pure: no files, no numba.
 
     run(tasks, first, last, numbers, stats)
-        tasks    int64[n, 1 + arrays]: elements, then the address of the gradient, the variable, and each slot
+        tasks    int64[n, 2 + arrays]: elements, the first row of stats, then the address of the gradient, the variable
+                 and each slot
         first, last    the range of tasks to run
         numbers  float64: scale, low, high, then the hyperparameters; rounded to the arrays' dtype first
-        stats    float64[n, width]: one row per task, with the columns of `stats`; unused without a report
+        stats    float64[blocks, width]: one row per block, with the columns of `stats`; unused without a report
 
 The gradient is multiplied by scale and then clipped to [low, high], which covers every kind of clipping.
 
-Strategy: the loop takes a vector of elements at a time; the last elements, which do not fill one, are copied to one.
-For the report, sums are kept in a vector of the arrays' dtype within a block, and in float64 across blocks. If a sum of
-squares overflows float32, or may have lost small squares, the block is summed again in float64, from the cache.
-Elements that are not finite are counted only if a block's sum is not finite.
+Strategy: the loop takes a vector of elements at a time; the last elements, which do not fill one, are masked. The
+report's sums are defined in `stats`.
 """
 
 from __future__ import annotations
@@ -22,8 +21,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from optim.kernels.stats import (
+    BLOCK,
+    BOUNDS,
     LARGEST,
     NONFINITE,
+    READING_VECTORS,
+    REPORT_VECTORS,
     SLOT_WIDTH,
     SLOTS,
     SQUARES,
@@ -31,6 +34,7 @@ from optim.kernels.stats import (
     UPDATE_SQUARES,
     WEIGHT_SQUARES,
     ZEROS,
+    lanes,
     slot_columns,
     stats_width,
 )
@@ -41,10 +45,9 @@ if TYPE_CHECKING:
 
     from optim.rules import Rule
 
-__all__ = ["DTYPES", "SUMMED", "gradient_source", "kernel_source", "measure_source", "norm_source"]
+__all__ = ["DTYPES", "gradient_source", "kernel_source", "measure_source", "norm_source"]
 
 DTYPES = ("float32", "float64")  # of compiled kernels
-SUMMED = 4096  # elements in a block of a report: float32 sums of this many squares are accurate to 1e-6
 
 # A processor prefetches only a few arrays, and none beyond its page, so kernels prefetch, far enough ahead to arrive in
 # time. Gradient descent takes a quarter less time this way.
@@ -58,28 +61,27 @@ from numba import njit
 from optim.kernels.intrinsics import intrinsics
 
 inf, nan = np.inf, np.nan  # as formulas' numbers are written
-globals().update(intrinsics("{dtype}", {registers}))
-LEAST, MOST = {bounds}  # sums of squares between these are exact
+LANES = {lanes}
+globals().update(intrinsics("{dtype}", LANES))
 '''
-_BOUNDS = {"float32": "1e-30, 1e36", "float64": "-1.0, np.inf"}
 
-# Sums that the dtype was too narrow for are made again, and a gradient's elements that are not finite counted. (If the
-# squares' sum is in bounds, so is the elements'.)
-_CHECK = f"""
-@njit(error_model="numpy", fastmath={{"reassoc", "nsz"}}, _nrt=False)
-def check(p, first, last, sums, column, has_sum, is_gradient):
-    if not LEAST < item(sums, column) < MOST:
-        squares = total = nonfinite = 0.0
-        for i in range(first, last):
-            x = np.float64(item(p, i))
-            squares += x * x
-            total += x
-            nonfinite += not abs(x) < np.inf
-        put(sums, column, squares)
-        if has_sum:
-            put(sums, column + {SUM}, total)
-        if is_gradient:
-            put(sums, {NONFINITE}, nonfinite)
+# Sums that the dtype was too narrow for are made again, and elements that are not finite counted: see `stats`.
+_CHECK = """
+@njit(error_model="numpy", _nrt=False)
+def check(p, first, last, out, of_squares, of_sum, of_nonfinite):
+    if {least} < item(out, of_squares) < {most}:
+        return
+    squares, summed, nonfinite = wide(0.0), wide(0.0), none()
+    for i in range(first, last, LANES):
+        x = leading(load_first(p, i, last - i), last - i)
+        squares = wide_add(wide_multiply(wider(x), wider(x)), squares)
+        summed = wide_add(wider(x), summed)
+        nonfinite = count_nonfinite(x, nonfinite)
+    put(out, of_squares, wide_total(squares))
+    if of_sum >= 0:
+        put(out, of_sum, wide_total(summed))
+    if of_nonfinite >= 0:
+        put(out, of_nonfinite, count(nonfinite))
 """
 
 # The address of an array's elements follows the object's header: NumPy's C macro PyArray_DATA reads it there in every
@@ -113,27 +115,29 @@ def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
     """
     title = f"{rule.name}, {dtype}" + (", with report" * report)
     body = _Update(rule, dtype).lines(report)
-    short = len(rule.slots) < 2 and not report  # noqa: PLR2004 - with more, registers for the sums run out
-    return _module(title, dtype, 2 if short else 1, _CHECK * report, body)
+    short = len(rule.slots) < 2 and not report  # noqa: PLR2004 - with more, registers run out
+    return _module(title, dtype, 2 if short else REPORT_VECTORS, "_CHECK" * report, body)
 
 
 def norm_source(dtype: str) -> str:
     """The source of the kernel that sums the squares of each task's first array; the only column is SQUARES."""
-    return _reading("sums of squares", dtype, 4, [SQUARES], _ADDRESSES)
+    return _reading("sums of squares", dtype, [SQUARES], _ADDRESSES)
 
 
 def gradient_source(dtype: str) -> str:
     """The source of the kernel that measures each task's first array as a gradient: SQUARES, ZEROS and NONFINITE."""
-    return _reading("measures gradients", dtype, 4, [SQUARES, ZEROS, NONFINITE])
+    return _reading("measures gradients", dtype, [SQUARES, ZEROS, NONFINITE])
 
 
 def measure_source(dtype: str) -> str:
     """The source of the kernel that measures each task's first array; the columns are SQUARES to NONFINITE."""
-    return _reading("measures", dtype, 2, [SQUARES, SUM, LARGEST, ZEROS, NONFINITE])
+    return _reading("measures", dtype, [SQUARES, SUM, LARGEST, ZEROS, NONFINITE])
 
 
-def _module(title: str, dtype: str, registers: int, helpers: str, body: Iterable[str]) -> str:
-    header = _HEADER.format(title=title, dtype=dtype, registers=registers, bounds=_BOUNDS[dtype])
+def _module(title: str, dtype: str, vectors: int, helpers: str, body: Iterable[str]) -> str:
+    header = _HEADER.format(title=title, dtype=dtype, lanes=lanes(dtype, vectors))
+    least, most = BOUNDS[dtype]
+    helpers = helpers.replace("_CHECK", _CHECK.format(least=least, most=most))
     return header + helpers + _RUN + "\n".join(_nested(body)) + "\n"
 
 
@@ -142,26 +146,18 @@ def _nested(lines: Iterable[str]) -> list[str]:
 
 
 def _in_blocks(columns: Mapping[int, str], sum_up: Iterable[str], checks: Iterable[str]) -> list[str]:
-    """Fill a task's row of stats, block by block.
+    """Fill a row of stats for each block of a task.
 
     Args:
-        columns: the value of each column for one block, which begins with "largest" if that is how blocks combine.
+        columns: the value of each column.
         sum_up: lines that find what these values consist of, for the elements from `start` to `stop`.
-        checks: lines that correct the values, in `sums`.
+        checks: lines that correct the row, whose first column is at `at`.
     """
-    largest = {column for column, value in columns.items() if value.startswith("largest")}
-    begin = [f"put(out, at + {column}, {'-np.inf' if column in largest else '0.0'})" for column in columns]
-    block = [*sum_up, *(f"put(sums, {column}, {value})" for column, value in columns.items()), *checks]
-    for column in columns:
-        before, found = f"item(out, at + {column})", f"item(sums, {column})"
-        both = f"max({before}, {found})" if column in largest else f"{before} + {found}"
-        block.append(f"put(out, at + {column}, {both})")
+    row = [f"put(out, at + {column}, {value})" for column, value in columns.items()]
     return [
-        f"at = task * {len(columns)}",
-        *begin,
-        f"for start in range(0, elements, {SUMMED}):",
-        f"    stop = min(start + {SUMMED}, elements)",
-        *_nested(block),
+        f"for start in range(0, elements, {BLOCK}):",
+        f"    stop = min(start + {BLOCK}, elements)",
+        *_nested([*sum_up, *row, *checks, f"at += {len(columns)}"]),
     ]
 
 
@@ -175,6 +171,7 @@ class _Update:
         inputs, operations, results = trace(rule)
         self._arrays = range(2 + len(rule.slots))
         self._ahead = _AHEAD[dtype]
+        self._width = stats_width(len(rule.slots))
         self._numbers = ["scale", "low", "high", *(f"h{i}" for i in range(len(rule.hyperparameters)))]
         names = ["g", *(f"x{k}" for k in self._arrays[1:]), *self._numbers[3:]]
         self._names = {id(x): name for x, name in zip(inputs, names, strict=True)}
@@ -195,16 +192,16 @@ class _Update:
 
     def lines(self, report: bool) -> list[str]:
         """The body of `run`."""
-        arrays = len(self._arrays)
-        rooms = [f"moves = room({SUMMED})", f"sums, out = row({stats_width(arrays - 2)}), data(stats)"]
+        row = f"task * {2 + len(self._arrays)}"
+        rooms = [f"moves, out = room({BLOCK}), data(stats)"]
         return [
             *(f"{name} = real(numbers[{i}])" for i, name in enumerate(self._numbers)),
             *self._once,
             "table = data(tasks)",
             *(rooms if report else []),
             "for task in range(first, last):",
-            f"    elements = item(table, task * {arrays + 1})",
-            *(f"    a{k} = real_at(item(table, task * {arrays + 1} + {k + 1}))" for k in self._arrays),
+            f"    elements, at = item(table, {row}), item(table, {row} + 1) * {self._width}",
+            *(f"    a{k} = real_at(item(table, {row} + {k + 2}))" for k in self._arrays),
             *_nested(self._with_report() if report else ["start, stop = 0, elements", *self._loops([], [])]),
         ]
 
@@ -223,9 +220,9 @@ class _Update:
         ]
         step = [f"step = subtract({new[1]}, x1)", *(f"most{k} = more({new[k]}, most{k})" for k in slots)]
         sums = [
-            "moved = fused(step, step, moved)",
+            "moved = add(multiply(step, step), moved)",
             "nonzero = count_nonzero(x0, nonzero)",
-            *(f"squares{k} = fused({x}, {x}, squares{k})" for k, x in {0: "x0", **new}.items()),
+            *(f"squares{k} = add(multiply({x}, {x}), squares{k})" for k, x in {0: "x0", **new}.items()),
             *(f"sum{k} = add({new[k]}, sum{k})" for k in slots),
         ]
         masked = [f"{x} = leading({x}, stop - whole)" for x in dict.fromkeys(["step", "x0", *new.values()])]
@@ -237,12 +234,13 @@ class _Update:
         """Check the sums of squares of the arrays and the moves: in a loop, so that `check` is inlined only once."""
         arrays = len(self._arrays)
         return [
-            "for k in range(tasks.shape[1]):",
-            f"    p, begin, column = moves, 0, {UPDATE_SQUARES}",
+            f"for k in range({arrays + 1}):",
+            f"    p, begin, column = moves, 0, at + {UPDATE_SQUARES}",
             f"    if k < {arrays}:",
-            f"        p, begin = real_at(item(table, task * {arrays + 1} + 1 + k)), start",
-            f"        column = k if k < 2 else {SLOTS} + {SLOT_WIDTH} * (k - 2)",
-            f"    check(p, begin, begin + stop - start, sums, column, 2 <= k < {arrays}, k == 0)",
+            f"        p, begin = real_at(item(table, task * {2 + arrays} + 2 + k)), start",
+            f"        column = at + (k if k < 2 else {SLOTS} + {SLOT_WIDTH} * (k - 2))",
+            f"    of_sum = column + {SUM} if 2 <= k < {arrays} else -1",
+            f"    check(p, begin, begin + stop - start, out, column, of_sum, at + {NONFINITE} if k == 0 else -1)",
         ]
 
     def _loops(self, of_vector: Sequence[str], of_last: Sequence[str]) -> list[str]:
@@ -265,10 +263,10 @@ class _Update:
         ]
 
 
-def _reading(title: str, dtype: str, registers: int, columns: Sequence[int], also: str = "") -> str:
+def _reading(title: str, dtype: str, columns: Sequence[int], also: str = "") -> str:
     """The source of a kernel that measures each task's first array: these columns, of as many as the last."""
     most = ["most = more(x, most)"] if LARGEST in columns else []
-    sums = ["squares = fused(x, x, squares)"]
+    sums = ["squares = add(multiply(x, x), squares)"]
     sums += ["summed = add(x, summed)"] if SUM in columns else []
     sums += ["nonzero = count_nonzero(x, nonzero)"] if ZEROS in columns else []
     found = {
@@ -286,12 +284,13 @@ def _reading(title: str, dtype: str, registers: int, columns: Sequence[int], als
         "if whole < stop:",
         *_nested(["x = load_first(a, whole, stop - whole)", *most, "x = leading(x, stop - whole)", *sums]),
     ]
-    check = f"check(a, start, stop, sums, {SQUARES}, {SUM in columns}, {NONFINITE in columns})"
+    of_sum, of_nonfinite = (f"at + {column}" if column in columns else "-1" for column in (SUM, NONFINITE))
+    check = f"check(a, start, stop, out, at, {of_sum}, {of_nonfinite})"
     values = {column: found[column] if column in columns else "0.0" for column in range(1 + max(columns))}
     body = [
-        f"sums, out = row({len(values)}), data(stats)",
+        "out = data(stats)",
         "for task in range(first, last):",
-        "    elements, a = tasks[task, 0], real_at(tasks[task, 1])",
+        f"    elements, at, a = tasks[task, 0], tasks[task, 1] * {len(values)}, real_at(tasks[task, 2])",
         *_nested(_in_blocks(values, block, [check])),
     ]
-    return _module(title, dtype, registers, _CHECK + also, body)
+    return _module(title, dtype, READING_VECTORS, "_CHECK" + also, body)

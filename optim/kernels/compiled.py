@@ -195,7 +195,7 @@ class Engine:
         """float64[arrays, width]: the stats of a kernel that only reads; `largest` as in `combined`."""
         parts = cut(memory.sizes, threads.get_num_threads())
         rows = table(parts, [memory.addresses], np.dtype(memory.dtype).itemsize)
-        stats = np.empty((len(rows), width))
+        stats = np.empty((parts.rows, width))
         run_tasks(kernel_of(memory.dtype), rows, parts.pieces, _NO_NUMBERS, stats)
         return combined(stats, parts.first, largest)
 
@@ -226,7 +226,7 @@ class _Run:
             return self._by_numpy(gradients, numbers, report)
         rows = self._rows.copy()  # another thread may be making a step too
         rows[:, _GRADIENT] = ENGINE.addresses(gradients)[self._parts.array] + self._offsets
-        stats = np.empty((len(rows), self._width)) if report else _NO_STATS
+        stats = np.empty((self._parts.rows, self._width)) if report else _NO_STATS
         run_tasks(run, rows, self._parts.pieces, numbers, stats)
         return combined(stats, self._parts.first) if report else None
 
@@ -240,7 +240,7 @@ class _Run:
         return plain.ENGINE.prepare(self._rule, self._targets)
 
 
-_GRADIENT = 1  # the column of the tasks with the gradient's address
+_GRADIENT = 2  # the column of the tasks with the gradient's address
 _NAMES = {np.dtype(name): name for name in codegen.DTYPES}
 _NO_NUMBERS = np.empty(0)
 _NO_STATS = np.empty((0, 0))

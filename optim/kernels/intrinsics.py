@@ -3,7 +3,7 @@
 A kernel names its vectors itself. So its sums stay in registers over a whole block, it fetches memory between the
 arithmetic of the same loop, and compiling it takes half as long as letting LLVM find the vectors. Each operation is one
 LLVM instruction, or a few, which are never reordered or contracted: so elements are computed exactly as NumPy computes
-them. Only `fused`, for sums, may round once instead of twice.
+them. A vector has as many lanes on every processor, which the order of sums depends on; LLVM splits it as it must.
 """
 
 from __future__ import annotations
@@ -20,35 +20,26 @@ _CACHE_LINE = 64  # bytes
 
 
 @cache
-def intrinsics(dtype: str, registers: int) -> dict[str, Any]:
+def intrinsics(dtype: str, lanes: int) -> dict[str, Any]:
     """The functions for kernels by name, and LANES, the number of elements of a vector; numba is only imported here.
 
     int64_at(address) is the integer there. real_at(address) is a pointer, as are data(array), room(n), to n elements
-    and one more vector on the stack, and row(n), to n float64s. item(p, i) reads one element; put(p, i, x) writes it.
+    and one more vector on the stack. item(p, i) reads one element; put(p, i, x) writes it.
     load(p, i) reads the vector that begins at element i; store(p, i, x) writes it. load_first(p, i, n) repeats element
     i from lane n on; store_first(p, i, n, x) writes n elements. fetch(p, i) prefetches, also beyond the array's end.
 
-    real(x) is a vector of equal elements; operations have the names of NumPy's ufuncs. fused(x, y, z) is x * y + z;
-    more(x, y) is x where x is larger than y, else y; clamp(x, low, high) leaves NaN as it is; leading(x, n) is 0
-    from lane n on. count_nonzero(x, n) adds 1 to the integers n where x is not 0; none() are such integers. total(x),
-    largest(x) and count(n) reduce a vector to a float64.
+    real(x) is a vector of equal elements; operations have the names of NumPy's ufuncs. more(x, y) is x where x is larger
+    than y, else y; clamp(x, low, high) leaves NaN as it is; leading(x, n) is 0 from lane n on. wide(x) is a vector of
+    float64s; wider(x) makes one of a vector, and wide_add and wide_multiply take two. count_nonzero(x, n) adds 1 to the
+    integers n where x is not 0, count_nonfinite(x, n) where it is not finite; none() are such integers. total(x),
+    wide_total(x), largest(x) and count(n) reduce a vector to a float64.
 
     Args:
         dtype: the elements' dtype, "float32" or "float64".
-        registers: how many of the machine's vector registers a vector fills.
+        lanes: the elements of a vector, a power of two.
     """
-    kinds = _kinds(dtype, registers * _register_bytes())
+    kinds = _kinds(dtype, lanes)
     return {"LANES": kinds.lanes, **_memory(kinds), **_operations(kinds), **_reductions(kinds)}
-
-
-def _register_bytes() -> int:
-    """The size of a vector register, as LLVM prefers it: on Intel's processors not the largest."""
-    from llvmlite import binding  # noqa: PLC0415 - comes with numba
-
-    features = binding.get_host_cpu_features()
-    if features.get("avx512f") and binding.get_host_cpu_name().startswith("znver"):
-        return 64
-    return 32 if features.get("avx") else 16
 
 
 class _Kinds(NamedTuple):
@@ -58,11 +49,12 @@ class _Kinds(NamedTuple):
     lanes: int
     item: Any  # an element
     real: Any  # elements
+    wide: Any  # as many float64s
     integer: Any  # integers of the elements' size
     mask: Any  # booleans
 
 
-def _kinds(dtype: str, size: int) -> _Kinds:
+def _kinds(dtype: str, lanes: int) -> _Kinds:
     from llvmlite import ir  # noqa: PLC0415 - comes with numba
     from numba.core import types  # noqa: PLC0415 - numba is optional, and slow to import
     from numba.extending import models, register_model  # noqa: PLC0415
@@ -78,10 +70,10 @@ def _kinds(dtype: str, size: int) -> _Kinds:
 
     register_model(Vector)(Model)
     item = getattr(types, dtype)
-    lanes = size * 8 // item.bitwidth
     integer = Vector(f"int{item.bitwidth}", ir.IntType(item.bitwidth))
     real = Vector(dtype, ir.FloatType() if dtype == "float32" else ir.DoubleType())
-    return _Kinds(types, lanes, item, real, integer, Vector("bool", ir.IntType(1)))
+    wide = Vector("wide", ir.DoubleType())
+    return _Kinds(types, lanes, item, real, wide, integer, Vector("bool", ir.IntType(1)))
 
 
 def _made(result: Any, arguments: Sequence[Any], build: Callable[..., Any]) -> Any:
@@ -119,20 +111,22 @@ def _memory(kinds: _Kinds) -> dict[str, Any]:
     def store(builder: Any, p: Any, i: Any, x: Any) -> None:
         builder.store(x, place(builder, p, i), align=size)
 
-    def copied(builder: Any, target: Any, source: Any, n: Any) -> None:
-        cgutils.raw_memcpy(builder, target, source, n, size)
+    def masked(builder: Any, name: str, kind: Any, n: Any, *values: Any) -> Any:
+        """https://llvm.org/docs/LangRef.html#masked-vector-load-and-store-intrinsics."""
+        place = values[-1]
+        called = f"llvm.masked.{name}.v{vector.count}f{8 * size}.p0"
+        mask = _first(builder, n, vector.count)
+        option = ir.IntType(32)(size)
+        given = [place, option, mask, values[0]] if name == "load" else [values[0], place, option, mask]
+        types_ = [value.type for value in given]
+        return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, types_), called), given)
 
     def load_first(builder: Any, p: Any, i: Any, n: Any) -> Any:
-        start = builder.gep(p, [i])
-        held = cgutils.alloca_once(builder, vector)
-        builder.store(_equal(builder, builder.load(start), vector), held)
-        copied(builder, held, start, n)
-        return builder.load(held)
+        first = _equal(builder, builder.load(builder.gep(p, [i])), vector)
+        return masked(builder, "load", vector, n, first, place(builder, p, i))
 
     def store_first(builder: Any, p: Any, i: Any, n: Any, x: Any) -> None:
-        held = cgutils.alloca_once(builder, vector)
-        builder.store(x, held)
-        copied(builder, builder.gep(p, [i]), held, n)
+        masked(builder, "store", ir.VoidType(), n, x, place(builder, p, i))
 
     def fetch(builder: Any, p: Any, i: Any) -> None:
         """https://llvm.org/docs/LangRef.html#llvm-prefetch-intrinsic."""
@@ -187,23 +181,14 @@ def _of_any_type(kinds: _Kinds) -> dict[str, Any]:
 
         return types.void(p, types.int64, p.dtype), generate
 
-    def stack(of: Any, further: int) -> Any:
-        @intrinsic(prefer_literal=True)
-        def room(context: Any, elements: Any) -> Any:
-            def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-                return cgutils.alloca_once(builder, context.get_value_type(of), elements.literal_value + further)
+    @intrinsic(prefer_literal=True)
+    def room(context: Any, elements: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return cgutils.alloca_once(builder, context.get_value_type(kinds.item), elements.literal_value + kinds.lanes)
 
-            return types.CPointer(of)(elements), generate
+        return types.CPointer(kinds.item)(elements), generate
 
-        return room
-
-    return {
-        "data": data,
-        "item": item,
-        "put": put,
-        "room": stack(kinds.item, kinds.lanes),
-        "row": stack(types.float64, 0),
-    }
+    return {"data": data, "item": item, "put": put, "room": room}
 
 
 def _operations(kinds: _Kinds) -> dict[str, Any]:
@@ -243,7 +228,6 @@ def _operations(kinds: _Kinds) -> dict[str, Any]:
         "not_equal": _made(mask, [real, real], lambda builder, x, y: builder.fcmp_unordered("!=", x, y)),
         "where": _made(real, [mask, real, real], emit.select),
         "power": of_llvm("pow", 2),
-        "fused": of_llvm("fmuladd", 3),
         "clamp": _made(real, [real, real, real], clamp),
     }
 
@@ -256,7 +240,7 @@ def _reductions(kinds: _Kinds) -> dict[str, Any]:
     from llvmlite import ir  # noqa: PLC0415
     from numba.core import types  # noqa: PLC0415
 
-    real, integer, double = kinds.real, kinds.integer, ir.DoubleType()
+    real, wide, integer, double = kinds.real, kinds.wide, kinds.integer, ir.DoubleType()
 
     def halved(builder: Any, x: Any, combine: Callable[..., Any]) -> Any:
         lanes = kinds.lanes
@@ -265,29 +249,41 @@ def _reductions(kinds: _Kinds) -> dict[str, Any]:
             x = combine(_taken(builder, x, range(lanes)), _taken(builder, x, range(lanes, 2 * lanes)))
         return builder.extract_element(x, ir.Constant(ir.IntType(32), 0))
 
+    def wider(builder: Any, x: Any) -> Any:
+        return x if x.type == wide.llvm else builder.fpext(x, wide.llvm)
+
     def total(builder: Any, x: Any) -> Any:
-        return halved(builder, builder.fpext(x, ir.VectorType(double, kinds.lanes)), builder.fadd)
+        return halved(builder, wider(builder, x), builder.fadd)
 
     def largest(builder: Any, x: Any) -> Any:
         def larger(x: Any, y: Any) -> Any:
             return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
-        return builder.fpext(halved(builder, x, larger), double)
+        found = halved(builder, x, larger)
+        return found if real.llvm == wide.llvm else builder.fpext(found, double)
 
     def count_nonzero(builder: Any, x: Any, n: Any) -> Any:
         is_nonzero = builder.fcmp_unordered("!=", x, _constant(real, 0.0))  # as NaN is
         return builder.sub(n, builder.sext(is_nonzero, integer.llvm))
 
+    def count_nonfinite(builder: Any, x: Any, n: Any) -> Any:
+        is_nonfinite = builder.fcmp_unordered("!=", builder.fsub(x, x), _constant(real, 0.0))
+        return builder.sub(n, builder.sext(is_nonfinite, integer.llvm))
+
     def leading(builder: Any, x: Any, n: Any) -> Any:
-        wide = ir.VectorType(ir.IntType(64), kinds.lanes)
-        is_first = builder.icmp_signed("<", wide(list(range(kinds.lanes))), _equal(builder, n, wide))
-        return builder.select(is_first, x, _constant(real, 0.0))
+        return builder.select(_first(builder, n, kinds.lanes), x, _constant(real, 0.0))
 
     return {
+        "wide": _made(wide, [types.float64], lambda builder, x: _equal(builder, x, wide.llvm)),
+        "wider": _made(wide, [real], wider),
+        "wide_add": _made(wide, [wide, wide], ir.IRBuilder.fadd),
+        "wide_multiply": _made(wide, [wide, wide], ir.IRBuilder.fmul),
         "total": _made(types.float64, [real], total),
+        "wide_total": _made(types.float64, [wide], total),
         "largest": _made(types.float64, [real], largest),
         "none": _made(integer, [], lambda _builder: _constant(integer, 0)),
         "count_nonzero": _made(integer, [real, integer], count_nonzero),
+        "count_nonfinite": _made(integer, [real, integer], count_nonfinite),
         "leading": _made(real, [real, types.int64], leading),
         "count": _made(
             types.float64, [integer], lambda builder, n: builder.sitofp(halved(builder, n, builder.add), double)
@@ -303,6 +299,14 @@ def _equal(builder: Any, x: Any, vector: Any) -> Any:
         x = builder.fptrunc(x, vector.element)
     none = ir.Constant(vector, ir.Undefined)
     return _taken(builder, builder.insert_element(none, x, ir.IntType(32)(0)), [0] * vector.count)
+
+
+def _first(builder: Any, n: Any, lanes: int) -> Any:
+    """Booleans: which lanes are the first n."""
+    from llvmlite import ir  # noqa: PLC0415
+
+    numbers = ir.VectorType(ir.IntType(64), lanes)
+    return builder.icmp_signed("<", numbers(list(range(lanes))), _equal(builder, n, numbers))
 
 
 def _constant(kind: Any, number: float) -> Any:

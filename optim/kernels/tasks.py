@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from optim.kernels import threads
+from optim.kernels.stats import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["SHARED", "Cut", "cut", "run_tasks", "table"]
 
 SHARED = 1 << 18  # elements: the smallest step for which it is worth waking a second thread
-_TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough for the call not to matter
+_TASK = 16 * BLOCK  # elements of a task at most: few enough to share evenly, enough for the call not to matter
 _PIECES = 16  # per thread, so that a thread delayed by another process does not delay the step
 
 
@@ -28,22 +29,25 @@ class Cut(NamedTuple):
     array: NDArray[Any]  # int64[tasks]: the index of the array
     offset: NDArray[Any]  # int64[tasks]: the elements of the array before the task
     elements: NDArray[Any]  # int64[tasks]: the elements of the task
-    first: NDArray[Any]  # int64[arrays]: each array's first task
+    row: NDArray[Any]  # int64[tasks]: the task's first row of stats, which have one for each block
+    first: NDArray[Any]  # int64[arrays]: each array's first row of stats
+    rows: int  # of stats
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
 
 
 @lru_cache(maxsize=64)
 def cut(sizes: tuple[int, ...], threads_: int) -> Cut:
     """Cut arrays of these sizes into tasks for `threads_` threads."""
-    counts = -(-np.array(sizes) // _TASK)
+    counts, blocks = -(-np.array(sizes) // _TASK), -(-np.array(sizes) // BLOCK)
     array = np.repeat(np.arange(len(sizes)), counts)
-    first = np.cumsum(counts) - counts
-    offset = (np.arange(len(array)) - first[array]) * _TASK
+    offset = (np.arange(len(array)) - (np.cumsum(counts) - counts)[array]) * _TASK
+    first = np.cumsum(blocks) - blocks
     elements = np.minimum(np.array(sizes)[array] - offset, _TASK)
     pieces = threads_ * _PIECES if threads_ > 1 and sum(sizes) >= SHARED else 1
     goals = np.linspace(0, sum(sizes), min(pieces, len(array)) + 1)[1:]
     bounds = np.unique(np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
-    return Cut(array, offset, elements, first, list(pairwise([0, *np.unique(bounds).tolist()])))
+    pairs = list(pairwise([0, *np.unique(bounds).tolist()]))
+    return Cut(array, offset, elements, first[array] + offset // BLOCK, first, int(blocks.sum()), pairs)
 
 
 def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> NDArray[np.int64]:
@@ -55,13 +59,13 @@ def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> 
         itemsize: an element's size in bytes.
 
     Returns:
-        int64[tasks, 1 + columns]: the number of elements, then an address for each column.
+        int64[tasks, 2 + columns]: the number of elements, the first row of stats, then an address for each column.
     """
-    rows = np.empty((len(parts.array), 1 + len(addresses)), np.int64)
-    rows[:, 0] = parts.elements
+    rows = np.empty((len(parts.array), 2 + len(addresses)), np.int64)
+    rows[:, 0], rows[:, 1] = parts.elements, parts.row
     for k, starts in enumerate(addresses):
         whole = len(rows) == len(starts)  # as small arrays are
-        rows[:, k + 1] = starts if whole else starts[parts.array] + parts.offset * itemsize
+        rows[:, k + 2] = starts if whole else starts[parts.array] + parts.offset * itemsize
     return rows
 
 
