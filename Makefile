@@ -27,15 +27,19 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test alone elsewhere docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
+.PHONY: demo test native alone elsewhere docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
 
-demo: $(VENV)/.ready
+demo: native
 	$(BIN)/python examples/sequential_digits.py
 
 # What kills processes, and what draws in a browser, comes by itself, with only checks beside it that use one processor.
-test: lint layers $(VENV)/.ready
+test: native lint layers
 	$(BIN)/python -m pytest $(PARALLEL) $(addprefix --ignore=,$(ALONE))
 	$(MAKE) --jobs 2 --output-sync=target alone types elsewhere
+
+# The compiled code for this system, if that is not up to date; `python -m summaries.native.building --all` for all.
+native: $(VENV)/.ready
+	$(BIN)/python -m summaries.native.building
 
 # A store in memory shows what depends on the place; files that grow and memory are looked at on the disk, and in the stores
 # of `make stores`; what hostile files decode to does not depend on the place.
@@ -99,7 +103,7 @@ frameworks: .venv-frameworks/.ready
 	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks
 	.venv-frameworks/bin/python -m pip install --quiet --upgrade pip
 	.venv-frameworks/bin/python -m pip install --quiet torch==2.13.0
-	.venv-frameworks/bin/python -m pip install --quiet --group frameworks --editable '.[fast]'
+	.venv-frameworks/bin/python -m pip install --quiet --group frameworks --editable .
 	touch $@
 
 # Runs, series and reports in JupyterLab, in Chromium, and the tutorial's notebook; in an environment of its own.
@@ -162,6 +166,8 @@ format: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --group build numpy protobuf google-crc32c   # what compiles, and what that imports
+	$(BIN)/python -m summaries.native.building
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' --group docs
 	touch $@
 

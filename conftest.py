@@ -11,9 +11,11 @@ import summaries  # noqa: F401 - likewise
 
 collect_ignore = ["tests/sharded_ranks.py"]  # a program, which needs torch
 collect_ignore_glob = ["optim/integrations/*"]  # each needs its framework; tests/frameworks tests them
-if find_spec("numba") is None:  # an extra
-    collect_ignore += [f"summaries/wire/compiled/{name}.py" for name in ("fields", "index", "primitives", "scan")]
-    collect_ignore += ["summaries/kinds/compiled/tally.py", "summaries/native/building.py"]
+collect_ignore_glob += [
+    "summaries/wire/compiled/*",
+    "summaries/kinds/compiled/*",
+    "summaries/native/source.py",
+]  # to build
 if find_spec("safetensors") is None:  # likewise
     collect_ignore += ["optim/checkpoints/files.py", "optim/checkpoints/saver.py"]
 if find_spec("tensorboard") is None:

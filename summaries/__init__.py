@@ -60,7 +60,6 @@ from summaries.reading.series import Items, Series
 from summaries.tools.clip_advice import ClipAdvice, clip_advice
 from summaries.tools.exporting import Exported, export
 from summaries.tools.verifying import Verdict, verify, verify_logdir
-from summaries.tools.warming import Warmed, warm_up
 from summaries.wire.pb import Event, GraphDef, RunMetadata, SessionLog, Summary
 from summaries.writing.event_file_writer import EventFileWriter, NonFiniteWarning
 from summaries.writing.global_writer import GlobalSummaryWriter
@@ -110,7 +109,6 @@ __all__ = [
     "UndecodableTextError",
     "UnfinishedTailWarning",
     "Verdict",
-    "Warmed",
     "ZeroFilledError",
     "audio",
     "audit",
@@ -140,7 +138,6 @@ __all__ = [
     "verify",
     "verify_logdir",
     "video",
-    "warm_up",
     "write_graph",
     "zero_fraction",
 ]

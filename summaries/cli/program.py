@@ -57,7 +57,6 @@ COMMANDS = {
     "Other": {
         "demo": "Train a small network with and without gradient clipping.",
         "completion": "Print a shell script that completes commands, runs and tags.",
-        "warm-up": "Compile everything ahead of time, such as for a container.",
         "clear-cache": "Remove what --cache keeps of remote runs.",
     },
 }

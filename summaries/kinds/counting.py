@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from summaries.execution.sharing import share
-from summaries.kinds.tally import COUNTER, tally
+from summaries.kinds.tally import tally
 from summaries.kinds.tensorflow_bins import BINS, OUTERMOST, bin_of, in_order, places
+from summaries.native.library import is_available
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -75,7 +76,7 @@ class _Part(NamedTuple):
 
 def is_fast(array: NDArray[Any]) -> bool:
     """Whether counting these numbers takes about as long as copying them and looking for NaN."""
-    return array.dtype.kind == "f" and COUNTER.is_loaded
+    return array.dtype.kind == "f" and is_available()
 
 
 def count(array: NDArray[Any]) -> Tally:
@@ -102,16 +103,7 @@ def _dtype_of(array: NDArray[Any]) -> np.dtype[Any]:
 
 def _counter(elements: int) -> _Counter:
     """The counter for an array of so many elements."""
-    return tally if COUNTER.is_loaded or _is_loaded_now(elements) else _plain
-
-
-def _is_loaded_now(elements: int) -> bool:
-    """Load the compiled counter if that pays off soon; a thread compiles it if that does."""
-    global _large_elements  # noqa: PLW0603 - a hint that threads may miscount
-    if elements < _LARGE:
-        return False
-    _large_elements += elements
-    return _large_elements > _SEVERAL and COUNTER.will_be_called(may_compile=_large_elements > _MANY)
+    return tally if is_available() else _plain
 
 
 def _cut(array: NDArray[Any], most: int) -> list[NDArray[Any]]:

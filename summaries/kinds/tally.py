@@ -9,12 +9,12 @@ import numpy as np
 
 from summaries.kinds.tensorflow_bins import BINS, places
 from summaries.native.calls import Array, Call, address
-from summaries.native.library import Library
+from summaries.native.library import function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["COUNTER", "tally"]
+__all__ = ["ARGUMENTS", "tally"]
 
 _ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
 
@@ -24,13 +24,8 @@ def _types(dtype: str) -> tuple[Any, ...]:
     return Array(dtype), Array(np.int64), Array(np.int64), Array(np.uint32, 2), Array(dtype), Array(np.float64)
 
 
-COUNTER = Library(
-    "counter",
-    "the counter of histograms",
-    "summaries.kinds.compiled.tally",
-    {f"tally_{dtype}": _types(dtype) for dtype in ("float32", "float64")},
-    ("kinds/compiled/tally.py", "kinds/tally.py", "kinds/tensorflow_bins.py"),
-)
+ARGUMENTS = {f"tally_{dtype}": _types(dtype) for dtype in ("float32", "float64")}
+"""The types of the arguments of each compiled function."""
 
 
 def tally(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float, float]:
@@ -71,5 +66,6 @@ def _prepared(dtype: np.dtype[Any]) -> _Prepared:
     steps = places(dtype).steps
     rows, extremes, sums = np.empty((_ROWS, BINS), np.uint32), np.empty(3, dtype), np.empty(2)
     values, counts = np.empty(0, dtype), np.empty(BINS, np.int64)
-    function = COUNTER.functions()[f"tally_{dtype.name}"]
-    return _Prepared(Call(function, (values, counts, steps, rows, extremes, sums)), extremes, sums)
+    return _Prepared(
+        Call(function(f"tally_{dtype.name}"), (values, counts, steps, rows, extremes, sums)), extremes, sums
+    )

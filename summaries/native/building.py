@@ -1,140 +1,291 @@
-"""Making machine code of functions in numba's Python. Needs numba, and is imported only to compile.
+"""Making the libraries of compiled functions: numba's IR once, then objects for each target, then the linker.
 
-Functions are compiled with `compiled`, without the parts by which Python calls them. Those of a library take the
-address of a row of words (see `calls`), which their first line takes apart:
+    functions ─numba─▶ IR, the same everywhere ─LLVM─▶ an object for each level of a target ─zig─▶ its library
 
-    _scan_arguments = unpacker(SCANNER.types["scan"])
+Needs the packages of the dependency group `build`, and is a program of its own, because numba has to be told before it
+is imported that it compiles for no machine in particular:
 
-    @compiled
-    def scan(words):
-        end, buffer, … = _scan_arguments(words)
+    python -m summaries.native.building [--all] [--check]
 
-They are linked to one object file, for `target.host`.
+The same sources and packages give the same bytes.
 """
 
 from __future__ import annotations
 
-from functools import partial
+import argparse
+import ast
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from llvmlite import binding, ir
-from numba import from_dtype, njit, types
-from numba.core import cgutils, config
-from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
-
-from summaries.native.calls import INTEGER, Array
-from summaries.native.target import target_machine
+from summaries.native.targets import DIRECTORY, MARK, TARGETS, built_from, host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["build", "compiled", "unpacker"]
+    from summaries.native.targets import Level, Target
 
-compiled = partial(njit, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""njit as it is used here: for calls from other compiled functions only. What calls Python takes a third of the time.
+__all__ = ["build", "modules", "sources", "stale"]
 
-`_nrt=False` disables numba's reference counting: nothing here creates an array, and counting the references of arrays
-that are passed from function to function took nine tenths of the time.
-"""
-
-_WORDS = types.CPointer(types.int64)
+ROOT = Path(__file__).parents[2]
+_PACKAGES = ("numba", "llvmlite", "ziglang")
+_RUNTIME = Path(__file__).with_name("runtime.c")
 
 
-def build(module: str, functions: Iterable[str]) -> bytes:
-    """Compile functions of a module into one object file.
+def main() -> int:
+    """Build what is not up to date; the exit status is 1 if something is not, and was only to be checked."""
+    parser = argparse.ArgumentParser(prog="python -m summaries.native.building")
+    parser.add_argument("--all", action="store_true", help="for every system, not only for this one")
+    parser.add_argument("--check", action="store_true", help="build nothing, and say what is not up to date")
+    parser.add_argument("--output", default=DIRECTORY, metavar="DIRECTORY", help="where to write the libraries")
+    arguments = parser.parse_args()
+    targets = stale(arguments.output, everywhere=arguments.all)
+    if arguments.check:
+        for target in targets:
+            print(f"{target.file} is missing, or was made of other sources")
+        return bool(targets)
+    if targets:
+        build(targets, arguments.output)
+    return 0
 
-    Args:
-        module: the module's name.
-        functions: the functions' names.
 
-    Returns:
-        An object file with a symbol `gradledger_<name>` for each function.
+def stale(directory: str = DIRECTORY, *, everywhere: bool = False) -> list[Target]:
+    """The targets whose libraries are missing, or were made of other sources: this system's, or of all systems.
+
+    Needs nothing but the sources and the libraries.
+    """
+    own = host()
+    wanted = list(TARGETS.values()) if everywhere else [own] if own else []
+    found = {target: built_from(os.path.join(directory, target.file)) for target in wanted}
+    return [target for target, made_of in found.items() if made_of is None or made_of.split()[0] != sources()]
+
+
+@cache
+def modules() -> tuple[str, ...]:
+    """The modules with functions to compile, as pyproject.toml names them."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        named = tomllib.load(file)["tool"]["gradledger"]["native"]
+    return tuple(named)
+
+
+@cache
+def sources() -> str:
+    """A digest of all that the libraries are made of: the modules, and what they import of ours."""
+    digest = hashlib.sha256()
+    for path in sorted({*_closure(modules()), *Path(__file__).parent.glob("*.py"), _RUNTIME}):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _closure(names: Sequence[str]) -> set[Path]:
+    """The files of modules and of all of ours that they import when they are loaded."""
+    found, waiting = set[Path](), list(names)
+    while waiting:
+        path = ROOT.joinpath(*waiting.pop().split(".")).with_suffix(".py")
+        if path in found or not path.exists():
+            continue
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return found
+
+
+def build(targets: Sequence[Target], directory: str) -> None:
+    """Compile all functions for these targets, and write the libraries.
 
     Raises:
-        ImportError: numba is switched off.
+        ImportError: a package of the group `build` is missing.
+        subprocess.CalledProcessError: the linker failed.
     """
-    if config.DISABLE_JIT:
-        raise ImportError("numba compiles nothing, because NUMBA_DISABLE_JIT is set")
-    defined = import_module(module)
-    whole = binding.parse_assembly("")
-    for name in functions:
-        whole.link_in(_module(name, getattr(defined, name)))
-    code: bytes = target_machine().emit_object(whole)
+    made_of = " ".join([sources(), *(f"{name}-{version(name)}" for name in _PACKAGES)])
+    functions = _functions()
+    os.makedirs(directory, exist_ok=True)
+    for each in targets:
+        print(f"building {each.file}", flush=True)
+        with tempfile.TemporaryDirectory() as temporary:
+            _link(each, list(_objects(each, functions, Path(temporary))), made_of, directory)
+
+
+class _Function(NamedTuple):
+    name: str
+    text: str  # LLVM's IR, not optimised
+    levels: tuple[str, ...]  # of the processor that it is made for
+
+
+def _functions() -> list[_Function]:
+    """All functions, in the order of their modules."""
+    if "numba" in sys.modules:
+        raise RuntimeError("numba was imported before it was told to compile for no machine in particular")
+    os.environ.update(NUMBA_OPT="0", NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_DISABLE_JIT="0")
+    from llvmlite import binding  # noqa: PLC0415 - only to build
+    from numba import types  # noqa: PLC0415
+
+    from summaries.native.source import CRC32C  # noqa: PLC0415
+
+    for step in CRC32C:
+        binding.add_symbol(step, 1)  # it is never called here
+    words = (types.CPointer(types.int64),)
+    found = []
+    for module in map(import_module, modules()):
+        for name, function in module.EXPORTS.items():
+            function.compile(words)
+            found.append(_Function(name, function.inspect_llvm(function.signatures[0]), module.LEVELS))
+    return found
+
+
+def _objects(target: Target, functions: Sequence[_Function], directory: Path) -> Iterator[Path]:
+    """Write an object for each level of a target."""
+    crc32c = _CRC32C[target.triple.partition("-")[0]]
+    for level in target.levels:
+        names = {each.name: _symbol(each.name, level) for each in functions if level.name in each.levels}
+        texts = [_with_name(each.text, names[each.name]) for each in functions if each.name in names]
+        path = directory / f"{level.name}.o"
+        path.write_bytes(_emitted(target, level, [crc32c, *texts], set(names.values())))
+        yield path
+
+
+def _symbol(name: str, level: Level) -> str:
+    return f"gradledger_{name}_{level.name}"
+
+
+def _with_name(text: str, name: str) -> str:
+    """The IR of a function that is called `name`: the only one that others may call."""
+    (own,) = re.findall(r"^define i32 @(\S+?)\(", text, re.MULTILINE)
+    return re.sub(rf"@{re.escape(own)}\(", f"@{name}(", text)
+
+
+def _emitted(target: Target, level: Level, texts: Sequence[str], exported: set[str]) -> bytes:
+    """The object code of some IR for a level of a target; only these symbols can be seen from outside."""
+    machine = _machine(target, level)
+    whole = _parsed(texts[0], machine)
+    for text in texts[1:]:
+        whole.link_in(_parsed(text, machine))
+    for each in (*whole.functions, *whole.global_variables):
+        if not each.is_declaration:
+            each.linkage = "external" if each.name in exported else "internal"
+    _optimise(whole, machine)
+    whole.verify()
+    code: bytes = machine.emit_object(whole)
     return code
 
 
-def _module(name: str, function: Any) -> Any:
-    """LLVM's module of a function and all that it calls."""
-    function.compile((_WORDS,))
-    module = binding.parse_assembly(function.inspect_llvm(function.signatures[0]))
-    external = binding.Linkage.external
-    (made,) = (item for item in module.functions if not item.is_declaration and item.linkage == external)
-    made.name = f"gradledger_{name}"
+def _machine(target: Target, level: Level) -> Any:
+    from llvmlite import binding  # noqa: PLC0415 - only to build
+
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    described = binding.Target.from_triple(target.triple)
+    return described.create_target_machine(level.cpu, level.features, opt=3, reloc="pic", codemodel="default")
+
+
+def _parsed(text: str, machine: Any) -> Any:
+    """IR as a module for a machine, whatever it was made for."""
+    from llvmlite import binding  # noqa: PLC0415
+
+    text = re.sub(r'^target (datalayout|triple) = ".*"$', "", text, flags=re.MULTILINE)
+    module = binding.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
     return module
 
 
-def unpacker(arguments: Sequence[Any]) -> Any:
-    """Make a function (words) → a tuple of arguments of these types, which are as in `Library`."""
-    wanted = tuple(_type(argument) for argument in arguments)
+def _optimise(module: Any, machine: Any) -> None:
+    from llvmlite import binding  # noqa: PLC0415
 
-    @intrinsic
-    def unpack(typing_context: Any, words: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            read = _Reader(context, builder, arguments[0])
-            return context.make_tuple(builder, signature.return_type, [read(item) for item in wanted])
-
-        return types.Tuple(wanted)(words), codegen
-
-    return unpack
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = True
+    builder = binding.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
 
 
-def _type(argument: Any) -> Any:
-    """Numba's type of an argument."""
-    if argument is INTEGER:
-        return types.int64
-    if isinstance(argument, Array):
-        return types.Array(from_dtype(np.dtype(argument.dtype)), argument.ndim, "C")
-    return types.NamedTuple([_type(item) for item in argument], type(argument))
+def _link(target: Target, objects: Sequence[Path], made_of: str, directory: str) -> None:
+    """Link objects, and what all levels share, to a library without a trace of when and where it was made."""
+    temporary = objects[0].parent
+    (temporary / _RUNTIME.name).write_bytes(_RUNTIME.read_bytes())
+    compiler = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-target",
+        target.linker,
+        "-shared",
+        "-s",
+        "-O2",
+        "-ffreestanding",
+    ]
+    options = [f'-DBUILT_FROM="{MARK}{made_of}"', *_LINKER[target.triple.split("-")[2]]]
+    files = [_RUNTIME.name, *(each.name for each in objects)]
+    subprocess.run([*compiler, *options, "-o", target.file, *files], cwd=temporary, check=True)  # noqa: S603
+    os.replace(temporary / target.file, os.path.join(directory, target.file))
 
 
-class _Reader:
-    """Emits the code that reads one argument after another."""
+_LINKER = {
+    "linux": ("-nostdlib", "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-Wl,--gc-sections"),
+    "darwin": ("-Wl,-install_name,@rpath/libgradledger.dylib",),
+    "windows": ("-nostdlib", "-Wl,--entry=gradledger_entry"),
+}
 
-    def __init__(self, context: Any, builder: Any, words: Any) -> None:
-        self._context, self._builder, self._words = context, builder, words
-        self._next = 0
+_CRC32C = {
+    "x86_64": """
+define linkonce_odr i64 @gradledger_crc32c_8(i64 %crc, i64 %data) alwaysinline {
+  %new = call i64 @llvm.x86.sse42.crc32.64.64(i64 %crc, i64 %data)
+  ret i64 %new
+}
+define linkonce_odr i64 @gradledger_crc32c_4(i64 %crc, i32 %data) alwaysinline {
+  %old = trunc i64 %crc to i32
+  %new = call i32 @llvm.x86.sse42.crc32.32.32(i32 %old, i32 %data)
+  %wide = zext i32 %new to i64
+  ret i64 %wide
+}
+define linkonce_odr i64 @gradledger_crc32c_1(i64 %crc, i8 %data) alwaysinline {
+  %old = trunc i64 %crc to i32
+  %new = call i32 @llvm.x86.sse42.crc32.32.8(i32 %old, i8 %data)
+  %wide = zext i32 %new to i64
+  ret i64 %wide
+}
+declare i64 @llvm.x86.sse42.crc32.64.64(i64, i64)
+declare i32 @llvm.x86.sse42.crc32.32.32(i32, i32)
+declare i32 @llvm.x86.sse42.crc32.32.8(i32, i8)
+""",
+    "aarch64": """
+define linkonce_odr i64 @gradledger_crc32c_8(i64 %crc, i64 %data) alwaysinline {
+  %old = trunc i64 %crc to i32
+  %new = call i32 @llvm.aarch64.crc32cx(i32 %old, i64 %data)
+  %wide = zext i32 %new to i64
+  ret i64 %wide
+}
+define linkonce_odr i64 @gradledger_crc32c_4(i64 %crc, i32 %data) alwaysinline {
+  %old = trunc i64 %crc to i32
+  %new = call i32 @llvm.aarch64.crc32cw(i32 %old, i32 %data)
+  %wide = zext i32 %new to i64
+  ret i64 %wide
+}
+define linkonce_odr i64 @gradledger_crc32c_1(i64 %crc, i8 %data) alwaysinline {
+  %old = trunc i64 %crc to i32
+  %byte = zext i8 %data to i32
+  %new = call i32 @llvm.aarch64.crc32cb(i32 %old, i32 %byte)
+  %wide = zext i32 %new to i64
+  ret i64 %wide
+}
+declare i32 @llvm.aarch64.crc32cx(i32, i64)
+declare i32 @llvm.aarch64.crc32cw(i32, i32)
+declare i32 @llvm.aarch64.crc32cb(i32, i32)
+""",
+}
+"""The steps of `source.CRC32C`, by architecture."""
+_CRC32C["arm64"] = _CRC32C["aarch64"]
 
-    def __call__(self, wanted: Any) -> Any:
-        if isinstance(wanted, types.Array):
-            return self._array(wanted)
-        if isinstance(wanted, types.BaseTuple):
-            return self._context.make_tuple(self._builder, wanted, [self(item) for item in wanted])
-        return self._word()
 
-    def _word(self) -> Any:
-        place = self._builder.gep(self._words, [ir.Constant(ir.IntType(64), self._next)])
-        self._next += 1
-        return self._builder.load(place)
-
-    def _array(self, wanted: Any) -> Any:
-        context, builder = self._context, self._builder
-        item = context.get_data_type(wanted.dtype)
-        data = builder.inttoptr(self._word(), item.as_pointer())
-        shape = [self._word() for _ in range(wanted.ndim)]
-        size = context.get_constant(types.intp, context.get_abi_sizeof(item))
-        strides = [size]
-        for length in shape[:0:-1]:
-            strides.insert(0, builder.mul(strides[0], length))
-        array = context.make_array(wanted)(context, builder)
-        populate_array(
-            array,
-            data=data,
-            shape=cgutils.pack_array(builder, shape),
-            strides=cgutils.pack_array(builder, strides),
-            itemsize=size,
-            meminfo=None,
-        )
-        return array._getvalue()  # noqa: SLF001 - numba's name for it
+if __name__ == "__main__":
+    sys.exit(main())

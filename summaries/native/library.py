@@ -1,243 +1,115 @@
-"""Libraries of compiled functions: loaded as machine code, or compiled first if there is none for this machine.
+"""The compiled functions that come with the package: found, loaded once, called by name.
 
-Loading takes llvmlite only, a fifth of the time of importing numba, and unpickles nothing. A library's file is named
-after its level of processor and a hash of all that it is made of, so that it is never stale:
-
-    SHA-256 of the rest | an object file, as a linker takes it
+A library for each system lies beside this module, in `lib`; `building` makes them. For which level of the processor its
+functions are called is decided here, when it is loaded. Without a library for this machine, or with
+GRADLEDGER_KERNELS=plain, plain Python and NumPy do everything, with the same results.
 """
 
 from __future__ import annotations
 
-import hashlib
+import ctypes
 import logging
 import os
-import threading
-from errno import EACCES
-from functools import cache, cached_property
-from importlib.util import find_spec
-from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+import platform
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
 
-from summaries.native import place
-from summaries.native.announcing import announce
 from summaries.native.calls import Function
-from summaries.native.target import host, target_machine
+from summaries.native.targets import DIRECTORY, X86, host, x86_level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-__all__ = ["Kept", "Library", "has_compiler"]
+__all__ = ["function", "is_available", "use"]
 
 _logger = logging.getLogger("summaries")
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
-_OWN_SOURCES = ("native/building.py", "native/calls.py", "native/target.py")
-_DIGEST_BYTES = 32
-_loading = threading.RLock()
-if hasattr(os, "register_at_fork"):  # a child inherits locks as they are: so numba's are free, too
-    os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
+_wanted: list[str] = []  # the setting of `use`, at most one
 
 
-class Kept(NamedTuple):
-    """A library's file: its path, its size in bytes, and whether it was compiled now."""
-
-    path: str
-    size: int
-    is_new: bool
-
-
-class Library:
-    """Functions that are compiled together.
+def use(kernels: str | None) -> None:
+    """Choose what does the work in this process.
 
     Args:
-        name: its name, for files.
-        title: what it is, for messages: "the scanner of event files".
-        module: the module that defines the functions, which is imported only to compile them.
-        functions: the types of the arguments of each function: `INTEGER`, an `Array`, or a named tuple of types.
-        sources: the files that the code is made of, by their paths from this package: if one changes, it is compiled
-            again.
+        kernels: "plain" for Python and NumPy, "compiled" for compiled code. None follows the environment variable
+            GRADLEDGER_KERNELS, read on first use; if it is not set, compiled code is used where there is a library.
+
+    Raises:
+        ValueError: `kernels` is not one of these.
+        ImportError: `kernels` is "compiled", and there is no library for this machine.
     """
-
-    def __init__(
-        self, name: str, title: str, module: str, functions: Mapping[str, tuple[Any, ...]], sources: Sequence[str]
-    ) -> None:
-        self.name = name
-        self.title = title
-        self.module = module
-        self.types = functions
-        self.sources = tuple(sources)
-        self._functions: dict[str, Function] = {}
-        self._failed = False
-        self._look_again = 0.0
-        self._compiler: threading.Thread | None = None
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the functions can be called at once."""
-        return bool(self._functions)
-
-    def is_kept(self) -> bool:
-        """Whether the library's file is there and whole, so that nothing is compiled; looks once a second at most."""
-        now = monotonic()
-        if now < self._look_again:
-            return False
-        self._look_again = now + 1.0
-        directory = place.code_directory()
-        try:
-            names = os.listdir(directory)
-            # Without any, llvmlite need not be loaded to know which.
-            found = any(name.startswith(f"{self.name}-") for name in names) and self.file_name in names
-        except (OSError, ImportError):  # no directory; or no llvmlite, which is said when it is needed
-            return False
-        if found and _read(os.path.join(directory, self.file_name)) is not None:
-            self._look_again = 0.0
-            return True
-        return False
-
-    def keep(self) -> Kept:
-        """Compile the library unless its file is there.
-
-        Raises:
-            ImportError: numba is missing.
-            OSError: the file cannot be written.
-        """
-        path, data, is_new = self._found_or_made()
-        if os.path.dirname(path) != place.code_directory():
-            raise PermissionError(EACCES, "compiled code cannot be kept there", place.code_directory())
-        if not os.path.exists(path):
-            place.write(path, _with_digest(data))
-        return Kept(path, os.path.getsize(path), is_new)
-
-    @cached_property
-    def file_name(self) -> str:
-        """The name of the library's file for this machine."""
-        digest = hashlib.sha256(_versions())
-        for source in (*_OWN_SOURCES, *self.sources):
-            with open(os.path.join(_PACKAGE, source), "rb") as file:
-                digest.update(hashlib.sha256(file.read()).digest())
-        return f"{self.name}-{host().cpu}-{digest.hexdigest()[:16]}.o"
-
-    def functions(self) -> Mapping[str, Function]:
-        """The functions by name, loaded or compiled if they are not loaded yet.
-
-        Raises:
-            ImportError: numba is missing.
-            Exception: numba cannot compile here.
-        """
-        if not self._functions:
-            with _loading:
-                if not self._functions:
-                    _, data, _ = self._found_or_made()
-                    self._functions = _linked(data, list(self.types))
-        return self._functions
-
-    def can_be_called(self) -> bool:
-        """Whether `functions` works; loads or compiles them. A failure is logged once."""
-        if self.is_loaded:
-            return True
-        if self._failed or not has_compiler():
-            return False
-        try:
-            self.functions()
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong in numba, there is a plain path
-            self._failed = True
-            _logger.warning("%s cannot be compiled here, so plain Python does its work: %s", self.title, error)
-        return self.is_loaded
-
-    def will_be_called(self, *, may_compile: bool = True) -> bool:
-        """As `can_be_called`, but if the library is not kept, a thread compiles it, and the answer is no until then."""
-        if self.is_loaded or self._failed or not has_compiler():
-            return self.is_loaded
-        if self._compiler is None and self.is_kept():
-            return self.can_be_called()
-        if may_compile and self._compiler is None:
-            self._compiler = threading.Thread(target=self.can_be_called, name=f"gradledger-compiles-{self.name}")
-            try:
-                self._compiler.start()
-            except RuntimeError:  # the process is ending
-                return False
-        return False
-
-    def _found_or_made(self) -> tuple[str, bytes, bool]:
-        """The path of the library's file, its object code, and whether that was compiled now."""
-        name = self.file_name
-        path = os.path.join(place.code_directory(), name)
-        data = _read(path)
-        if data is not None:
-            return path, data, False
-        if place.is_trusted(os.path.dirname(path)) and os.path.exists(path):
-            _logger.warning("%s is damaged", path)
-        directory = place.writable_directory()
-        path = os.path.join(directory, name)
-        with place.alone(os.path.join(directory, f"{self.name}.lock")):
-            data = _read(path)  # another process may have made it meanwhile
-            return (path, self._compile(path), True) if data is None else (path, data, False)
-
-    def _compile(self, path: str) -> bytes:
-        from summaries.native.building import build  # noqa: PLC0415 - needs numba, and takes long to import
-
-        announce(self.title, _logger)
-        start = perf_counter()
-        data = build(self.module, list(self.types))
-        try:
-            place.write(path, _with_digest(data))
-        except OSError as error:
-            _logger.warning("%s was compiled, and cannot be kept: %s", self.title, error)
-        _logger.debug("compiled %s in %.2f s", self.title, perf_counter() - start)
-        return data
+    if kernels not in {None, "plain", "compiled"}:
+        raise ValueError(f"kernels must be 'plain', 'compiled' or None, got {kernels!r}")
+    if kernels == "compiled" and _library() is None:
+        raise ImportError(f"there is no compiled code for this machine, {sys.platform} {platform.machine()}")
+    _wanted[:] = [kernels] if kernels else []
 
 
-def _with_digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest() + data
-
-
-def _read(path: str) -> bytes | None:
-    """The object code in a file; None if there is none, or it is damaged, or others may have written it."""
-    if not place.is_trusted(os.path.dirname(path)):
-        return None
-    try:
-        with open(path, "rb") as file:
-            # The directory may have been replaced since it was looked at.
-            if not place.is_ours(os.fstat(file.fileno())):
-                return None
-            data = file.read()
-    except OSError:
-        return None
-    code = data[_DIGEST_BYTES:]
-    return code if _with_digest(code) == data else None
-
-
-_engines: list[Any] = []  # which own the code, for as long as the process lives
-
-
-def _linked(data: bytes, names: Sequence[str]) -> dict[str, Function]:
-    from llvmlite import binding  # noqa: PLC0415
-
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target_machine())
-    engine.add_object_file(binding.ObjectFileRef.from_data(data))
-    engine.finalize_object()
-    _engines.append(engine)
-    return {name: Function(name, engine.get_function_address(f"gradledger_{name}")) for name in names}
+def is_available() -> bool:
+    """Whether compiled functions are to be used."""
+    return (_wanted[0] if _wanted else _told()) != "plain" and _library() is not None
 
 
 @cache
-def has_compiler() -> bool:
-    """Whether numba is installed; it is not imported."""
-    return find_spec("numba") is not None
+def _told() -> str:
+    told = os.environ.get("GRADLEDGER_KERNELS", "")
+    if told not in {"", "plain", "compiled"}:
+        _logger.warning("GRADLEDGER_KERNELS must be 'plain' or 'compiled', got %r, which is ignored", told)
+    return told
 
 
 @cache
-def _versions() -> bytes:
-    """What decides what numba makes of a source: its version, LLVM's, the processor, and whether bounds are checked."""
-    import llvmlite  # noqa: PLC0415
+def function(name: str) -> Function:
+    """The compiled function of this name; `is_available` must hold.
 
-    found = find_spec("numba")
-    folder = os.path.dirname(found.origin) if found is not None and found.origin else ""
+    Raises:
+        LookupError: there is no such function for this processor.
+    """
+    found = _library()
+    assert found is not None
+    library, levels = found
+    for level in levels:
+        symbol = getattr(library, f"gradledger_{name}_{level}", None)
+        if symbol is not None:
+            address = ctypes.cast(symbol, ctypes.c_void_p).value
+            assert address is not None
+            return Function(name, address)
+    raise LookupError(f"there is no compiled function {name!r} for this processor, which is of level {levels[0]}")
+
+
+@cache
+def _library() -> tuple[ctypes.CDLL, tuple[str, ...]] | None:
+    """The library for this machine, and the levels that the processor has, the best first; None if there is none."""
+    wanted = host()
+    if wanted is None:
+        return None
+    path = os.path.join(DIRECTORY, wanted.file)
     try:
-        with open(os.path.join(folder, "_version.py"), encoding="utf-8") as file:  # importing numba takes long
-            numba = file.read()
-    except OSError:
-        from importlib.metadata import version  # noqa: PLC0415 - rarely needed, and slow to import
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        hint = f": {error}" if os.path.exists(path) else f"; `make native` builds it: {path}"
+        _logger.warning("there is no compiled code, so plain Python does its work, many times slower%s", hint)
+        return None
+    level = _x86_level(library) if wanted.levels == X86 else _arm_level()
+    names = tuple(each.name for each in wanted.levels)
+    return (library, names[names.index(level) :]) if level else None
 
-        numba = version("numba")
-    checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
-    return repr((numba, llvmlite.__version__, host(), checked)).encode()
+
+def _x86_level(library: ctypes.CDLL) -> str | None:
+    registers = (ctypes.c_uint32 * 4)()
+
+    def cpuid(leaf: int, part: int = 0) -> Sequence[int]:
+        library.gradledger_cpuid(leaf, part, registers)
+        return list(registers)
+
+    return x86_level(cpuid, lambda: int(library.gradledger_xgetbv()))
+
+
+def _arm_level() -> str | None:
+    """The one level of Arm, which needs the instructions for CRC-32C: all of Apple's processors have them."""
+    if sys.platform != "linux":
+        return "v8"
+    hwcap, crc32 = 16, 1 << 7  # AT_HWCAP and HWCAP_CRC32 of Linux
+    getauxval = ctypes.CDLL(None).getauxval
+    getauxval.argtypes, getauxval.restype = [ctypes.c_ulong], ctypes.c_ulong
+    return "v8" if getauxval(hwcap) & crc32 else None

@@ -17,33 +17,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["alone", "cache_root", "code_directory", "is_ours", "is_trusted", "sizes", "writable_directory", "write"]
+__all__ = ["alone", "code_directory", "is_ours", "is_trusted", "sizes", "writable_directory", "write"]
 
 _logger = logging.getLogger("summaries")
 
 
-def cache_root() -> str:
-    """The directory for everything that we keep: GRADLEDGER_CACHE_DIR, or ours in the user's cache directory."""
-    told = os.environ.get("GRADLEDGER_CACHE_DIR")
-    return told or os.path.join(_user_cache(), "gradledger")
-
-
-def _user_cache() -> str:
-    home = os.path.expanduser("~")
-    if home == "~":  # HOME is not set, and the system does not know the user: "~" would be a name in any directory
-        home = os.path.join(os.path.abspath(os.sep), "nonexistent")
-    if sys.platform == "win32":
-        usual = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif sys.platform == "darwin":
-        usual = os.path.join(home, "Library", "Caches")
-    else:
-        usual = os.path.join(home, ".cache")
-    told = os.environ.get("XDG_CACHE_HOME", "")
-    return told if os.path.isabs(told) else usual  # the XDG specification says to ignore a relative path
-
-
 def code_directory() -> str:
     """The directory for compiled code, which need not be there, nor be writable: in an image, root filled it."""
+    from summaries.storage.cache import cache_root  # noqa: PLC0415
+
     return os.path.join(cache_root(), "compiled")
 
 

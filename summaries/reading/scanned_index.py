@@ -35,7 +35,7 @@ class ScannedIndexer(Indexer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._scanner = compiled.Scanner(state.INDEXER)
+        self._scanner = compiled.Scanner()
         self._cursor = np.zeros(4, np.int64)  # position in the buffer, events, values, previous tag
         self._events = np.zeros(_EVENTS, EVENT)
         self._values = np.zeros(_VALUES, VALUE)

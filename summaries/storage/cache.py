@@ -15,13 +15,13 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+import sys
 import tempfile
 import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from summaries.native.place import cache_root
 from summaries.storage.local import LocalFile
 from summaries.storage.protocols import chunks
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from summaries.storage.object_store import ObjectStore
     from summaries.storage.protocols import ReadableFile, StoredFile
 
-__all__ = ["MOST_BYTES", "CachedFile", "CachedStorage", "cache_directory", "clear_cache"]
+__all__ = ["MOST_BYTES", "CachedFile", "CachedStorage", "cache_directory", "cache_root", "clear_cache"]
 
 MOST_BYTES = 10 << 30
 _SWEEP_BYTES = 256 << 20  # after writing so many, the cache is made smaller if it is too large
@@ -55,6 +55,26 @@ def clear_cache(directory: str) -> tuple[int, int]:
         with suppress(OSError):
             os.unlink(entry.path)
     return len(entries), sum(entry.size for entry in entries)
+
+
+def cache_root() -> str:
+    """The directory for everything that we keep: GRADLEDGER_CACHE_DIR, or ours in the user's cache directory."""
+    told = os.environ.get("GRADLEDGER_CACHE_DIR")
+    return told or os.path.join(_user_cache(), "gradledger")
+
+
+def _user_cache() -> str:
+    home = os.path.expanduser("~")
+    if home == "~":  # HOME is not set, and the system does not know the user: "~" would be a name in any directory
+        home = os.path.join(os.path.abspath(os.sep), "nonexistent")
+    if sys.platform == "win32":
+        usual = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    elif sys.platform == "darwin":
+        usual = os.path.join(home, "Library", "Caches")
+    else:
+        usual = os.path.join(home, ".cache")
+    told = os.environ.get("XDG_CACHE_HOME", "")
+    return told if os.path.isabs(told) else usual  # the XDG specification says to ignore a relative path
 
 
 class _Entry(NamedTuple):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from summaries.tools.tailing import Point, tail
     from summaries.tools.thinning import thin
     from summaries.tools.verifying import Verdict, verify, verify_file, verify_logdir
-    from summaries.tools.warming import Warmed, warm_up
 
 __all__ = [
     "Converted",
@@ -44,7 +43,6 @@ __all__ = [
     "TagStatistics",
     "ValueStatistics",
     "Verdict",
-    "Warmed",
     "convert",
     "diff",
     "drop",
@@ -65,7 +63,6 @@ __all__ = [
     "verify",
     "verify_file",
     "verify_logdir",
-    "warm_up",
 ]
 
 _NAMES = {
@@ -86,7 +83,6 @@ _NAMES = {
     "tailing": ("Point", "tail"),
     "thinning": ("thin",),
     "verifying": ("Verdict", "verify", "verify_file", "verify_logdir"),
-    "warming": ("Warmed", "warm_up"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

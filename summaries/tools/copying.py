@@ -16,7 +16,6 @@ from summaries.storage.logdir import run_directories
 from summaries.storage.outputs import new_directory, refuse_inside
 from summaries.storage.protocols import UnreachableError
 from summaries.tools.rewriting import Rewriter
-from summaries.wire.compiled.state import INDEXER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -104,7 +103,7 @@ class Source:
     """
 
     def __init__(self, size: int, on_error: Callable[[OSError], object] | None = None) -> None:
-        self._indexer = indexer(fast=use_fast(size, None, INDEXER))
+        self._indexer = indexer(fast=use_fast(size, None))
         self.tags = self._indexer.tags
         self._on_error = on_error
         self._told: set[str] = set()  # paths: an edit may read a file before it is copied

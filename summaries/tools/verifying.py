@@ -18,7 +18,6 @@ from summaries.storage.files import place_of
 from summaries.storage.logdir import files_below
 from summaries.storage.names import is_remote, whole_name
 from summaries.storage.protocols import expecting
-from summaries.wire.compiled.state import INDEXER
 from summaries.wire.index import LOST
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def verify_file(file: StoredFile) -> Verdict:
 def _verdict(opened: ReadableFile, path: str, size: int) -> Verdict:
     faults: list[Fault] = []
     events = 0
-    for item in indexer(fast=use_fast(size, None, INDEXER)).read_opened(opened, path):
+    for item in indexer(fast=use_fast(size, None)).read_opened(opened, path):
         if isinstance(item, Fault):
             faults.append(item)
         else:

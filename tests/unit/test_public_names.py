@@ -17,7 +17,7 @@ CLASSES = {
     Exported Failure Fault FaultKind Finding FormatError GlobalSummaryWriter GraphDef Images Items NoEventFileError
     NonFiniteWarning Report
     Run RunMetadata RunReport Runs ScalarsTemplate Series SessionLog Severity Standing Summary SummaryWriter
-    UndecodableError UndecodableTextError UnfinishedTailWarning Verdict Warmed ZeroFilledError
+    UndecodableError UndecodableTextError UnfinishedTailWarning Verdict ZeroFilledError
     """,
     "optim": """
     AdadeltaOptimizer AdagradOptimizer AdamOptimizer AdamWOptimizer AggregationMethod Coordinator
@@ -30,7 +30,7 @@ FUNCTIONS = {
     "summaries": """
     audio audit clip_advice compare custom_scalars export figure histogram histogram_raw hparams image image_with_boxes
     images merge mesh pr_curve pr_curve_raw read_events read_graph read_logdir read_run scalar summary_iterator
-    tensor text verify verify_logdir video warm_up write_graph zero_fraction
+    tensor text verify verify_logdir video write_graph zero_fraction
     """,
     "optim": """
     clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value clip_gradients_by_norm
@@ -42,8 +42,8 @@ FUNCTIONS = {
     """,
 }
 NEW = {
-    "summaries": "Audio Config ConfigError Exported GlobalSummaryWriter Images Verdict Warmed compare export verify "
-    "verify_logdir warm_up",
+    "summaries": "Audio Config ConfigError Exported GlobalSummaryWriter Images Verdict compare export verify "
+    "verify_logdir",
     "optim": "Rule Update",
 }
 """Names that version 0.1.0.dev0 did not have yet."""

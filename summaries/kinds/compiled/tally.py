@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from summaries.kinds.tally import COUNTER
+from summaries.kinds.tally import ARGUMENTS
 from summaries.kinds.tensorflow_bins import BINS, places
-from summaries.native.building import compiled, unpacker
+from summaries.native.source import compiled, unpacker
 
-__all__ = ["tally_float32", "tally_float64"]
+__all__ = ["EXPORTS", "LEVELS"]
 
 _BLOCK = 1 << 12  # values: stays in the L1 cache between the loops
 _ROWS = 4
 
 
 def _tally(dtype: str) -> Any:
-    arguments = unpacker(COUNTER.types[f"tally_{dtype}"])
+    arguments = unpacker(ARGUMENTS[f"tally_{dtype}"])
     size = np.dtype(dtype).itemsize
     right = np.uint64(places(np.dtype(dtype)).shift)  # a constant, once compiled
     as_unsigned, as_signed = np.dtype(f"u{size}"), np.dtype(f"i{size}")
@@ -83,4 +83,8 @@ def _tally(dtype: str) -> Any:
     return tally
 
 
-tally_float32, tally_float64 = _tally("float32"), _tally("float64")
+EXPORTS = {f"tally_{dtype}": _tally(dtype) for dtype in ("float32", "float64")}
+"""The functions that Python calls."""
+
+LEVELS = ("v2", "v3", "v8")
+"""The levels of the processor that they are compiled for: they gain nothing from AVX-512."""

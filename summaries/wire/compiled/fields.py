@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from summaries.native.building import compiled
+from summaries.native.source import compiled
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.primitives import (
     load_f32,

@@ -3,7 +3,7 @@
 Strategy: as in `scan`, of which this is a sibling: only whole records in the form that every writer uses, with tags
 that are known; before any other it stops, and the caller has that record indexed by protobuf.
 
-Needs numba, and is imported only if it is used.
+Needs numba, and is imported only to build.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from summaries.native.building import compiled, unpacker
+from summaries.native.source import compiled, unpacker
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.fields import event_fields, is_sound, scalar_tensor, span, value_fields, value_kind
 from summaries.wire.compiled.primitives import checksum, load_f32, load_f64, load_u8, load_u32, load_u64
-from summaries.wire.compiled.scan import enter, enter_again, scalar_at, tag_number
-from summaries.wire.compiled.state import FULL, INDEXER, MORE, ODD, UNUSUAL
+from summaries.wire.compiled.scan import scalar_at, tag_number
+from summaries.wire.compiled.state import ARGUMENTS, FULL, MORE, ODD, UNUSUAL
 from summaries.wire.index import KIND_NOTHING, KIND_SCALAR, OTHER, SCALAR, SUMMARY
 from summaries.wire.layout import CLASS_NONE, CLASS_SCALAR
 
-__all__ = ["enter", "enter_again", "index"]
+__all__ = ["EXPORTS", "LEVELS", "index"]
 
-_arguments = unpacker(INDEXER.types["index"])
+_arguments = unpacker(ARGUMENTS["index"])
 _MAX_LENGTH = np.uint64(2**31 - 1)
 _SHORT = np.uint64(1 << 16)
 
@@ -167,3 +167,10 @@ def index(words: Any) -> Any:
         row["what"] = what
         cursor[0] = stop + 4
         cursor[1] += 1
+
+
+EXPORTS = {"index": index}
+"""The functions that Python calls."""
+
+LEVELS = ("v2", "v3", "v8")
+"""The levels of the processor that they are compiled for: they gain nothing from AVX-512."""

@@ -3,8 +3,7 @@
 Those that are a few instructions are intrinsics, which cost next to nothing to compile. With NUMBA_BOUNDSCHECK=1, every
 load checks its first and last byte, although it bypasses NumPy's indexing.
 
-References: Intel's CRC32 and Arm's CRC32CX instructions, which both compute CRC-32C; for machines with neither,
-slicing by 8 (Kounavis and Berry 2005).
+References: Intel's CRC32 and Arm's CRC32CX instructions, which both compute CRC-32C.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from summaries.native.building import compiled
-from summaries.native.target import host
-from summaries.wire.crc32c import MASK_DELTA, crc32c
+from summaries.native.source import CRC32C, compiled
+from summaries.wire.crc32c import MASK_DELTA
 
 __all__ = [
     "checksum",
@@ -29,7 +27,6 @@ __all__ = [
     "load_u8",
     "load_u32",
     "load_u64",
-    "sliced_crc",
     "varint",
 ]
 
@@ -107,98 +104,37 @@ def varint(buffer: Any, offset: Any, stop: Any) -> Any:
     return _U64(0), np.int64(-1)
 
 
-def _sliced_tables() -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """uint32[8, 256]: what a byte, i bytes before the end of a word, contributes to the register."""
-    tables = np.array([[crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)]], np.uint32)
-    for _ in range(7):
-        last = tables[-1]
-        tables = np.concatenate((tables, (last >> 8 ^ tables[0][last & 0xFF])[None]))
-    return tables
-
-
-_SLICED = _sliced_tables()
-
-
-@compiled
-def _sliced_step8(crc: Any, word: Any) -> Any:
-    word ^= _U64(crc)
-    out = _U32(0)
-    for i in range(8):
-        out ^= _SLICED[7 - i, (word >> _U64(8 * i)) & _U64(0xFF)]
-    return out
-
-
-@compiled
-def _sliced_step4(crc: Any, word: Any) -> Any:
-    word ^= _U32(crc)
-    out = _U32(0)
-    for i in range(4):
-        out ^= _SLICED[3 - i, (word >> _U32(8 * i)) & _U32(0xFF)]
-    return out
-
-
-@compiled
-def _sliced_step1(crc: Any, byte: Any) -> Any:
-    return _U32(_SLICED[0, (_U32(crc) ^ _U32(byte)) & _U32(0xFF)] ^ (_U32(crc) >> _U32(8)))
-
-
-def _instruction(name: str, register: Any, word: Any) -> Any:
-    """Make a function (checksum register, word) → the register after that word: one machine instruction."""
+def _instruction(name: str, word: Any) -> Any:
+    """Make a function (checksum register, word) → the register after that word; `native.building` defines it."""
 
     @intrinsic
     def step(typing_context: Any, crc: Any, data: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            kinds = [ir.IntType(types_.bitwidth) for types_ in (register, word)]
+            kinds = [ir.IntType(64), ir.IntType(word.bitwidth)]
             function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kinds[0], kinds), name)
             return builder.call(function, arguments)
 
-        return register(register, word), codegen
+        return types.uint64(types.uint64, word), codegen
 
     return step
 
 
-def _steps() -> tuple[Any, Any, Any]:
-    """The steps over 8, 4 and 1 bytes, with CRC instructions if this machine has them."""
-    u8, u32, u64 = types.uint8, types.uint32, types.uint64
-    if host().crc32c == "x86":
-        return (
-            _instruction("llvm.x86.sse42.crc32.64.64", u64, u64),
-            _instruction("llvm.x86.sse42.crc32.32.32", u32, u32),
-            _instruction("llvm.x86.sse42.crc32.32.8", u32, u8),
-        )
-    if host().crc32c == "arm":
-        return (
-            _instruction("llvm.aarch64.crc32cx", u32, u64),
-            _instruction("llvm.aarch64.crc32cw", u32, u32),
-            _instruction("llvm.aarch64.crc32cb", u32, u32),
-        )
-    return _SLICED_STEPS
+_crc_of_8, _crc_of_4, _crc_of_1 = map(_instruction, CRC32C, (types.uint64, types.uint32, types.uint8))
 
 
-_SLICED_STEPS = (_sliced_step8, _sliced_step4, _sliced_step1)
-
-
-def _checksum(step8: Any, step4: Any, step1: Any) -> Any:
-    """Make a function (buffer, start, stop) → the masked CRC-32C of buffer[start:stop]."""
-
-    @compiled
-    def checksum(buffer: Any, start: Any, stop: Any) -> Any:
-        crc = _U64(0xFFFFFFFF)
-        while start + 8 <= stop:
-            crc = _U64(step8(crc, load_u64(buffer, start)))
-            start += 8
-        if start + 4 <= stop:
-            crc = _U64(step4(crc, load_u32(buffer, start)))
-            start += 4
-        while start < stop:
-            crc = _U64(step1(crc, load_u8(buffer, start)))
-            start += 1
-        crc = ~crc & _U64(0xFFFFFFFF)
-        rotated = (crc >> _U64(15)) | (crc << _U64(17))
-        return _U32(rotated + _U64(MASK_DELTA))
-
-    return checksum
-
-
-checksum = _checksum(*_steps())
-sliced_crc = _checksum(*_SLICED_STEPS)  # the same with tables only, for machines without CRC instructions
+@compiled
+def checksum(buffer: Any, start: Any, stop: Any) -> Any:
+    """The masked CRC-32C of buffer[start:stop]."""
+    crc = _U64(0xFFFFFFFF)
+    while start + 8 <= stop:
+        crc = _crc_of_8(crc, load_u64(buffer, start))
+        start += 8
+    if start + 4 <= stop:
+        crc = _crc_of_4(crc, load_u32(buffer, start))
+        start += 4
+    while start < stop:
+        crc = _crc_of_1(crc, np.uint8(load_u8(buffer, start)))
+        start += 1
+    crc = ~crc & _U64(0xFFFFFFFF)
+    rotated = (crc >> _U64(15)) | (crc << _U64(17))
+    return _U32(rotated + _U64(MASK_DELTA))

@@ -5,7 +5,7 @@ handles only whole records in the form that every writer uses, with tags that it
 it stops and returns the reason; the caller has that record read by the plain parser and protobuf, and restarts the
 scanner after it. So the scanner never decides anything differently from protobuf.
 
-Needs numba, and is imported only if the scanner is used.
+Needs numba, and is imported only to build.
 
 References: protobuf's wire format, https://protobuf.dev/programming-guides/encoding/
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from summaries.native.building import compiled, unpacker
+from summaries.native.source import compiled, unpacker
 from summaries.wire.compiled import schema
 from summaries.wire.compiled.fields import (
     event_fields,
@@ -36,10 +36,12 @@ from summaries.wire.compiled.primitives import (
     load_u64,
     varint,
 )
-from summaries.wire.compiled.state import FULL, MORE, ODD, SCANNER, UNUSUAL
+from summaries.wire.compiled.state import ARGUMENTS, FULL, MORE, ODD, UNUSUAL
 from summaries.wire.layout import CLASS_NONE, CLASS_SCALAR, CLASS_SKIPPED, PLACE_CAPACITY
 
 __all__ = [
+    "EXPORTS",
+    "LEVELS",
     "enter",
     "enter_again",
     "group",
@@ -49,11 +51,11 @@ __all__ = [
     "tag_number",
 ]
 
-_enter_arguments = unpacker(SCANNER.types["enter"])
-_enter_again_arguments = unpacker(SCANNER.types["enter_again"])
-_scan_arguments = unpacker(SCANNER.types["scan"])
-_group_arguments = unpacker(SCANNER.types["group"])
-_spread_arguments = unpacker(SCANNER.types["spread"])
+_enter_arguments = unpacker(ARGUMENTS["enter"])
+_enter_again_arguments = unpacker(ARGUMENTS["enter_again"])
+_scan_arguments = unpacker(ARGUMENTS["scan"])
+_group_arguments = unpacker(ARGUMENTS["group"])
+_spread_arguments = unpacker(ARGUMENTS["spread"])
 _MAX_LENGTH = np.uint64(2**31 - 1)
 _SHORT = np.uint64(1 << 16)
 
@@ -357,3 +359,10 @@ def spread(words: Any) -> Any:
         copy_to(addresses[tag, 1], wall_times, start, stop)
         copy_to(addresses[tag, 2], values, start, stop)
         start = stop
+
+
+EXPORTS = {"scan": scan, "enter": enter, "enter_again": enter_again, "group": group, "spread": spread}
+"""The functions that Python calls."""
+
+LEVELS = ("v2", "v3", "v8")
+"""The levels of the processor that they are compiled for: they gain nothing from AVX-512."""

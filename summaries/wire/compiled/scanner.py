@@ -1,7 +1,4 @@
-"""The compiled scanner's state between buffers: its tag table and its cursor. Pure (no I/O).
-
-Needs llvmlite, and numba if the scanner is not compiled yet.
-"""
+"""The compiled scanner's state between buffers: its tag table and its cursor. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -11,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.native.calls import Call
-from summaries.wire.compiled.state import SCANNER, Found, Scratch, TagTable
+from summaries.native.library import function
+from summaries.wire.compiled.state import Found, Scratch, TagTable
 from summaries.wire.resync import short_length_crcs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from summaries.native.library import Library
     from summaries.wire.layout import Block
 
 __all__ = ["Scanner", "sorted_rows", "spread"]
@@ -30,21 +27,17 @@ _NO_FOLLOWING = np.full(16, -1, np.int32)
 class Scanner:
     """Scans buffers of one run's bytes, file by file. Tags are numbered 0, 1, 2, … as they are added.
 
-    Args:
-        library: what is to be called: SCANNER for `scan`, INDEXER for `index`.
-
     Attributes:
         cursor: int64[5]: position in the buffer, rows, places, previous tag, records read.
     """
 
-    def __init__(self, library: Library = SCANNER) -> None:
+    def __init__(self) -> None:
         self.cursor = np.zeros(5, np.int64)
         self._scratch = Scratch(np.zeros(6, np.int64), np.zeros((2, 8), np.int64))
         self._new: list[bytes] = []
         self._new_classes: dict[int, int] = {}
         self._count = 0
         self._pool_used = 0
-        self._functions = library.functions()
         self._enter: Call | None = None  # with the table as it is, and room for the lengths of tags
         self._call: Call | None = None  # with the buffer and the results of the last one
         self._with: tuple[Any, ...] = ()
@@ -80,7 +73,7 @@ class Scanner:
         self._tags.pool[start:stop] = np.frombuffer(names, np.uint8)
         if self._enter is None:
             self._lengths = np.empty(len(self._tags.entries), np.int64)
-            self._enter = Call(self._functions["enter"], (0, 0, 0, self._lengths, self._tags))
+            self._enter = Call(function("enter"), (0, 0, 0, self._lengths, self._tags))
         self._lengths[: len(self._new)] = [len(tag) for tag in self._new]
         words = self._enter.words
         words[0], words[1], words[2] = first, start, len(self._new)
@@ -99,7 +92,7 @@ class Scanner:
             entries=np.concatenate((entries, np.zeros_like(entries))),
             following=np.concatenate((following, np.full_like(following, -1))),
         )
-        self._functions["enter_again"](self._count, self._tags)
+        function("enter_again")(self._count, self._tags)
         self._enter = None
 
     def scan(self, buffer: NDArray[np.uint8], end: int, base: int, file: int, found: Found) -> int:
@@ -126,18 +119,18 @@ class Scanner:
             self._with = arrays
             crcs = short_length_crcs()
             arguments = (*[0] * integers, buffer, cursor, crcs, self._tags, *results, self._scratch)
-            self._call = Call(self._functions[name], arguments)
+            self._call = Call(function(name), arguments)
         return self._call
 
 
 def sorted_rows(rows: NDArray[np.void], tags: int, out: Block) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
     """The same as `columns.sorted_rows`, compiled; writes the points to `out`, which must have room for them."""
     counts = np.empty(tags, np.int64)
-    SCANNER.functions()["group"](rows, counts, np.empty(tags, np.int64), out)
+    function("group")(rows, counts, np.empty(tags, np.int64), out)
     (present,) = counts.nonzero()
     return out, present, counts[present]
 
 
 def spread(block: Block, counts: NDArray[np.int64], addresses: NDArray[np.int64]) -> None:
     """Copy columns that are sorted by tag to where those of each tag are; arguments as in `scan.spread`."""
-    SCANNER.functions()["spread"](block, counts, addresses)
+    function("spread")(block, counts, addresses)

@@ -1,4 +1,4 @@
-"""What the compiled scanner and indexer work on, and the two as libraries. Needs no numba. Pure (no I/O)."""
+"""What the compiled scanner and indexer work on, and the types of their arguments. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summaries.native.calls import INTEGER, Array
-from summaries.native.library import Library
 from summaries.wire.index import EVENT, VALUE
 from summaries.wire.layout import PLACE, ROW, Block
 
-__all__ = ["FULL", "INDEXER", "MORE", "ODD", "SCANNER", "UNUSUAL", "Found", "Scratch", "TagTable"]
+__all__ = ["ARGUMENTS", "FULL", "MORE", "ODD", "UNUSUAL", "Found", "Scratch", "TagTable"]
 
 MORE, ODD, UNUSUAL, FULL = range(4)
 """Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room."""
@@ -52,40 +51,15 @@ _TAGS = TagTable(Array(np.int32), Array(np.int64, 2), _BYTES, Array(np.int32))
 _SCRATCH = Scratch(_INTEGERS, Array(np.int64, 2))
 _BLOCK = Block(_INTEGERS, _FLOATS, _FLOATS)  # type: ignore[arg-type]  # the types of its arrays
 _CRCS = Array(np.uint32)
-_TABLE = {"enter": (INTEGER, INTEGER, INTEGER, _INTEGERS, _TAGS), "enter_again": (INTEGER, _TAGS)}
-_SOURCES = (
-    "wire/compiled/fields.py",
-    "wire/compiled/primitives.py",
-    "wire/compiled/scan.py",
-    "wire/compiled/schema.py",
-    "wire/compiled/state.py",
-    "wire/crc32c.py",
-    "wire/index.py",
-    "wire/layout.py",
-)
-
-SCANNER = Library(
-    "scanner",
-    "the scanner of event files",
-    "summaries.wire.compiled.scan",
-    {
-        "scan": (
-            *(INTEGER, INTEGER, INTEGER),
-            *(_BYTES, _INTEGERS, _CRCS, _TAGS, Found(Array(ROW), Array(PLACE)), _SCRATCH),
-        ),
-        **_TABLE,
-        "group": (Array(ROW), _INTEGERS, _INTEGERS, _BLOCK),
-        "spread": (_BLOCK, _INTEGERS, Array(np.int64, 2)),
-    },
-    _SOURCES,
-)
-INDEXER = Library(
-    "indexer",
-    "the indexer of event files",
-    "summaries.wire.compiled.index",
-    {
-        "index": (INTEGER, _BYTES, _INTEGERS, _CRCS, _TAGS, Array(EVENT), Array(VALUE), _SCRATCH),
-        **_TABLE,
-    },
-    (*_SOURCES, "wire/compiled/index.py"),
-)
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "scan": (
+        *(INTEGER, INTEGER, INTEGER),
+        *(_BYTES, _INTEGERS, _CRCS, _TAGS, Found(Array(ROW), Array(PLACE)), _SCRATCH),
+    ),
+    "index": (INTEGER, _BYTES, _INTEGERS, _CRCS, _TAGS, Array(EVENT), Array(VALUE), _SCRATCH),
+    "enter": (INTEGER, INTEGER, INTEGER, _INTEGERS, _TAGS),
+    "enter_again": (INTEGER, _TAGS),
+    "group": (Array(ROW), _INTEGERS, _INTEGERS, _BLOCK),
+    "spread": (_BLOCK, _INTEGERS, Array(np.int64, 2)),
+}
+"""The types of the arguments of each compiled function."""

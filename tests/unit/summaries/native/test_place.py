@@ -10,43 +10,12 @@ import pytest
 
 from summaries.native import place
 
-XDG = os.path.abspath("/xdg").replace(os.sep, "/")
-
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """An empty cache directory."""
     monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache/compiled"
-
-
-@pytest.mark.parametrize(
-    ("platform", "environment", "want"),
-    [
-        ("linux", {}, "home/.cache/gradledger"),
-        ("darwin", {}, "home/Library/Caches/gradledger"),
-        ("win32", {}, "home/AppData/Local/gradledger"),
-        ("win32", {"LOCALAPPDATA": "local"}, "local/gradledger"),
-        ("linux", {"XDG_CACHE_HOME": XDG}, f"{XDG}/gradledger"),
-        ("darwin", {"XDG_CACHE_HOME": XDG}, f"{XDG}/gradledger"),
-        ("linux", {"XDG_CACHE_HOME": "relative"}, "home/.cache/gradledger"),
-        ("linux", {"XDG_CACHE_HOME": XDG, "GRADLEDGER_CACHE_DIR": "told"}, "told"),
-    ],
-)
-def test_the_root(monkeypatch, platform, environment, want):
-    for name in ("XDG_CACHE_HOME", "GRADLEDGER_CACHE_DIR", "LOCALAPPDATA"):
-        monkeypatch.setenv(name, environment.get(name, ""))
-    monkeypatch.setattr(os.path, "expanduser", lambda _: "home")
-    monkeypatch.setattr(place, "sys", SimpleNamespace(platform=platform))
-    assert place.cache_root().replace(os.sep, "/") == want
-
-
-def test_a_user_without_a_home_has_no_directory(monkeypatch):
-    for name in ("XDG_CACHE_HOME", "GRADLEDGER_CACHE_DIR", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    monkeypatch.setattr(place, "sys", SimpleNamespace(platform="linux"))
-    assert place.cache_root() == os.path.join(os.path.abspath(os.sep), "nonexistent", ".cache", "gradledger")
 
 
 def test_a_directory_is_created_and_used(cache):

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from types import SimpleNamespace
 
 import pytest
 from memory_storage import MemoryStorage
@@ -11,6 +12,7 @@ from summaries.storage import cache
 from summaries.storage.cache import CachedStorage, cache_directory, clear_cache
 from summaries.storage.protocols import chunks
 
+XDG = os.path.abspath("/xdg").replace(os.sep, "/")
 PATH = "memory://logs/a.tfevents"
 DATA = bytes(range(256)) * 16
 
@@ -210,3 +212,32 @@ def test_the_first_part_of_a_file_puts_it_into_the_cache_and_the_others_come_fro
     with file.open(1000, 2000) as later:
         assert later.read_range(1000, 10) == DATA[1000:1010]
     assert store.requests == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "want"),
+    [
+        ("linux", {}, "home/.cache/gradledger"),
+        ("darwin", {}, "home/Library/Caches/gradledger"),
+        ("win32", {}, "home/AppData/Local/gradledger"),
+        ("win32", {"LOCALAPPDATA": "local"}, "local/gradledger"),
+        ("linux", {"XDG_CACHE_HOME": XDG}, f"{XDG}/gradledger"),
+        ("darwin", {"XDG_CACHE_HOME": XDG}, f"{XDG}/gradledger"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "home/.cache/gradledger"),
+        ("linux", {"XDG_CACHE_HOME": XDG, "GRADLEDGER_CACHE_DIR": "told"}, "told"),
+    ],
+)
+def test_the_root(monkeypatch, platform, environment, want):
+    for name in ("XDG_CACHE_HOME", "GRADLEDGER_CACHE_DIR", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, environment.get(name, ""))
+    monkeypatch.setattr(os.path, "expanduser", lambda _: "home")
+    monkeypatch.setattr(cache, "sys", SimpleNamespace(platform=platform))
+    assert cache.cache_root().replace(os.sep, "/") == want
+
+
+def test_a_user_without_a_home_has_no_directory(monkeypatch):
+    for name in ("XDG_CACHE_HOME", "GRADLEDGER_CACHE_DIR", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(cache, "sys", SimpleNamespace(platform="linux"))
+    assert cache.cache_root() == os.path.join(os.path.abspath(os.sep), "nonexistent", ".cache", "gradledger")
