@@ -19,9 +19,8 @@ clip and schedules, telemetry, variable, kernels and recording, rules, arrays an
 `integrations` and `demo` use `summaries`; `kernels` keeps compiled code in the same place.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
-processor that the process may use. GRADLEDGER_KERNELS=plain turns numba off. GRADLEDGER_CACHE_DIR is the directory
-for compiled code, by default in the user's cache directory. A kernel is compiled once per machine, when it is first
-used; the logger "optim" says so. `compile_kernels` or the command `gradledger warm-up` does it ahead of time.
+processor that the process may use. GRADLEDGER_KERNELS=plain turns compiled code off. Kernels come compiled, but for a
+rule of one's own: numba, if it is installed, compiles that when it is first used; the logger "optim" says so.
 
 Differences from TF1: float16 and bfloat16 are computed in float32 and rounded once, when they are stored, while
 TensorFlow rounds after every operation. Hyperparameters of float64 variables stay float64. Variables without a name are
@@ -37,7 +36,6 @@ from optim.checkpoints.files import latest_checkpoint
 from optim.checkpoints.saver import Saver
 from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from optim.graph.trace import trace_graph, trace_run
-from optim.kernels.compiled import compile_kernels
 from optim.kernels.threads import get_num_threads, set_num_threads
 from optim.moving_average import ExponentialMovingAverage
 from optim.optimizers.adagrad import AdadeltaOptimizer, AdagradOptimizer
@@ -115,7 +113,6 @@ __all__ = [
     "clip_gradients_by_norm",
     "clip_gradients_by_percentile",
     "clip_gradients_by_value",
-    "compile_kernels",
     "cosine_decay",
     "cosine_decay_restarts",
     "exponential_decay",

@@ -8,22 +8,45 @@ them. A vector has as many lanes on every processor, which the order of sums dep
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, models, register_model
+
+from summaries.native.source import compiled, unpacker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["intrinsics"]
+    from optim.kernels.codegen import Source
+
+__all__ = ["defined", "int64_at"]
 
 _CACHE_LINE = 64  # bytes
 
 
+def defined(source: Source, arguments: Sequence[Any]) -> Any:
+    """The function `run` of a source, not compiled yet.
+
+    Args:
+        source: the source.
+        arguments: the types of its arguments.
+    """
+    names = {"np": np, "inf": math.inf, "nan": math.nan, "LANES": source.lanes}  # numbers, as formulas write them
+    names |= {"compiled": compiled, "arguments": unpacker(arguments), **intrinsics(source.dtype, source.lanes)}
+    exec(source.text, names)  # noqa: S102 - made only from a rule's formula
+    return names["run"]
+
+
 @cache
 def intrinsics(dtype: str, lanes: int) -> dict[str, Any]:
-    """The functions for kernels by name, and LANES, the number of elements of a vector; numba is only imported here.
+    """The functions for kernels by name, and LANES, the number of elements of a vector; 
 
-    int64_at(address) is the integer there. real_at(address) is a pointer, as are data(array), room(n), to n elements
+    real_at(address) is a pointer, as are data(array), room(n), to n elements
     and one more vector on the stack. item(p, i) reads one element; put(p, i, x) writes it.
     load(p, i) reads the vector that begins at element i; store(p, i, x) writes it. load_first(p, i, n) repeats element
     i from lane n on; store_first(p, i, n, x) writes n elements. fetch(p, i) prefetches, also beyond the array's end.
@@ -42,12 +65,25 @@ def intrinsics(dtype: str, lanes: int) -> dict[str, Any]:
     return {"LANES": kinds.lanes, **_memory(kinds), **_operations(kinds), **_reductions(kinds)}
 
 
-class _Kinds(NamedTuple):
-    """The types of vectors, for numba, which has their LLVM types as `llvm`."""
+class _Vector(types.Type):  # type: ignore[misc]
+    """The type of a vector for numba, which has LLVM's as `llvm`."""
 
-    types: Any  # numba's module
+    def __init__(self, name: str, element: Any, lanes: int) -> None:
+        self.llvm = ir.VectorType(element, lanes)
+        super().__init__(f"{name} x {lanes}")
+
+
+@register_model(_Vector)
+class _Model(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, kind.llvm)
+
+
+class _Kinds(NamedTuple):
+    """The types of vectors, and of an element."""
+
     lanes: int
-    item: Any  # an element
+    item: Any
     real: Any  # elements
     wide: Any  # as many float64s
     integer: Any  # integers of the elements' size
@@ -55,30 +91,15 @@ class _Kinds(NamedTuple):
 
 
 def _kinds(dtype: str, lanes: int) -> _Kinds:
-    from llvmlite import ir  # noqa: PLC0415 - comes with numba
-    from numba.core import types  # noqa: PLC0415 - numba is optional, and slow to import
-    from numba.extending import models, register_model  # noqa: PLC0415
-
-    class Vector(types.Type):
-        def __init__(self, name: str, element: Any) -> None:
-            self.llvm = ir.VectorType(element, lanes)
-            super().__init__(f"{name} x {lanes}")
-
-    class Model(models.PrimitiveModel):  # type: ignore[misc]
-        def __init__(self, manager: Any, kind: Any) -> None:
-            super().__init__(manager, kind, kind.llvm)
-
-    register_model(Vector)(Model)
     item = getattr(types, dtype)
-    integer = Vector(f"int{item.bitwidth}", ir.IntType(item.bitwidth))
-    real = Vector(dtype, ir.FloatType() if dtype == "float32" else ir.DoubleType())
-    wide = Vector("wide", ir.DoubleType())
-    return _Kinds(types, lanes, item, real, wide, integer, Vector("bool", ir.IntType(1)))
+    real = _Vector(dtype, ir.FloatType() if dtype == "float32" else ir.DoubleType(), lanes)
+    integer = _Vector(f"int{item.bitwidth}", ir.IntType(item.bitwidth), lanes)
+    wide = _Vector("wide", ir.DoubleType(), lanes)
+    return _Kinds(lanes, item, real, wide, integer, _Vector("bool", ir.IntType(1), lanes))
 
 
 def _made(result: Any, arguments: Sequence[Any], build: Callable[..., Any]) -> Any:
     """An intrinsic of these types: build(builder, *values) emits its instructions."""
-    from numba.extending import intrinsic  # noqa: PLC0415
 
     def typed() -> tuple[Any, Any]:
         return result(*arguments), lambda _context, builder, _signature, values: build(builder, *values)
@@ -93,11 +114,16 @@ def _made(result: Any, arguments: Sequence[Any], build: Callable[..., Any]) -> A
     return intrinsic(of_number[len(arguments)])  # numba counts its arguments
 
 
-def _memory(kinds: _Kinds) -> dict[str, Any]:
-    from llvmlite import ir  # noqa: PLC0415
-    from numba.core import cgutils  # noqa: PLC0415
+def _int64_at(builder: Any, address: Any) -> Any:
+    return builder.load(builder.inttoptr(address, address.type.as_pointer()))
 
-    types = kinds.types
+
+int64_at = _made(types.int64, [types.int64], _int64_at)
+"""The integer at an address."""
+
+
+def _memory(kinds: _Kinds) -> dict[str, Any]:
+
     vector, size = kinds.real.llvm, kinds.item.bitwidth // 8
     pointer = types.CPointer(kinds.item)
     spot = [pointer, types.int64]
@@ -138,11 +164,7 @@ def _memory(kinds: _Kinds) -> dict[str, Any]:
         for offset in range(0, kinds.lanes * size, _CACHE_LINE):
             builder.call(prefetch, [builder.gep(start, [option(offset)]), *read_soon_data])
 
-    def int64_at(builder: Any, address: Any) -> Any:
-        return builder.load(builder.inttoptr(address, address.type.as_pointer()))
-
     return {
-        "int64_at": _made(types.int64, [types.int64], int64_at),
         "real_at": _made(pointer, [types.int64], lambda builder, n: builder.inttoptr(n, vector.element.as_pointer())),
         **_of_any_type(kinds),
         "load": _made(kinds.real, spot, load),
@@ -155,10 +177,6 @@ def _memory(kinds: _Kinds) -> dict[str, Any]:
 
 def _of_any_type(kinds: _Kinds) -> dict[str, Any]:
     """Memory of elements of any type."""
-    from numba.core import cgutils  # noqa: PLC0415
-    from numba.extending import intrinsic  # noqa: PLC0415
-
-    types = kinds.types
 
     @intrinsic
     def data(context: Any, array: Any) -> Any:
@@ -192,8 +210,6 @@ def _of_any_type(kinds: _Kinds) -> dict[str, Any]:
 
 
 def _operations(kinds: _Kinds) -> dict[str, Any]:
-    from llvmlite import ir  # noqa: PLC0415
-    from numba.core import types  # noqa: PLC0415
 
     real, mask = kinds.real, kinds.mask
     emit = ir.IRBuilder
@@ -237,8 +253,6 @@ def _comparison(relation: str) -> Callable[..., Any]:
 
 
 def _reductions(kinds: _Kinds) -> dict[str, Any]:
-    from llvmlite import ir  # noqa: PLC0415
-    from numba.core import types  # noqa: PLC0415
 
     real, wide, integer, double = kinds.real, kinds.wide, kinds.integer, ir.DoubleType()
 
@@ -293,7 +307,6 @@ def _reductions(kinds: _Kinds) -> dict[str, Any]:
 
 def _equal(builder: Any, x: Any, vector: Any) -> Any:
     """A vector of equal elements."""
-    from llvmlite import ir  # noqa: PLC0415
 
     if isinstance(vector.element, ir.FloatType):
         x = builder.fptrunc(x, vector.element)
@@ -303,7 +316,6 @@ def _equal(builder: Any, x: Any, vector: Any) -> Any:
 
 def _first(builder: Any, n: Any, lanes: int) -> Any:
     """Booleans: which lanes are the first n."""
-    from llvmlite import ir  # noqa: PLC0415
 
     numbers = ir.VectorType(ir.IntType(64), lanes)
     return builder.icmp_signed("<", numbers(list(range(lanes))), _equal(builder, n, numbers))
@@ -315,15 +327,12 @@ def _constant(kind: Any, number: float) -> Any:
 
 def _taken(builder: Any, x: Any, lanes: Sequence[int]) -> Any:
     """The vector of these elements of x."""
-    from llvmlite import ir  # noqa: PLC0415
 
     return builder.shuffle_vector(x, x, ir.VectorType(ir.IntType(32), len(lanes))(list(lanes)))
 
 
 def _llvm(builder: Any, name: str, values: Sequence[Any]) -> Any:
     """https://llvm.org/docs/LangRef.html#standard-c-c-library-intrinsics."""
-    from llvmlite import ir  # noqa: PLC0415
-    from numba.core import cgutils  # noqa: PLC0415
 
     vector = values[0].type
     bits = 32 if vector.element == ir.FloatType() else 64

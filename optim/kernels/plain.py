@@ -130,7 +130,7 @@ class BufferedRun:
 
         def work(row: int) -> None:
             arrays = gradients[row], *self._targets[row]
-            blocks = list[NDArray[np.float64]]()
+            blocks: list[NDArray[np.float64]] = []
             step.run(((_rows(blocks, width, block[0].size) if report else None, block)
                       for block in _buffered(arrays, self._dtype, writes=True)), arrays)
             if stats is not None:
@@ -210,7 +210,7 @@ class _Blocks:
         self.rows = int(counts.sum())
         self.first = np.cumsum(counts) - counts
         self.elements = int(sizes.sum())
-        blocks = list[tuple[slice, int, slice, Arrays]]()
+        blocks: list[NDArray[np.float64]] = []
         for k, arrays in enumerate(targets):
             flat = [array.reshape(-1) for array in arrays]
             for part in _parts(flat[0].size):
@@ -324,7 +324,7 @@ def _sums(values: NDArray[Any], count: int) -> NDArray[np.float64]:
 
 def _of_blocks(array: NDArray[Any], width: int, largest: slice, fill: Callable[..., None]) -> NDArray[np.float64]:
     """float64[width]: the stats of an array, whose blocks' are filled by `fill`."""
-    rows = list[NDArray[np.float64]]()
+    rows = []
     with np.errstate(all="ignore"):
         for block in _read(array):
             fill(_rows(rows, width, block.size), block, _scratch(1, block.dtype)[0][: block.size])

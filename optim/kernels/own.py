@@ -1,0 +1,65 @@
+"""The kernel of a rule of one's own: compiled in the process by numba, when it is first used; or none, without numba.
+
+That takes one to three seconds, which the "optim" logger says.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from optim.kernels.codegen import ARGUMENTS, kernel_name, kernel_source
+from summaries.native.calls import Function
+
+if TYPE_CHECKING:
+    from optim.rules import Rule
+
+__all__ = ["has_numba", "kernel"]
+
+_log = logging.getLogger("optim")
+_made: dict[tuple[Rule, str, bool], tuple[Function, Any] | None] = {}  # with what keeps the code in memory
+_making = threading.Lock()
+
+
+def kernel(rule: Rule, dtype: str, report: bool) -> Function | None:
+    """The rule's kernel; None if numba is not installed or cannot compile it, so that NumPy runs the formula."""
+    key = rule, dtype, report
+    if key not in _made and has_numba():
+        # In a thread of its own no signal handler runs, whose exceptions numba would mistake for errors of its own.
+        with ThreadPoolExecutor(1, "gradledger-compiler") as apart:
+            apart.submit(_make, *key).result()
+    found = _made.get(key)
+    return found[0] if found else None
+
+
+@cache
+def has_numba() -> bool:
+    """Whether numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def _make(rule: Rule, dtype: str, report: bool) -> None:
+    with _making:
+        if (rule, dtype, report) not in _made:
+            _made[rule, dtype, report] = _compiled(rule, dtype, report)
+
+
+def _compiled(rule: Rule, dtype: str, report: bool) -> tuple[Function, Any] | None:
+    name = kernel_name(rule, dtype, report)
+    try:
+        from numba import types  # noqa: PLC0415 - optional, and takes most of a second to import
+
+        from optim.kernels.intrinsics import defined  # noqa: PLC0415
+
+        run = defined(kernel_source(rule, dtype, report), ARGUMENTS)
+        _log.warning("compiling the kernel %s, once per process", name)
+        run.compile((types.CPointer(types.int64),))
+        (code,) = run.overloads.values()
+        return Function(name, code.library.get_pointer_to_function(code.fndesc.llvm_func_name)), run
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong in numba, NumPy can run the formula
+        _log.warning("the formula of %s cannot be compiled, so NumPy runs it: %s", rule.name, error)
+        return None
