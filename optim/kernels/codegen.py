@@ -20,11 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from optim import rules
 from optim.kernels.stats import (
     BLOCK,
-    BOUNDS,
     LARGEST,
     NONFINITE,
-    READING_VECTORS,
-    REPORT_VECTORS,
     SLOT_WIDTH,
     SLOTS,
     SQUARES,
@@ -43,7 +40,7 @@ from summaries.native.calls import INTEGER, Array
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["ARGUMENTS", "DTYPES", "SHIPPED", "Source", "kernel_name", "kernel_source", "shipped"]
+__all__ = ["AHEAD", "ARGUMENTS", "DTYPES", "SHIPPED", "Source", "kernel_name", "kernel_source"]
 
 DTYPES = ("float32", "float64")  # of compiled kernels
 
@@ -54,28 +51,9 @@ SHIPPED = dict.fromkeys(each for rule in _HERE for each in (rule, rule.sparse) i
 
 # A processor prefetches only a few arrays, and none beyond its page, so kernels prefetch, far enough ahead to arrive in
 # time. Gradient descent takes a quarter less time this way.
-_AHEAD = {"float32": 512, "float64": 256}  # elements: 2 kB
+AHEAD = {"float32": 512, "float64": 256}  # elements: 2 kB
 
 ARGUMENTS = (Array("int64", 2), INTEGER, INTEGER, Array("float64"), Array("float64", 2))
-
-# Sums that the dtype was too narrow for are made again, and elements that are not finite counted: see `stats`.
-_CHECK = """
-@compiled
-def check(p, first, last, out, of_squares, of_sum, of_nonfinite):
-    if {least} < item(out, of_squares) < {most}:
-        return
-    squares, summed, nonfinite = wide(0.0), wide(0.0), none()
-    for i in range(first, last, LANES):
-        x = leading(load_first(p, i, last - i), last - i)
-        squares = wide_add(wide_multiply(wider(x), wider(x)), squares)
-        summed = wide_add(wider(x), summed)
-        nonfinite = count_nonfinite(x, nonfinite)
-    put(out, of_squares, wide_total(squares))
-    if of_sum >= 0:
-        put(out, of_sum, wide_total(summed))
-    if of_nonfinite >= 0:
-        put(out, of_nonfinite, count(nonfinite))
-"""
 
 _RUN = """
 @compiled
@@ -98,17 +76,6 @@ class Source(NamedTuple):
     lanes: int
 
 
-def shipped() -> dict[str, Source]:
-    """The kernels that come compiled, by name."""
-    found = {}
-    for dtype in DTYPES:
-        found |= {f"norm_{dtype}": norm_source(dtype), f"gradients_{dtype}": gradient_source(dtype)}
-        found |= {f"measure_{dtype}": measure_source(dtype)}
-        for rule in SHIPPED:
-            found |= {kernel_name(rule, dtype, report): kernel_source(rule, dtype, report) for report in (False, True)}
-    return found
-
-
 def kernel_name(rule: Rule, dtype: str, report: bool) -> str:
     """The name of a rule's kernel."""
     return f"{rule.name}_{dtype}" + "_report" * report
@@ -125,30 +92,9 @@ def kernel_source(rule: Rule, dtype: str, report: bool) -> Source:
     Raises:
         TypeError: the formula uses a function that it may not use.
     """
-    body = _Update(rule, dtype).lines(report)
     short = len(rule.slots) < 2 and not report  # noqa: PLR2004 - with more, registers run out
-    return _source(dtype, 2 if short else REPORT_VECTORS, body)
-
-
-def norm_source(dtype: str) -> Source:
-    """The source of the kernel that sums the squares of each task's first array; the only column is SQUARES."""
-    return _reading(dtype, [SQUARES])
-
-
-def gradient_source(dtype: str) -> Source:
-    """The source of the kernel that measures each task's first array as a gradient: SQUARES, ZEROS and NONFINITE."""
-    return _reading(dtype, [SQUARES, ZEROS, NONFINITE])
-
-
-def measure_source(dtype: str) -> Source:
-    """The source of the kernel that measures each task's first array; the columns are SQUARES to NONFINITE."""
-    return _reading(dtype, [SQUARES, SUM, LARGEST, ZEROS, NONFINITE])
-
-
-def _source(dtype: str, vectors: int, body: Iterable[str]) -> Source:
-    least, most = BOUNDS[dtype]
-    text = _CHECK.format(least=least, most=most) + _RUN + "\n".join(_nested(body)) + "\n"
-    return Source(text, dtype, lanes(dtype, vectors))
+    text = _RUN + "\n".join(_nested(_Update(rule, dtype).lines(report))) + "\n"
+    return Source(text, dtype, lanes(dtype, of_rule=not short))
 
 
 def _nested(lines: Iterable[str]) -> list[str]:
@@ -180,7 +126,7 @@ class _Update:
     def __init__(self, rule: Rule, dtype: str) -> None:
         inputs, operations, results = trace(rule)
         self._arrays = range(2 + len(rule.slots))
-        self._ahead = _AHEAD[dtype]
+        self._ahead = AHEAD[dtype]
         self._width = stats_width(len(rule.slots))
         self._numbers = ["scale", "low", "high", *(f"h{i}" for i in range(len(rule.hyperparameters)))]
         names = ["g", *(f"x{k}" for k in self._arrays[1:]), *self._numbers[3:]]
@@ -271,36 +217,3 @@ class _Update:
             *(f"    store_first(a{k}, whole, stop - whole, {x})" for k, x in new.items()),
             *_nested(of_last),
         ]
-
-
-def _reading(dtype: str, columns: Sequence[int]) -> Source:
-    """The source of a kernel that measures each task's first array: these columns, of as many as the last."""
-    most = ["most = more(x, most)"] if LARGEST in columns else []
-    sums = ["squares = add(multiply(x, x), squares)"]
-    sums += ["summed = add(x, summed)"] if SUM in columns else []
-    sums += ["nonzero = count_nonzero(x, nonzero)"] if ZEROS in columns else []
-    found = {
-        SQUARES: "total(squares)",
-        SUM: "total(summed)",
-        LARGEST: "largest(most)",
-        ZEROS: "stop - start - count(nonzero)",
-        NONFINITE: "0.0",
-    }
-    block = [
-        "squares, summed, most, nonzero = real(0.0), real(0.0), real(-np.inf), none()",
-        "whole = stop - (stop - start) % LANES",
-        "for i in range(start, whole, LANES):",
-        *_nested([f"fetch(a, i + {_AHEAD[dtype]})", "x = load(a, i)", *most, *sums]),
-        "if whole < stop:",
-        *_nested(["x = load_first(a, whole, stop - whole)", *most, "x = leading(x, stop - whole)", *sums]),
-    ]
-    of_sum, of_nonfinite = (f"at + {column}" if column in columns else "-1" for column in (SUM, NONFINITE))
-    check = f"check(a, start, stop, out, at, {of_sum}, {of_nonfinite})"
-    values = {column: found[column] if column in columns else "0.0" for column in range(1 + max(columns))}
-    body = [
-        "out = data(stats)",
-        "for task in range(first, last):",
-        f"    elements, at, a = tasks[task, 0], tasks[task, 1] * {len(values)}, real_at(tasks[task, 2])",
-        *_nested(_in_blocks(values, block, [check])),
-    ]
-    return _source(dtype, READING_VECTORS, body)

@@ -8,38 +8,19 @@ them. A vector has as many lanes on every processor, which the order of sums dep
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
 
-from summaries.native.source import compiled, unpacker
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from optim.kernels.codegen import Source
-
-__all__ = ["defined", "int64_at"]
+__all__ = ["int64_at", "intrinsics"]
 
 _CACHE_LINE = 64  # bytes
-
-
-def defined(source: Source, arguments: Sequence[Any]) -> Any:
-    """The function `run` of a source, not compiled yet.
-
-    Args:
-        source: the source.
-        arguments: the types of its arguments.
-    """
-    names = {"np": np, "inf": math.inf, "nan": math.nan, "LANES": source.lanes}  # numbers, as formulas write them
-    names |= {"compiled": compiled, "arguments": unpacker(arguments), **intrinsics(source.dtype, source.lanes)}
-    exec(source.text, names)  # noqa: S102 - made only from a rule's formula
-    return names["run"]
 
 
 @cache
@@ -202,7 +183,9 @@ def _of_any_type(kinds: _Kinds) -> dict[str, Any]:
     @intrinsic(prefer_literal=True)
     def room(context: Any, elements: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            return cgutils.alloca_once(builder, context.get_value_type(kinds.item), elements.literal_value + kinds.lanes)
+            place = cgutils.alloca_once(builder, context.get_value_type(kinds.item), elements.literal_value + kinds.lanes)
+            place.align = _CACHE_LINE  # a store across two lines takes twice as long
+            return place
 
         return types.CPointer(kinds.item)(elements), generate
 

@@ -53,9 +53,9 @@ def _compiled(rule: Rule, dtype: str, report: bool) -> tuple[Function, Any] | No
     try:
         from numba import types  # noqa: PLC0415 - optional, and takes most of a second to import
 
-        from optim.kernels.intrinsics import defined  # noqa: PLC0415
+        from optim.kernels.shipped import kernel as defined  # noqa: PLC0415
 
-        run = defined(kernel_source(rule, dtype, report), ARGUMENTS)
+        run = defined(rule, dtype, report)
         _log.warning("compiling the kernel %s, once per process", name)
         run.compile((types.CPointer(types.int64),))
         (code,) = run.overloads.values()

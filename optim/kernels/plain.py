@@ -23,8 +23,6 @@ from optim.kernels.stats import (
     LARGEST,
     LARGEST_OF_SLOTS,
     NONFINITE,
-    READING_VECTORS,
-    REPORT_VECTORS,
     SQUARES,
     SUM,
     UPDATE_SQUARES,
@@ -271,10 +269,10 @@ def _tally(
     """Fill the stats of a block of a rule's arrays."""
     gradient, variable, *slots = block
     for column, array in ((SQUARES, gradient), (WEIGHT_SQUARES, variable), (UPDATE_SQUARES, update)):
-        _add_up(stats[:, column : column + 1], array, scratch, REPORT_VECTORS)
+        _add_up(stats[:, column : column + 1], array, scratch, of_rule=True)
     _count(stats, gradient)
     for k, slot in enumerate(slots):
-        _add_up(stats[:, slot_columns(k)], slot, scratch, REPORT_VECTORS)
+        _add_up(stats[:, slot_columns(k)], slot, scratch, of_rule=True)
 
 
 def _measure(stats: NDArray[np.float64], block: NDArray[Any], scratch: NDArray[Any]) -> None:
@@ -291,10 +289,10 @@ def _count(stats: NDArray[np.float64], block: NDArray[Any]) -> None:
 
 
 def _add_up(
-    columns: NDArray[np.float64], block: NDArray[Any], scratch: NDArray[Any], vectors: int = READING_VECTORS
+    columns: NDArray[np.float64], block: NDArray[Any], scratch: NDArray[Any], *, of_rule: bool = False
 ) -> None:
     """Fill SQUARES and, where there are these columns, SUM and LARGEST."""
-    count, (least, most) = lanes(block.dtype.name, vectors), BOUNDS[block.dtype.name]
+    count, (least, most) = lanes(block.dtype.name, of_rule=of_rule), BOUNDS[block.dtype.name]
     has_sum = columns.shape[1] > SUM
     columns[:, SQUARES] = _sums(np.multiply(block, block, out=scratch), count)
     if has_sum:

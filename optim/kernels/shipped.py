@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
-from optim.kernels.codegen import ARGUMENTS, shipped
-from optim.kernels.intrinsics import defined, int64_at
+import numpy as np
+
+from optim.kernels.codegen import ARGUMENTS, DTYPES, SHIPPED, kernel_name, kernel_source
+from optim.kernels.intrinsics import int64_at, intrinsics
+from optim.kernels.sums import checker, readers
 from summaries.native.calls import INTEGER, Array
 from summaries.native.source import compiled, unpacker
 
+if TYPE_CHECKING:
+    from optim.rules import Rule
+
 __all__ = ["EXPORTS", "LEVELS"]
 
-LEVELS = ("v4", "v3", "v2", "v8")
+LEVELS = ("v4", "v3", "v8")
 
 _addresses_arguments = unpacker((Array("int64"), INTEGER, Array("int64")))
 
@@ -28,4 +35,17 @@ def addresses(words: Any) -> Any:
         found[i] = int64_at(objects[i] + header_bytes)
 
 
-EXPORTS = {"addresses": addresses} | {name: defined(source, ARGUMENTS) for name, source in shipped().items()}
+def kernel(rule: Rule, dtype: str, report: bool) -> Any:
+    """A rule's kernel, not compiled yet."""
+    source = kernel_source(rule, dtype, report)
+    names = {"np": np, "inf": math.inf, "nan": math.nan, "LANES": source.lanes}  # numbers, as formulas write them
+    names |= {"compiled": compiled, "arguments": unpacker(ARGUMENTS)}
+    names |= {**intrinsics(dtype, source.lanes), "check": checker(dtype, source.lanes)}
+    exec(source.text, names)  # noqa: S102 - made only from a rule's formula
+    return names["run"]
+
+
+EXPORTS = {"addresses": addresses}
+for _dtype in DTYPES:
+    EXPORTS |= readers(_dtype)
+    EXPORTS |= {kernel_name(rule, _dtype, report): kernel(rule, _dtype, report) for rule in SHIPPED for report in (False, True)}

@@ -32,8 +32,6 @@ __all__ = [
     "LARGEST_OF_SLOTS",
     "NONFINITE",
     "OF_GRADIENT",
-    "READING_VECTORS",
-    "REPORT_VECTORS",
     "SLOTS",
     "SLOT_WIDTH",
     "SQUARES",
@@ -59,17 +57,15 @@ LARGEST_OF_SLOTS = slice(SLOTS + LARGEST, None, SLOT_WIDTH)
 
 BLOCK = 4096  # elements: float32 sums of this many squares are accurate to 1e-6
 BOUNDS = {"float32": (1e-30, 1e36), "float64": (-1.0, math.inf)}  # exclusive
-READING_VECTORS, REPORT_VECTORS = 2, 1  # in which arrays, and a rule's arrays, are summed: a report has many sums
-_VECTOR = 64  # bytes: a register of the widest processors, or a few of others
 
 
-def lanes(dtype: str, vectors: int) -> int:
-    """The elements in so many vectors.
+def lanes(dtype: str, *, of_rule: bool = False) -> int:
+    """The lanes of a block's sums: fewer in a rule's run, which has many sums at once.
 
-    >>> lanes("float32", REPORT_VECTORS)
-    16
+    >>> lanes("float32"), lanes("float32", of_rule=True)
+    (32, 16)
     """
-    return vectors * _VECTOR // np.dtype(dtype).itemsize
+    return (64 if of_rule else 128) // np.dtype(dtype).itemsize
 
 
 def stats_width(slots: int) -> int:
