@@ -9,7 +9,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	run.py run_executors.py run_restarts.py run_selection.py tables.py) \
 	$(addprefix tests/unit/summaries/tools/test_,annotating.py clip_advice.py copying.py exporting.py merging.py \
 	repairing.py verifying.py) tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
-TOOLS := bench cluster conformance docs frameworks notebook package stores
+TOOLS := bench build cluster conformance docs frameworks notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 PARALLEL := --numprocesses 2 --dist loadfile
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
@@ -118,7 +118,9 @@ notebook: .venv-notebook/.ready
 
 # Wheel and source distribution are built into dist/ and checked; every command is run in environments of the oldest
 # dependencies and the newest, on each Python that is there.
-package: $(VENV)/.ready .venv-package/.ready
+package: native .venv-package/.ready
+	$(BIN)/python -m summaries.native.building --all
+	$(BIN)/python -m pytest tests/package/test_systems.py
 	PYTHONPATH=tests .venv-package/bin/python -m package $(BIN)/python
 
 # Name the newest releases of all that the environments are made of. Then run everything.

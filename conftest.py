@@ -1,5 +1,6 @@
 """What every test and every docstring's example may count on."""
 
+import os
 import signal
 from importlib.util import find_spec
 
@@ -8,6 +9,8 @@ import pytest
 
 import optim  # noqa: F401 - first as a package: pytest would load a module whose examples it runs a second time
 import summaries  # noqa: F401 - likewise
+from summaries.native.building import stale
+from summaries.native.targets import DIRECTORY
 
 collect_ignore = ["tests/sharded_ranks.py"]  # a program, which needs torch
 collect_ignore_glob = ["optim/integrations/*"]  # each needs its framework; tests/frameworks tests them
@@ -26,6 +29,10 @@ if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # a shell's job in the background; programs that we start inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+for old in stale():
+    if os.path.exists(os.path.join(DIRECTORY, old.file)):  # code that expects other arguments crashes
+        pytest.exit(f"{old.file} was made of other sources: run `make native`", returncode=3)
 
 
 @pytest.fixture(autouse=True)

@@ -173,6 +173,8 @@ def _emitted(target: Target, level: Level, texts: Sequence[str], exported: set[s
     for each in (*whole.functions, *whole.global_variables):
         if not each.is_declaration:
             each.linkage = "external" if each.name in exported else "internal"
+        if each.name in exported and "windows" in target.triple:
+            each.storage_class = "dllexport"
     _optimise(whole, machine)
     whole.verify()
     code: bytes = machine.emit_object(whole)

@@ -44,7 +44,7 @@ class Environment:
 
 def try_all(wheel: Path, directory: Path) -> None:
     """Make all environments, as many at a time as there are processors, and use the package in each."""
-    chosen = [Environment(*parts) for parts in product(interpreters(), ("oldest", "newest"), ("", "fast"))]
+    chosen = [Environment(*parts) for parts in product(interpreters(), ("oldest", "newest"), ("", "numba"))]
     failed = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         uses = pool.map(lambda environment: use(environment, wheel, directory), chosen)

@@ -47,7 +47,6 @@ COMMANDS = [
     ("convert runs points.jsonl", 0, "points.jsonl"),
     ("convert points.jsonl converted", 0, "converted"),
     ("completion bash", 0, "gradledger"),
-    ("warm-up reading", 0 if importlib.util.find_spec("numba") else 2, ""),  # compiling needs the extra `fast`
     ("clear-cache nothing", 0, "0 files"),
     ("demo demo --quick", 0, "unclipped"),
 ]
@@ -90,10 +89,11 @@ def write_runs() -> None:
 
 
 def step_optimizers() -> None:
-    """A step of every optimizer, from a loss and clipped; with numba, the kernels are compiled."""
+    """A step of every optimizer, from a loss and clipped, by the compiled code that is in the wheel."""
     import numpy as np
 
     import optim
+    from summaries.native import library
 
     needed = {"MomentumOptimizer": {"momentum": 0.9}}
     names = [name for name in optim.__all__ if name.endswith("Optimizer") and name != "Optimizer"]
@@ -106,12 +106,12 @@ def step_optimizers() -> None:
         assert abs(report.global_norm - 56**0.5) < 1e-5, (name, report.global_norm)
         assert np.isfinite(weights.value).all(), (name, weights.value)
         assert (weights.value < [1, 2, 3]).all(), (name, weights.value)
-    kernels = os.listdir(os.environ["GRADLEDGER_CACHE_DIR"]) if has_numba() else []
-    assert bool(kernels) == has_numba(), kernels
+    assert library.is_available()
+    assert "numba" not in sys.modules
 
 
 def has_numba() -> bool:
-    """Whether the extra `fast` is installed."""
+    """Whether the extra `numba` is installed."""
     return importlib.util.find_spec("numba") is not None
 
 
@@ -153,7 +153,6 @@ if __name__ == "__main__":
     for wanted in sys.argv[1:]:
         name, _, number = wanted.partition("==")
         assert version(name) == number, f"{wanted} is wanted, {version(name)} is installed"
-    os.environ["GRADLEDGER_CACHE_DIR"] = os.path.abspath("kernels")
     for part in (check_names, write_runs, step_optimizers, run_commands):
         part()
     print(f"{sys.version.split()[0]}: {len(COMMANDS)} commands, numba {'on' if has_numba() else 'off'}")

@@ -1,0 +1,159 @@
+"""The libraries of all systems: run where an emulator can, and compared word by word with this machine's; looked into.
+
+A recording of calls on this machine, over golden files and random numbers, is played to each library by `driver`.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from macholib.mach_o import LC_CODE_SIGNATURE, LC_LOAD_DYLIB
+from macholib.MachO import MachO
+from macholib.SymbolTable import SymbolTable
+
+from package.recorded import recording
+from summaries import read_run
+from summaries.kinds.tensorflow_bins import BINS, places
+from summaries.native.building import stale
+from summaries.native.calls import Call
+from summaries.native.library import _library, function
+from summaries.native.targets import DIRECTORY, TARGETS
+from summaries.wire.compiled.scanner import Scanner, sorted_rows
+from summaries.wire.compiled.state import UNUSUAL, Found
+from summaries.wire.index import EVENT, VALUE
+from summaries.wire.layout import CLASS_SCALAR, PLACE, PLACE_CAPACITY, ROW, Block
+
+HERE = Path(__file__).parent
+GOLDEN = sorted(path for path in HERE.parent.glob("golden/**/*tfevents*") if path.stat().st_size < 1 << 16)
+EMULATORS = {
+    "linux-x86_64.so": ([], ["v2", "v3", "v4"]),
+    "linux-aarch64.so": (["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"], ["v8"]),
+    "windows-x86_64.dll": (["wine"], ["v2", "v3", "v4"]),
+}
+"""File of a library → what runs its system's programs, and the levels of its processor."""
+
+LEVELS_HERE = _library()[1]  # emulators run x86-64 on this processor
+ALWAYS_THERE = {"_bzero", "_memcpy", "_memset", "dyld_stub_binder"}  # in libSystem
+
+
+def test_all_are_built():
+    assert stale(everywhere=True) == []
+
+
+@pytest.fixture(scope="session")
+def recorded():
+    with recording() as calls:
+        read_golden_files()
+        count_random_numbers(calls)
+    assert {"scan", "index", "enter", "enter_again", "group", "tally_float32", "tally_float64"} <= set(calls.names)
+    return calls
+
+
+def read_golden_files():
+    for path in GOLDEN:
+        data = np.frombuffer(path.read_bytes(), np.uint8)
+        scanner, indexer = Scanner(), Scanner()
+        for number, tag in enumerate([*read_run(path).tags, *map(str, range(20))]):  # the table grows, too
+            scanner.add(tag.encode())
+            indexer.add(tag.encode())
+            indexer.set_class(number, CLASS_SCALAR)
+        found = Found(np.zeros(2000, ROW), np.zeros(PLACE_CAPACITY, PLACE))
+        cursor, events, values = np.zeros(4, np.int64), np.zeros(500, EVENT), np.zeros(500, VALUE)
+        while scanner.scan(data, len(data), 0, 0, found) == UNUSUAL:
+            scanner.cursor[0] += record_at(data, scanner.cursor[0])
+        while indexer.index(data, len(data), cursor, events, values) == UNUSUAL:
+            cursor[0] += record_at(data, cursor[0])
+        count = int(scanner.cursor[1])
+        if count:
+            sorted_rows(found.rows[:count].copy(), scanner._count, Block(np.zeros(count, int), *np.zeros((2, count))))
+
+
+def record_at(data, offset):
+    """The size of the record there, in bytes."""
+    return 16 + int(data[offset : offset + 8].view(np.int64)[0])
+
+
+def count_random_numbers(calls):
+    random = np.random.default_rng(0)
+    for dtype in ("float32", "float64"):
+        for size in (1, 3, 100, 5000):
+            values = (random.normal(size=size) * 10.0 ** random.integers(-20, 20, size)).astype(dtype)
+            counts, rows = np.zeros(BINS, np.int64), np.zeros((4, BINS), np.uint32)
+            arguments = (values, counts, places(np.dtype(dtype)).steps, rows, np.zeros(3, dtype), np.zeros(2))
+            Call(function(f"tally_{dtype}"), arguments)()
+
+
+@pytest.fixture(params=EMULATORS)
+def library(request):
+    """A library whose system's programs can be run here."""
+    emulator = EMULATORS[request.param][0]
+    if emulator and not shutil.which(emulator[0]):
+        assert not os.environ.get("CI"), f"{emulator[0]} must be installed"
+        pytest.skip(f"{emulator[0]} is not installed: apt-get install qemu-user-static libc6-arm64-cross wine")
+    return request.param
+
+
+def test_every_word_is_this_machines(recorded, library, tmp_path):
+    (target,) = (target for target in TARGETS.values() if target.file == library)
+    emulator, levels = EMULATORS[library]
+    program = tmp_path / ("driver.exe" if "windows" in library else "driver")
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", target.linker, "-O1", "-o", program]
+    subprocess.run([*command, HERE / "driver" / "driver.c"], check=True)
+    code = Path(DIRECTORY, library).read_bytes()
+    environment = os.environ | {"WINEDEBUG": "-all", "WINEPREFIX": str(tmp_path / "wine")}
+    for level in levels:
+        if target.triple.startswith("x86") and level not in LEVELS_HERE:
+            continue
+        (tmp_path / "calls").write_bytes(recorded.calls([known(code, name, levels, level) for name in recorded.names]))
+        shutil.copy(Path(DIRECTORY, library), tmp_path)
+        run = [
+            *emulator,
+            program.name if emulator == ["wine"] else f"./{program.name}",
+            f"./{library}",
+            "calls",
+            "results",
+        ]
+        subprocess.run(run, cwd=tmp_path, env=environment, check=True, timeout=600)
+        results, at = memoryview((tmp_path / "results").read_bytes()), 0
+        for name, want in zip(recorded.names, recorded.results, strict=True):
+            if results[at : at + len(want)] != want:  # pytest would take a minute to show the difference
+                pytest.fail(f"{name} of {library} for {level} does something else than here")
+            at += len(want)
+        assert at == len(results)
+
+
+def known(code, name, levels, level):
+    """The best level up to this one that a library has a function for, which a processor of this level calls."""
+    upto = levels[: levels.index(level) + 1]
+    return next(each for each in reversed(upto) if f"gradledger_{name}_{each}\0".encode() in code)
+
+
+@pytest.mark.parametrize(("file", "processor"), [("macos-arm64.dylib", 0x0100000C), ("macos-x86_64.dylib", 0x01000007)])
+def test_the_libraries_for_macos_can_be_loaded(recorded, file, processor):
+    """By their headers: for the processor, signed where that is needed, and complete but for the system's library."""
+    header = MachO(os.path.join(DIRECTORY, file)).headers[0]
+    assert header.header.cputype == processor
+    assert header.filetype == "dylib"
+    commands = [command for command, *_ in header.commands]
+    loaded = [data.rstrip(b"\0").decode() for command, _, data in header.commands if command.cmd == LC_LOAD_DYLIB]
+    assert loaded in (["/usr/lib/libSystem.B.dylib"], [])
+    signed = any(command.cmd == LC_CODE_SIGNATURE for command in commands)
+    assert signed or "arm64" not in file
+    table = SymbolTable(MachO(os.path.join(DIRECTORY, file)))
+    assert {name.decode() for _, name in table.undefsyms} <= ALWAYS_THERE
+    exported = {name.decode() for _, name in table.extdefsyms}
+    assert {f"_gradledger_{name}_{'v8' if 'arm64' in file else 'v3'}" for name in recorded.names} <= exported
+
+
+@pytest.mark.parametrize("file", ["linux-x86_64.so", "linux-aarch64.so", "windows-x86_64.dll"])
+def test_the_other_libraries_need_none(file):
+    """So that they can be loaded with any C library, musl's too, and by any Windows."""
+    found = subprocess.run(
+        ["objdump", "-p", os.path.join(DIRECTORY, file)], capture_output=True, text=True, check=False
+    )
+    assert "NEEDED" not in found.stdout
+    assert "DLL Name" not in found.stdout

@@ -1,0 +1,99 @@
+"""The library is loaded once, says once if it is missing, and can be switched off."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from summaries.native import building, library
+from summaries.native.library import function, is_available, use
+
+MISSING = """
+import logging, sys
+logging.basicConfig(format="%(message)s")
+from summaries.native import library
+library.DIRECTORY = sys.argv[1]
+from summaries import SummaryWriter, read_run
+with SummaryWriter(sys.argv[2]) as writer:
+    writer.add_histogram("weights", [1.0, 2.0])
+    writer.add_scalar("loss", 1.0)
+assert not library.is_available()
+print(read_run(sys.argv[2]))
+"""
+
+
+@pytest.fixture
+def chosen():
+    yield use
+    use(None)
+
+
+def run(*arguments, **environment):
+    command = [sys.executable, "-c", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=building.ROOT, **environment)
+
+
+def test_without_a_library_plain_python_does_everything_and_says_so_once(tmp_path):
+    done = run(MISSING, tmp_path / "empty", tmp_path / "run")
+    assert done.stdout == "Run(1 file, 2 tags, 1 scalar, 0 faults)\n"
+    said = done.stderr.splitlines()
+    assert len(said) == 1
+    assert said[0].startswith(
+        "there is no compiled code, so plain Python does its work, many times slower; `make native`"
+    )
+
+
+def test_a_damaged_library_is_told(tmp_path):
+    wanted = building.host()
+    (tmp_path / wanted.file).write_bytes(b"no library")
+    done = run(MISSING, tmp_path, tmp_path / "run")
+    assert "there is no compiled code, so plain Python does its work, many times slower: " in done.stderr
+    assert wanted.file in done.stderr
+
+
+def test_it_is_switched_off(chosen):
+    assert is_available()
+    chosen("plain")
+    assert not is_available()
+    chosen("compiled")
+    assert is_available()
+
+
+def test_what_may_be_chosen(chosen):
+    with pytest.raises(ValueError, match=r"^kernels must be 'plain', 'compiled' or None, got 'fast'$"):
+        chosen("fast")
+
+
+@pytest.mark.parametrize(("told", "available"), [("", True), ("compiled", True), ("plain", False), ("foo", True)])
+def test_the_environment(monkeypatch, caplog, told, available):
+    monkeypatch.setenv("GRADLEDGER_KERNELS", told)
+    library._told.cache_clear()
+    try:
+        assert is_available() == available
+    finally:
+        monkeypatch.undo()
+        library._told.cache_clear()
+    want = ["GRADLEDGER_KERNELS must be 'plain' or 'compiled', got 'foo', which is ignored"] if told == "foo" else []
+    assert caplog.messages == want
+
+
+def test_a_function_that_is_not_there():
+    with pytest.raises(LookupError, match=r"^there is no compiled function 'nonsense' for this processor, which is of"):
+        function("nonsense")
+
+
+def test_a_processor_without_the_instructions_is_plain(monkeypatch, chosen):
+    monkeypatch.setattr(library, "_library", lambda: None)
+    assert not is_available()
+    with pytest.raises(ImportError, match=f"^there is no compiled code for this machine, {sys.platform} "):
+        chosen("compiled")
+
+
+def test_arguments_are_words():
+    counts = np.zeros(3, np.int64)
+    rows = np.zeros(4, [("step", "<i8"), ("wall_time", "<f8"), ("value", "<f8"), ("tag", "<i8")])
+    rows["tag"] = [2, 0, 2, 2]
+    block = (np.zeros(4, np.int64), np.zeros(4), np.zeros(4))
+    assert function("group")(rows, counts, np.zeros(3, np.int64), block) == 0
+    assert counts.tolist() == [1, 0, 3]
