@@ -10,6 +10,7 @@ import numpy as np
 from optim.kernels import codegen, own, plain, threads
 from optim.kernels.stats import ARRAY_WIDTH, LARGEST, SQUARES, combined, stats_width
 from optim.kernels.tasks import cut, run_tasks, table
+from summaries.native.calls import address
 from summaries.native.library import function, is_available
 
 if TYPE_CHECKING:
@@ -66,8 +67,10 @@ class Engine:
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
         """int64[arrays]: the address of each array's first element."""
-        found = np.empty(len(arrays), np.int64)
-        function("addresses")(np.array([id(array) for array in arrays], np.int64), object.__basicsize__, found)
+        count = len(arrays)
+        objects, found = np.fromiter(map(id, arrays), np.int64, count), np.empty(count, np.int64)
+        header_bytes = object.__basicsize__
+        function("addresses").with_words(address(objects), count, header_bytes, address(found), count)
         return found
 
     def measure_gradients_at(self, memory: Memory) -> NDArray[np.float64]:

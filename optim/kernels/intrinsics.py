@@ -257,7 +257,8 @@ def _reductions(kinds: _Kinds) -> dict[str, Any]:
             return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
         found = halved(builder, x, larger)
-        return found if real.llvm == wide.llvm else builder.fpext(found, double)
+        found = found if real.llvm == wide.llvm else builder.fpext(found, double)
+        return builder.fadd(found, double(0.0))  # of two zeros, which are equal, either may be found
 
     def count_nonzero(builder: Any, x: Any, n: Any) -> Any:
         is_nonzero = builder.fcmp_unordered("!=", x, _constant(real, 0.0))  # as NaN is

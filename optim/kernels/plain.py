@@ -297,7 +297,7 @@ def _add_up(
     columns[:, SQUARES] = _sums(np.multiply(block, block, out=scratch), count)
     if has_sum:
         columns[:, SUM] = _sums(block, count)
-        columns[:, LARGEST] = np.fmax.reduce(block, initial=-math.inf)
+        columns[:, LARGEST] = np.fmax.reduce(block, initial=-math.inf) + 0.0  # never -0, which equals 0
     narrow = ~((least < columns[:, SQUARES]) & (columns[:, SQUARES] < most))
     if narrow.any():
         wide = block.astype(np.float64)

@@ -91,10 +91,9 @@ def combined(stats: NDArray[Any], first: NDArray[Any], largest: slice = LARGEST_
         first: int64[arrays]: the row of each array's first block.
         largest: the columns with largest elements; all others are sums.
     """
-    if len(first) < len(stats):
-        most = np.fmax.reduceat(stats[:, largest], first)
-        with np.errstate(invalid="ignore"):  # infinities of both signs; divergence shows in the values
-            stats = np.add.reduceat(stats, first)
-        stats[:, largest] = most
-    stats[:, largest] += 0.0  # of two zeros either may be the larger
-    return stats
+    if len(first) == len(stats):
+        return stats
+    with np.errstate(invalid="ignore"):  # infinities of both signs; divergence shows in the values
+        sums: NDArray[Any] = np.add.reduceat(stats, first)
+    sums[:, largest] = np.fmax.reduceat(stats[:, largest], first)
+    return sums

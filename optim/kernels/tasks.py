@@ -10,11 +10,14 @@ import numpy as np
 
 from optim.kernels import threads
 from optim.kernels.stats import BLOCK
+from summaries.native.calls import address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from summaries.native.calls import Function
 
 __all__ = ["SHARED", "Cut", "cut", "run_tasks", "table"]
 
@@ -28,8 +31,7 @@ class Cut(NamedTuple):
 
     array: NDArray[Any]  # int64[tasks]: the index of the array
     offset: NDArray[Any]  # int64[tasks]: the elements of the array before the task
-    elements: NDArray[Any]  # int64[tasks]: the elements of the task
-    row: NDArray[Any]  # int64[tasks]: the task's first row of stats, which have one for each block
+    begin: NDArray[Any]  # int64[tasks, 2]: the task's elements, and its first row of stats, which have one for each block
     first: NDArray[Any]  # int64[arrays]: each array's first row of stats
     rows: int  # of stats
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
@@ -47,7 +49,8 @@ def cut(sizes: tuple[int, ...], threads_: int) -> Cut:
     goals = np.linspace(0, sum(sizes), min(pieces, len(array)) + 1)[1:]
     bounds = np.unique(np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
     pairs = list(pairwise([0, *np.unique(bounds).tolist()]))
-    return Cut(array, offset, elements, first[array] + offset // BLOCK, first, int(blocks.sum()), pairs)
+    begin = np.stack([elements, first[array] + offset // BLOCK], axis=1)
+    return Cut(array, offset, begin, first, int(blocks.sum()), pairs)
 
 
 def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> NDArray[np.int64]:
@@ -62,7 +65,7 @@ def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> 
         int64[tasks, 2 + columns]: the number of elements, the first row of stats, then an address for each column.
     """
     rows = np.empty((len(parts.array), 2 + len(addresses)), np.int64)
-    rows[:, 0], rows[:, 1] = parts.elements, parts.row
+    rows[:, :2] = parts.begin
     for k, starts in enumerate(addresses):
         whole = len(rows) == len(starts)  # as small arrays are
         rows[:, k + 2] = starts if whole else starts[parts.array] + parts.offset * itemsize
@@ -70,18 +73,19 @@ def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> 
 
 
 def run_tasks(
-    kernel: Callable[..., None],
+    kernel: Function,
     rows: NDArray[np.int64],
     pieces: list[tuple[int, int]],
     numbers: NDArray[np.float64],
     stats: NDArray[np.float64],
 ) -> None:
     """Run a compiled kernel over all tasks, in several threads if there are several pieces."""
-    if len(pieces) == 1:
-        kernel(rows, 0, len(rows), numbers, stats)
-        return
+    before, after = (address(rows), *rows.shape), (address(numbers), *numbers.shape, address(stats), *stats.shape)
 
     def work(piece: tuple[int, int]) -> None:
-        kernel(rows, *piece, numbers, stats)
+        kernel.with_words(*before, *piece, *after)
 
-    threads.share(work, pieces, len(pieces))
+    if len(pieces) == 1:
+        work(pieces[0])
+    else:
+        threads.share(work, pieces, len(pieces))
