@@ -6,6 +6,7 @@
         first, last    the range of tasks to run
         numbers  float64: scale, low, high, then the hyperparameters; rounded to the arrays' dtype first
         stats    float64[blocks, width]: one row per block, with the columns of `stats`; unused without a report
+        scratch  the address of memory for the moves of a block, as float64s, and for a vector more; likewise
 
 The gradient is multiplied by scale and then clipped to [low, high], which covers every kind of clipping.
 
@@ -15,7 +16,7 @@ report's sums are defined in `stats`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from optim import rules
 from optim.kernels.stats import (
@@ -33,6 +34,7 @@ from optim.kernels.stats import (
     slot_columns,
     stats_width,
 )
+from optim.kernels.sums import check_source
 from optim.kernels.tracing import Traced, trace
 from optim.rules import Rule
 from summaries.native.calls import INTEGER, Array
@@ -40,7 +42,7 @@ from summaries.native.calls import INTEGER, Array
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["AHEAD", "ARGUMENTS", "DTYPES", "SHIPPED", "Source", "kernel_name", "kernel_source"]
+__all__ = ["ARGUMENTS", "DTYPES", "SHIPPED", "kernel_name", "kernel_source", "rule_lanes"]
 
 DTYPES = ("float32", "float64")  # of compiled kernels
 
@@ -49,31 +51,13 @@ _HERE = [rule for rule in vars(rules).values() if isinstance(rule, Rule) and rul
 SHIPPED = dict.fromkeys(each for rule in _HERE for each in (rule, rule.sparse) if each)
 """The rules whose kernels come compiled."""
 
-# A processor prefetches only a few arrays, and none beyond its page, so kernels prefetch, far enough ahead to arrive in
-# time. Gradient descent takes a quarter less time this way.
-AHEAD = {"float32": 512, "float64": 256}  # elements: 2 kB
-
-ARGUMENTS = (Array("int64", 2), INTEGER, INTEGER, Array("float64"), Array("float64", 2))
+ARGUMENTS = (Array("int64", 2), INTEGER, INTEGER, Array("float64"), Array("float64", 2), INTEGER)
 
 _RUN = """
 @compiled
 def run(words):
-    tasks, first, last, numbers, stats = arguments(words)
+    tasks, first, last, numbers, stats, scratch = arguments(words)
 """
-
-
-class Source(NamedTuple):
-    """A kernel's source.
-
-    Attributes:
-        text: Python that defines `run`, using `intrinsics`.
-        dtype: the elements'.
-        lanes: the elements of a vector.
-    """
-
-    text: str
-    dtype: str
-    lanes: int
 
 
 def kernel_name(rule: Rule, dtype: str, report: bool) -> str:
@@ -81,7 +65,7 @@ def kernel_name(rule: Rule, dtype: str, report: bool) -> str:
     return f"{rule.name}_{dtype}" + "_report" * report
 
 
-def kernel_source(rule: Rule, dtype: str, report: bool) -> Source:
+def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
     """The source of a rule's kernel.
 
     Args:
@@ -92,9 +76,13 @@ def kernel_source(rule: Rule, dtype: str, report: bool) -> Source:
     Raises:
         TypeError: the formula uses a function that it may not use.
     """
+    return check_source(dtype) * report + _RUN + "\n".join(_nested(_Update(rule).lines(report))) + "\n"
+
+
+def rule_lanes(rule: Rule, dtype: str, report: bool) -> int:
+    """The lanes of its vectors."""
     short = len(rule.slots) < 2 and not report  # noqa: PLR2004 - with more, registers run out
-    text = _RUN + "\n".join(_nested(_Update(rule, dtype).lines(report))) + "\n"
-    return Source(text, dtype, lanes(dtype, of_rule=not short))
+    return lanes(dtype, of_rule=not short)
 
 
 def _nested(lines: Iterable[str]) -> list[str]:
@@ -123,10 +111,9 @@ class _Update:
     Pointers are a0 (gradient), a1 (variable), a2 … (slots), and x0 … the vectors that are read from them.
     """
 
-    def __init__(self, rule: Rule, dtype: str) -> None:
+    def __init__(self, rule: Rule) -> None:
         inputs, operations, results = trace(rule)
         self._arrays = range(2 + len(rule.slots))
-        self._ahead = AHEAD[dtype]
         self._width = stats_width(len(rule.slots))
         self._numbers = ["scale", "low", "high", *(f"h{i}" for i in range(len(rule.hyperparameters)))]
         names = ["g", *(f"x{k}" for k in self._arrays[1:]), *self._numbers[3:]]
@@ -149,7 +136,7 @@ class _Update:
     def lines(self, report: bool) -> list[str]:
         """The body of `run`."""
         row = f"task * {2 + len(self._arrays)}"
-        rooms = [f"moves, out = room({BLOCK}), data(stats)"]
+        rooms = ["moves, out = real_at((scratch + 63) // 64 * 64), data(stats)"]
         return [
             *(f"{name} = real(numbers[{i}])" for i, name in enumerate(self._numbers)),
             *self._once,
@@ -172,7 +159,7 @@ class _Update:
         begin = [
             "moved, nonzero = real(0.0), none()",
             *(f"squares{k} = real(0.0)" for k in self._arrays),
-            *(f"sum{k}, most{k} = real(0.0), real(-np.inf)" for k in slots),
+            *(f"sum{k}, most{k} = real(0.0), real(-inf)" for k in slots),
         ]
         step = [f"step = subtract({new[1]}, x1)", *(f"most{k} = more({new[k]}, most{k})" for k in slots)]
         sums = [
@@ -206,7 +193,7 @@ class _Update:
         return [
             "whole = stop - (stop - start) % LANES",
             "for i in range(start, whole, LANES):",
-            *(f"    fetch(a{k}, i + {self._ahead})" for k in arrays),
+            *(f"    fetch(a{k}, i + AHEAD)" for k in arrays),
             *(f"    x{k} = load(a{k}, i)" for k in arrays),
             *_nested(formula),
             *(f"    store(a{k}, i, {x})" for k, x in new.items()),

@@ -59,7 +59,7 @@ class Engine(Protocol):
 
 
 def engine() -> Engine:
-    """The engine for ready arrays: the compiled one, where there is compiled code for this machine, and it is not switched off."""
+    """The engine for ready arrays: compiled where there is a library for this machine, and it is not switched off."""
     return compiled.ENGINE if compiled.is_available() else plain.ENGINE
 
 

@@ -12,7 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 if TYPE_CHECKING:
@@ -25,17 +26,17 @@ _CACHE_LINE = 64  # bytes
 
 @cache
 def intrinsics(dtype: str, lanes: int) -> dict[str, Any]:
-    """The functions for kernels by name, and LANES, the number of elements of a vector; 
+    """The functions for kernels by name, with LANES, and AHEAD, how many elements ahead to fetch.
 
-    real_at(address) is a pointer, as are data(array), room(n), to n elements
-    and one more vector on the stack. item(p, i) reads one element; put(p, i, x) writes it.
-    load(p, i) reads the vector that begins at element i; store(p, i, x) writes it. load_first(p, i, n) repeats element
-    i from lane n on; store_first(p, i, n, x) writes n elements. fetch(p, i) prefetches, also beyond the array's end.
+    real_at(address) is a pointer, as is data(array).
+    item(p, i) reads one element; put(p, i, x) writes it. load(p, i) reads the vector that begins at element i;
+    store(p, i, x) writes it. load_first(p, i, n) repeats element i from lane n on; store_first(p, i, n, x) writes n
+    elements. fetch(p, i) prefetches, also beyond the array's end.
 
-    real(x) is a vector of equal elements; operations have the names of NumPy's ufuncs. more(x, y) is x where x is larger
-    than y, else y; clamp(x, low, high) leaves NaN as it is; leading(x, n) is 0 from lane n on. wide(x) is a vector of
-    float64s; wider(x) makes one of a vector, and wide_add and wide_multiply take two. count_nonzero(x, n) adds 1 to the
-    integers n where x is not 0, count_nonfinite(x, n) where it is not finite; none() are such integers. total(x),
+    real(x) is a vector of equal elements; operations have the names of NumPy's ufuncs. more(x, y) is the larger, and y
+    if they are equal or one is NaN; clamp(x, low, high) leaves NaN as it is; leading(x, n) is 0 from lane n on. wide(x)
+    is a vector of float64s; wider(x) makes one, and wide_add and wide_multiply take two. count_nonzero(x, n) adds 1 to
+    the integers n where x is not 0, count_nonfinite(x, n) where it is not finite; none() are such integers. total(x),
     wide_total(x), largest(x) and count(n) reduce a vector to a float64.
 
     Args:
@@ -43,10 +44,13 @@ def intrinsics(dtype: str, lanes: int) -> dict[str, Any]:
         lanes: the elements of a vector, a power of two.
     """
     kinds = _kinds(dtype, lanes)
-    return {"LANES": kinds.lanes, **_memory(kinds), **_operations(kinds), **_reductions(kinds)}
+    # A processor prefetches only a few arrays, and none beyond its page, so kernels do, far enough ahead to arrive in
+    # time. Gradient descent takes a quarter less time this way.
+    ahead = 2048 * 8 // kinds.item.bitwidth
+    return {"LANES": lanes, "AHEAD": ahead, **_memory(kinds), **_operations(kinds), **_reductions(kinds)}
 
 
-class _Vector(types.Type):  # type: ignore[misc]
+class _Vector(types.Type):
     """The type of a vector for numba, which has LLVM's as `llvm`."""
 
     def __init__(self, name: str, element: Any, lanes: int) -> None:
@@ -126,7 +130,9 @@ def _memory(kinds: _Kinds) -> dict[str, Any]:
         option = ir.IntType(32)(size)
         given = [place, option, mask, values[0]] if name == "load" else [values[0], place, option, mask]
         types_ = [value.type for value in given]
-        return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, types_), called), given)
+        return builder.call(
+            cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, types_), called), given
+        )
 
     def load_first(builder: Any, p: Any, i: Any, n: Any) -> Any:
         first = _equal(builder, builder.load(builder.gep(p, [i])), vector)
@@ -180,16 +186,7 @@ def _of_any_type(kinds: _Kinds) -> dict[str, Any]:
 
         return types.void(p, types.int64, p.dtype), generate
 
-    @intrinsic(prefer_literal=True)
-    def room(context: Any, elements: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            place = cgutils.alloca_once(builder, context.get_value_type(kinds.item), elements.literal_value + kinds.lanes)
-            place.align = _CACHE_LINE  # a store across two lines takes twice as long
-            return place
-
-        return types.CPointer(kinds.item)(elements), generate
-
-    return {"data": data, "item": item, "put": put, "room": room}
+    return {"data": data, "item": item, "put": put}
 
 
 def _operations(kinds: _Kinds) -> dict[str, Any]:
@@ -291,7 +288,6 @@ def _reductions(kinds: _Kinds) -> dict[str, Any]:
 
 def _equal(builder: Any, x: Any, vector: Any) -> Any:
     """A vector of equal elements."""
-
     if isinstance(vector.element, ir.FloatType):
         x = builder.fptrunc(x, vector.element)
     none = ir.Constant(vector, ir.Undefined)
@@ -300,7 +296,6 @@ def _equal(builder: Any, x: Any, vector: Any) -> Any:
 
 def _first(builder: Any, n: Any, lanes: int) -> Any:
     """Booleans: which lanes are the first n."""
-
     numbers = ir.VectorType(ir.IntType(64), lanes)
     return builder.icmp_signed("<", numbers(list(range(lanes))), _equal(builder, n, numbers))
 
@@ -311,13 +306,11 @@ def _constant(kind: Any, number: float) -> Any:
 
 def _taken(builder: Any, x: Any, lanes: Sequence[int]) -> Any:
     """The vector of these elements of x."""
-
     return builder.shuffle_vector(x, x, ir.VectorType(ir.IntType(32), len(lanes))(list(lanes)))
 
 
 def _llvm(builder: Any, name: str, values: Sequence[Any]) -> Any:
     """https://llvm.org/docs/LangRef.html#standard-c-c-library-intrinsics."""
-
     vector = values[0].type
     bits = 32 if vector.element == ir.FloatType() else 64
     kind = ir.FunctionType(vector, [vector] * len(values))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from optim.kernels.codegen import ARGUMENTS, kernel_name, kernel_source
+from optim.kernels.codegen import kernel_name
 from summaries.native.calls import Function
 
 if TYPE_CHECKING:
@@ -22,18 +23,22 @@ __all__ = ["has_numba", "kernel"]
 
 _log = logging.getLogger("optim")
 _made: dict[tuple[Rule, str, bool], tuple[Function, Any] | None] = {}  # with what keeps the code in memory
-_making = threading.Lock()
+_making = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child inherits lock states: so numba's and the importer's locks are free, too
+    os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
 
 
 def kernel(rule: Rule, dtype: str, report: bool) -> Function | None:
     """The rule's kernel; None if numba is not installed or cannot compile it, so that NumPy runs the formula."""
     key = rule, dtype, report
-    if key not in _made and has_numba():
+    if key not in _made:
+        if not has_numba():
+            return None
         # In a thread of its own no signal handler runs, whose exceptions numba would mistake for errors of its own.
         with ThreadPoolExecutor(1, "gradledger-compiler") as apart:
             apart.submit(_make, *key).result()
-    found = _made.get(key)
-    return found[0] if found else None
+    made = _made[key]
+    return made[0] if made else None
 
 
 @cache
@@ -53,9 +58,9 @@ def _compiled(rule: Rule, dtype: str, report: bool) -> tuple[Function, Any] | No
     try:
         from numba import types  # noqa: PLC0415 - optional, and takes most of a second to import
 
-        from optim.kernels.shipped import kernel as defined  # noqa: PLC0415
+        from optim.kernels.writing import written  # noqa: PLC0415
 
-        run = defined(rule, dtype, report)
+        run = written(rule, dtype, report)
         _log.warning("compiling the kernel %s, once per process", name)
         run.compile((types.CPointer(types.int64),))
         (code,) = run.overloads.values()

@@ -129,8 +129,13 @@ class BufferedRun:
         def work(row: int) -> None:
             arrays = gradients[row], *self._targets[row]
             blocks: list[NDArray[np.float64]] = []
-            step.run(((_rows(blocks, width, block[0].size) if report else None, block)
-                      for block in _buffered(arrays, self._dtype, writes=True)), arrays)
+            step.run(
+                (
+                    (_rows(blocks, width, block[0].size) if report else None, block)
+                    for block in _buffered(arrays, self._dtype, writes=True)
+                ),
+                arrays,
+            )
             if stats is not None:
                 stats[row] = _together(blocks, width, LARGEST_OF_SLOTS)
 
@@ -208,7 +213,7 @@ class _Blocks:
         self.rows = int(counts.sum())
         self.first = np.cumsum(counts) - counts
         self.elements = int(sizes.sum())
-        blocks: list[NDArray[np.float64]] = []
+        blocks: list[tuple[slice, int, slice, Arrays]] = []
         for k, arrays in enumerate(targets):
             flat = [array.reshape(-1) for array in arrays]
             for part in _parts(flat[0].size):
@@ -288,9 +293,7 @@ def _count(stats: NDArray[np.float64], block: NDArray[Any]) -> None:
         stats[0, NONFINITE] = block.size - np.count_nonzero(np.isfinite(block))
 
 
-def _add_up(
-    columns: NDArray[np.float64], block: NDArray[Any], scratch: NDArray[Any], *, of_rule: bool = False
-) -> None:
+def _add_up(columns: NDArray[np.float64], block: NDArray[Any], scratch: NDArray[Any], *, of_rule: bool = False) -> None:
     """Fill SQUARES and, where there are these columns, SUM and LARGEST."""
     count, (least, most) = lanes(block.dtype.name, of_rule=of_rule), BOUNDS[block.dtype.name]
     has_sum = columns.shape[1] > SUM
@@ -322,7 +325,7 @@ def _sums(values: NDArray[Any], count: int) -> NDArray[np.float64]:
 
 def _of_blocks(array: NDArray[Any], width: int, largest: slice, fill: Callable[..., None]) -> NDArray[np.float64]:
     """float64[width]: the stats of an array, whose blocks' are filled by `fill`."""
-    rows = []
+    rows: list[NDArray[np.float64]] = []
     with np.errstate(all="ignore"):
         for block in _read(array):
             fill(_rows(rows, width, block.size), block, _scratch(1, block.dtype)[0][: block.size])

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from optim.kernels.codegen import ARGUMENTS, DTYPES, SHIPPED, kernel_name, kernel_source
-from optim.kernels.intrinsics import int64_at, intrinsics
-from optim.kernels.sums import checker, readers
+from optim.kernels.codegen import DTYPES, SHIPPED, kernel_name
+from optim.kernels.intrinsics import int64_at
+from optim.kernels.sums import READERS
+from optim.kernels.writing import reader, written
 from summaries.native.calls import INTEGER, Array
 from summaries.native.source import compiled, unpacker
-
-if TYPE_CHECKING:
-    from optim.rules import Rule
 
 __all__ = ["EXPORTS", "LEVELS"]
 
@@ -35,17 +30,8 @@ def addresses(words: Any) -> Any:
         found[i] = int64_at(objects[i] + header_bytes)
 
 
-def kernel(rule: Rule, dtype: str, report: bool) -> Any:
-    """A rule's kernel, not compiled yet."""
-    source = kernel_source(rule, dtype, report)
-    names = {"np": np, "inf": math.inf, "nan": math.nan, "LANES": source.lanes}  # numbers, as formulas write them
-    names |= {"compiled": compiled, "arguments": unpacker(ARGUMENTS)}
-    names |= {**intrinsics(dtype, source.lanes), "check": checker(dtype, source.lanes)}
-    exec(source.text, names)  # noqa: S102 - made only from a rule's formula
-    return names["run"]
-
-
-EXPORTS = {"addresses": addresses}
+EXPORTS: dict[str, Any] = {"addresses": addresses}
 for _dtype in DTYPES:
-    EXPORTS |= readers(_dtype)
-    EXPORTS |= {kernel_name(rule, _dtype, report): kernel(rule, _dtype, report) for rule in SHIPPED for report in (False, True)}
+    EXPORTS |= {f"{name}_{_dtype}": reader(name, _dtype) for name in READERS}
+    for _rule in SHIPPED:
+        EXPORTS |= {kernel_name(_rule, _dtype, report): written(_rule, _dtype, report) for report in (False, True)}

@@ -1,147 +1,98 @@
-"""The compiled sums over blocks, as `stats` defines them: the kernels that only read, and what all kernels share.
+"""The compiled sums over blocks, as `stats` defines them: `check`, which all kernels share, and those that only read.
 
-Needs numba.
+They are source text, because their operations differ from dtype to dtype. Pure: no numba.
 """
 
 from __future__ import annotations
 
-import math
-from functools import cache
-from types import SimpleNamespace
-from typing import Any
+from optim.kernels.stats import ARRAY_WIDTH, BLOCK, BOUNDS, LARGEST, NONFINITE, SUM, ZEROS
 
-from optim.kernels.codegen import AHEAD, ARGUMENTS
-from optim.kernels.intrinsics import intrinsics
-from optim.kernels.stats import ARRAY_WIDTH, BLOCK, BOUNDS, LARGEST, NONFINITE, SQUARES, SUM, ZEROS, lanes
-from summaries.native.source import compiled, unpacker
+__all__ = ["READERS", "check_source", "reader_source"]
 
-__all__ = ["checker", "readers"]
+READERS = ("norm", "gradients", "measure")
+"""The kernels that measure each task's first array.
+
+norm has one column, SQUARES; gradients and measure have an array's columns, but gradients leaves SUM and LARGEST 0.
+"""
+
+_CHECK = """
+@compiled
+def check(p, first, last, out, of_squares, of_sum, of_nonfinite):
+    if {least} < item(out, of_squares) < {most}:
+        return
+    squares, summed, nonfinite = wide(0.0), wide(0.0), none()
+    for i in range(first, last, LANES):
+        x = load(p, i) if i + LANES <= last else leading(load_first(p, i, last - i), last - i)
+        squares = wide_add(wide_multiply(wider(x), wider(x)), squares)
+        summed = wide_add(wider(x), summed)
+        nonfinite = count_nonfinite(x, nonfinite)
+    put(out, of_squares, wide_total(squares))
+    if of_sum >= 0:
+        put(out, of_sum, wide_total(summed))
+    if of_nonfinite >= 0:
+        put(out, of_nonfinite, count(nonfinite))
+"""
+
+_LOOP = """
+@compiled
+def {name}(p, first, last, out, at):
+    squares, summed, most, nonzero = real(0.0), real(0.0), real(-inf), none()
+    whole = last - (last - first) % LANES
+    for i in range(first, whole, LANES):
+        fetch(p, i + AHEAD)
+        x = load(p, i)
+        {of_all}
+        {of_sums}
+    if whole < last:
+        x = load_first(p, whole, last - whole)
+        {of_all}
+        x = leading(x, last - whole)
+        {of_sums}
+"""
+_SQUARES = "squares = add(multiply(x, x), squares)"
+
+# Two loops for `measure`: with all of its sums in one, registers run out. In the second, the block is in the cache.
+_FILL = {
+    "norm": "check(p, first, last, out, at, -1, -1)",
+    "gradients": f"""put(out, at + {SUM}, 0.0)
+    put(out, at + {LARGEST}, 0.0)
+    check(p, first, last, out, at, -1, at + {NONFINITE})""",
+    "measure": f"""extent(p, first, last, out, at)
+    check(p, first, last, out, at, at + {SUM}, at + {NONFINITE})""",
+}
+
+_RUN = """
+@compiled
+def run(words):
+    tasks, first, last, numbers, stats, scratch = arguments(words)
+    out = data(stats)
+    for task in range(first, last):
+        elements, at, p = tasks[task, 0], tasks[task, 1] * {width}, real_at(tasks[task, 2])
+        for start in range(0, elements, {block}):
+            fill(p, start, min(start + {block}, elements), out, at)
+            at += {width}
+"""
 
 
-@cache
-def checker(dtype: str, count: int) -> Any:
-    """Make a function that corrects a block's sums in `count` lanes: see `stats`.
+def check_source(dtype: str) -> str:
+    """The source of `check`, which corrects a block's sums.
 
     It is called with a pointer, the first and last of its elements, the stats, and the positions there of the sum of
     squares, of the sum, and of NONFINITE, or -1. Sums that the dtype was too narrow for are made again, and elements
     that are not finite counted. (If the squares' sum is in bounds, so is the elements'.)
     """
     least, most = BOUNDS[dtype]
-    names = SimpleNamespace(**intrinsics(dtype, count))
-    load, leading, load_first = names.load, names.leading, names.load_first
-    item, put = names.item, names.put
-    wide, wider, add, multiply, total = names.wide, names.wider, names.wide_add, names.wide_multiply, names.wide_total
-    none, count_nonfinite, counted = names.none, names.count_nonfinite, names.count
-
-    @compiled
-    def check(p: Any, first: Any, last: Any, out: Any, of_squares: Any, of_sum: Any, of_nonfinite: Any) -> Any:
-        if least < item(out, of_squares) < most:
-            return
-        squares, summed, nonfinite = wide(0.0), wide(0.0), none()
-        for i in range(first, last, count):
-            x = load(p, i) if i + count <= last else leading(load_first(p, i, last - i), last - i)
-            squares = add(multiply(wider(x), wider(x)), squares)
-            summed = add(wider(x), summed)
-            nonfinite = count_nonfinite(x, nonfinite)
-        put(out, of_squares, total(squares))
-        if of_sum >= 0:
-            put(out, of_sum, total(summed))
-        if of_nonfinite >= 0:
-            put(out, of_nonfinite, counted(nonfinite))
-
-    return check
+    return _CHECK.format(least=least, most=most)
 
 
-def readers(dtype: str) -> dict[str, Any]:
-    """The kernels that measure each task's first array, by name; their numbers are unused.
-
-    norm has one column, SQUARES; gradients and measure have an array's columns, but gradients leaves SUM and LARGEST 0.
-    """
-    step, ahead = lanes(dtype), AHEAD[dtype]
-    check, names = checker(dtype, step), SimpleNamespace(**intrinsics(dtype, step))
-    real, load, load_first, leading, fetch, put = (
-        names.real, names.load, names.load_first, names.leading, names.fetch, names.put
-    )  # fmt: skip
-    add, multiply, more, total, largest = names.add, names.multiply, names.more, names.total, names.largest
-    none, count_nonzero, count = names.none, names.count_nonzero, names.count
-
-    @compiled
-    def norm(p: Any, first: Any, last: Any, out: Any, row: Any) -> Any:
-        squares = real(0.0)
-        whole = last - (last - first) % step
-        for i in range(first, whole, step):
-            fetch(p, i + ahead)
-            x = load(p, i)
-            squares = add(multiply(x, x), squares)
-        if whole < last:
-            x = leading(load_first(p, whole, last - whole), last - whole)
-            squares = add(multiply(x, x), squares)
-        put(out, row, total(squares))
-        check(p, first, last, out, row, -1, -1)
-
-    @compiled
-    def summed(p: Any, first: Any, last: Any, out: Any, at: Any) -> Any:
-        squares, nonzero = real(0.0), none()
-        whole = last - (last - first) % step
-        for i in range(first, whole, step):
-            fetch(p, i + ahead)
-            x = load(p, i)
-            squares = add(multiply(x, x), squares)
-            nonzero = count_nonzero(x, nonzero)
-        if whole < last:
-            x = leading(load_first(p, whole, last - whole), last - whole)
-            squares = add(multiply(x, x), squares)
-            nonzero = count_nonzero(x, nonzero)
-        put(out, at + SQUARES, total(squares))
-        put(out, at + ZEROS, last - first - count(nonzero))
-        put(out, at + NONFINITE, 0.0)
-
-    @compiled
-    def extent(p: Any, first: Any, last: Any, out: Any, at: Any) -> Any:  # the block is in the cache by now
-        total_, most = real(0.0), real(-math.inf)
-        whole = last - (last - first) % step
-        for i in range(first, whole, step):
-            x = load(p, i)
-            total_ = add(x, total_)
-            most = more(x, most)
-        if whole < last:
-            x = load_first(p, whole, last - whole)
-            total_ = add(leading(x, last - whole), total_)
-            most = more(x, most)
-        put(out, at + SUM, total(total_))
-        put(out, at + LARGEST, largest(most))
-
-    @compiled
-    def gradients(p: Any, first: Any, last: Any, out: Any, row: Any) -> Any:
-        at = row * ARRAY_WIDTH
-        summed(p, first, last, out, at)
-        put(out, at + SUM, 0.0)
-        put(out, at + LARGEST, 0.0)
-        check(p, first, last, out, at, -1, at + NONFINITE)
-
-    @compiled
-    def measure(p: Any, first: Any, last: Any, out: Any, row: Any) -> Any:
-        at = row * ARRAY_WIDTH
-        summed(p, first, last, out, at)
-        extent(p, first, last, out, at)
-        check(p, first, last, out, at, at + SUM, at + NONFINITE)
-
-    made = {"norm": norm, "gradients": gradients, "measure": measure}
-    return {f"{name}_{dtype}": _over_tasks(names, fill) for name, fill in made.items()}
-
-
-def _over_tasks(names: SimpleNamespace, fill: Any) -> Any:
-    """The kernel that fills a row of stats for each block of each task's first array."""
-    data, real_at, arguments = names.data, names.real_at, unpacker(ARGUMENTS)
-
-    @compiled
-    def run(words: Any) -> Any:
-        tasks, first, last, _, stats = arguments(words)
-        out = data(stats)
-        for task in range(first, last):
-            elements, row, p = tasks[task, 0], tasks[task, 1], real_at(tasks[task, 2])
-            for start in range(0, elements, BLOCK):
-                fill(p, start, min(start + BLOCK, elements), out, row)
-                row += 1
-
-    return run
+def reader_source(name: str, dtype: str) -> str:
+    """The source of one of the READERS."""
+    counts = name != "norm"
+    sums = f"{_SQUARES}\n        nonzero = count_nonzero(x, nonzero)" if counts else _SQUARES
+    fill = _LOOP.format(name="fill", of_all="", of_sums=sums) + "    put(out, at, total(squares))\n"
+    if counts:
+        fill += f"    put(out, at + {ZEROS}, last - first - count(nonzero))\n    put(out, at + {NONFINITE}, 0.0)\n"
+    extent = _LOOP.format(name="extent", of_all="most = more(x, most)", of_sums="summed = add(x, summed)")
+    extent += f"    put(out, at + {SUM}, total(summed))\n    put(out, at + {LARGEST}, largest(most))\n"
+    run = _RUN.format(width=ARRAY_WIDTH if counts else 1, block=BLOCK)
+    return f"{check_source(dtype)}{extent * (name == 'measure')}{fill}    {_FILL[name]}\n{run}"

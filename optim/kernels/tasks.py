@@ -31,7 +31,9 @@ class Cut(NamedTuple):
 
     array: NDArray[Any]  # int64[tasks]: the index of the array
     offset: NDArray[Any]  # int64[tasks]: the elements of the array before the task
-    begin: NDArray[Any]  # int64[tasks, 2]: the task's elements, and its first row of stats, which have one for each block
+    begin: NDArray[
+        Any
+    ]  # int64[tasks, 2]: the task's elements, and its first row of stats, which have one for each block
     first: NDArray[Any]  # int64[arrays]: each array's first row of stats
     rows: int  # of stats
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
@@ -47,8 +49,8 @@ def cut(sizes: tuple[int, ...], threads_: int) -> Cut:
     elements = np.minimum(np.array(sizes)[array] - offset, _TASK)
     pieces = threads_ * _PIECES if threads_ > 1 and sum(sizes) >= SHARED else 1
     goals = np.linspace(0, sum(sizes), min(pieces, len(array)) + 1)[1:]
-    bounds = np.unique(np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
-    pairs = list(pairwise([0, *np.unique(bounds).tolist()]))
+    bounds = (np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
+    pairs = list(pairwise(dict.fromkeys([0, *bounds.tolist()])))
     begin = np.stack([elements, first[array] + offset // BLOCK], axis=1)
     return Cut(array, offset, begin, first, int(blocks.sum()), pairs)
 
@@ -83,7 +85,8 @@ def run_tasks(
     before, after = (address(rows), *rows.shape), (address(numbers), *numbers.shape, address(stats), *stats.shape)
 
     def work(piece: tuple[int, int]) -> None:
-        kernel.with_words(*before, *piece, *after)
+        scratch = np.empty(BLOCK + 64)
+        kernel.with_words(*before, *piece, *after, address(scratch))
 
     if len(pieces) == 1:
         work(pieces[0])
