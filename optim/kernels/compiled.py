@@ -85,7 +85,7 @@ class Engine:
         parts = cut(memory.sizes, threads.get_num_threads())
         rows = table(parts, [memory.addresses], np.dtype(memory.dtype).itemsize)
         stats = np.empty((parts.rows, width))
-        run_tasks(function(f"{name}_{memory.dtype}"), rows, parts.pieces, _NO_NUMBERS, stats)
+        run_tasks(function(f"{name}_{memory.dtype}"), rows, parts.pieces, None, stats)
         return combined(stats, parts.first, largest)
 
 
@@ -115,9 +115,9 @@ class _Run:
             return self._by_numpy(gradients, numbers, report)
         rows = self._rows.copy()  # another thread may be making a step too
         rows[:, _GRADIENT] = ENGINE.addresses(gradients)[self._parts.array] + self._offsets
-        stats = np.empty((self._parts.rows, self._width)) if report else _NO_STATS
+        stats = np.empty((self._parts.rows, self._width)) if report else None
         run_tasks(run, rows, self._parts.pieces, numbers, stats)
-        return combined(stats, self._parts.first) if report else None
+        return None if stats is None else combined(stats, self._parts.first)
 
     def _kernel(self, report: bool) -> Function | None:
         if report not in self._kernels:
@@ -131,5 +131,3 @@ class _Run:
 
 _GRADIENT = 2  # the column of the tasks with the gradient's address
 _NAMES = {np.dtype(name): name for name in codegen.DTYPES}
-_NO_NUMBERS = np.zeros(1)
-_NO_STATS = np.zeros((1, 1))

@@ -50,7 +50,7 @@ def intrinsics(dtype: str, lanes: int) -> dict[str, Any]:
     return {"LANES": lanes, "AHEAD": ahead, **_memory(kinds), **_operations(kinds), **_reductions(kinds)}
 
 
-class _Vector(types.Type):
+class _Vector(types.Type):  # type: ignore[misc]  # numba is untyped
     """The type of a vector for numba, which has LLVM's as `llvm`."""
 
     def __init__(self, name: str, element: Any, lanes: int) -> None:

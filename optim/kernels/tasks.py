@@ -78,15 +78,20 @@ def run_tasks(
     kernel: Function,
     rows: NDArray[np.int64],
     pieces: list[tuple[int, int]],
-    numbers: NDArray[np.float64],
-    stats: NDArray[np.float64],
+    numbers: NDArray[np.float64] | None,
+    stats: NDArray[np.float64] | None,
 ) -> None:
     """Run a compiled kernel over all tasks, in several threads if there are several pieces."""
-    before, after = (address(rows), *rows.shape), (address(numbers), *numbers.shape, address(stats), *stats.shape)
+    before = (address(rows), *rows.shape)
+    after: tuple[int, ...] = (0, 0) if numbers is None else (address(numbers), len(numbers))
+    after += (0, 0, 0) if stats is None else (address(stats), *stats.shape)
 
     def work(piece: tuple[int, int]) -> None:
-        scratch = np.empty(BLOCK + 64)
-        kernel.with_words(*before, *piece, *after, address(scratch))
+        if numbers is None or stats is None:
+            kernel.with_words(*before, *piece, *after, 0)
+        else:
+            scratch = np.empty(BLOCK + 64)
+            kernel.with_words(*before, *piece, *after, address(scratch))
 
     if len(pieces) == 1:
         work(pieces[0])
