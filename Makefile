@@ -5,7 +5,7 @@ CONFORMANCE := .conformance
 PYTHON ?= python3
 STORES := .venv-stores
 # What reads runs by their paths, and may read them in a store as well; the other tests beside these look at one module.
-READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py follow.py graphs.py growing.py indexed.py \
+READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py follow.py graphs.py growing.py reader.py \
 	run.py run_executors.py run_restarts.py run_selection.py tables.py) \
 	$(addprefix tests/unit/summaries/tools/test_,annotating.py clip_advice.py copying.py exporting.py merging.py \
 	repairing.py verifying.py) tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
@@ -46,7 +46,7 @@ native: $(VENV)/.ready
 elsewhere: $(VENV)/.ready
 	$(BIN)/python -m pytest --place memory://mirror \
 		$(filter-out %/test_growing.py %/test_copying.py,$(READERS)) tests/properties/test_hostile.py \
-		--deselect tests/properties/test_hostile.py::test_fast_equals_plain \
+		--deselect tests/properties/test_hostile.py::test_compiled_equals_plain \
 		--deselect tests/properties/test_hostile.py::test_what_is_kept_of_restarts_is_no_longer_than_the_points
 
 alone: $(VENV)/.ready

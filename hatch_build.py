@@ -5,7 +5,6 @@ What is up to date is not built again, and then needs no compiler: `make` builds
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tomllib
@@ -35,5 +34,4 @@ class NativeHook(BuildHookInterface):  # type: ignore[type-arg,misc]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build for this machine if the install is editable, else for all."""
         command = [sys.executable, "-m", "summaries.native.building", *([] if version == "editable" else ["--all"])]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        subprocess.run(command, cwd=ROOT, env=environment, check=True)  # noqa: S603 - this Python, this program
+        subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603 - this Python, this program

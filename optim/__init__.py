@@ -27,125 +27,133 @@ TensorFlow rounds after every operation. Hyperparameters of float64 variables st
 all called "Variable", because a name that depends on what else the process has created would not match its checkpoint.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from optim.autodiff.backward import AggregationMethod
-from optim.autodiff.gradients import GradientTape, gradients, stop_gradient
-from optim.checkpoints.files import latest_checkpoint
-from optim.checkpoints.saver import Saver
-from optim.clip import clip_by_average_norm, clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
-from optim.graph.trace import trace_graph, trace_run
-from optim.kernels.threads import get_num_threads, set_num_threads
-from optim.moving_average import ExponentialMovingAverage
-from optim.optimizers.adagrad import AdadeltaOptimizer, AdagradOptimizer
-from optim.optimizers.adam import AdamOptimizer, AdamWOptimizer, NAdamOptimizer
-from optim.optimizers.base import Update
-from optim.optimizers.clipping import clip_gradients_by_norm, clip_gradients_by_percentile, clip_gradients_by_value
-from optim.optimizers.driver import Optimizer
-from optim.optimizers.ftrl import FtrlOptimizer
-from optim.optimizers.gradient_descent import (
-    GradientDescentOptimizer,
-    MomentumOptimizer,
-)
-from optim.optimizers.lion import LionOptimizer
-from optim.optimizers.rmsprop import RMSPropOptimizer
-from optim.optimizers.skipping import skip_nonfinite_steps
-from optim.optimizers.summaries import with_summaries
-from optim.queues.coordinator import Coordinator, LooperThread
-from optim.queues.queue import Queue, ShutDown
-from optim.queues.queue_runner import QueueRunner
-from optim.recording.nodes import name_scope
-from optim.rules import Rule
-from optim.schedules.decays import (
-    cosine_decay,
-    cosine_decay_restarts,
-    exponential_decay,
-    inverse_time_decay,
-    linear_cosine_decay,
-    natural_exp_decay,
-    noisy_linear_cosine_decay,
-    polynomial_decay,
-)
-from optim.schedules.schedule import Schedule, join_schedules, linear_warmup, piecewise_constant
-from optim.telemetry.monitor import GradientMonitor
-from optim.telemetry.report import SlotReport, StepReport, VariableReport, VariableReports
-from optim.variable import IndexedSlices, Variable, global_step
+from summaries.lazy import lazy
 
 if TYPE_CHECKING:
     __version__: str
-
-__all__ = [
-    "AdadeltaOptimizer",
-    "AdagradOptimizer",
-    "AdamOptimizer",
-    "AdamWOptimizer",
-    "AggregationMethod",
-    "Coordinator",
-    "ExponentialMovingAverage",
-    "FtrlOptimizer",
-    "GradientDescentOptimizer",
-    "GradientMonitor",
-    "GradientTape",
-    "IndexedSlices",
-    "LionOptimizer",
-    "LooperThread",
-    "MomentumOptimizer",
-    "NAdamOptimizer",
-    "Optimizer",
-    "Queue",
-    "QueueRunner",
-    "RMSPropOptimizer",
-    "Rule",
-    "Saver",
-    "Schedule",
-    "ShutDown",
-    "SlotReport",
-    "StepReport",
-    "Update",
-    "Variable",
-    "VariableReport",
-    "VariableReports",
-    "clip_by_average_norm",
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "clip_by_value",
-    "clip_gradients_by_norm",
-    "clip_gradients_by_percentile",
-    "clip_gradients_by_value",
-    "cosine_decay",
-    "cosine_decay_restarts",
-    "exponential_decay",
-    "get_num_threads",
-    "global_norm",
-    "global_step",
-    "gradients",
-    "inverse_time_decay",
-    "join_schedules",
-    "latest_checkpoint",
-    "linear_cosine_decay",
-    "linear_warmup",
-    "name_scope",
-    "natural_exp_decay",
-    "noisy_linear_cosine_decay",
-    "piecewise_constant",
-    "polynomial_decay",
-    "set_num_threads",
-    "skip_nonfinite_steps",
-    "stop_gradient",
-    "trace_graph",
-    "trace_run",
-    "with_summaries",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Look up the version, or import the integrations, when they are asked for."""
-    if name == "integrations":
-        return import_module("optim.integrations")
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import version  # noqa: PLC0415 - takes a while to import, and few ask
-
-    value = globals()[name] = version("gradledger")
-    return value
+    from optim import (
+        arrays as arrays,
+        autodiff as autodiff,
+        checkpoints as checkpoints,
+        clip as clip,
+        graph as graph,
+        integrations as integrations,
+        kernels as kernels,
+        moving_average as moving_average,
+        optimizers as optimizers,
+        queues as queues,
+        recording as recording,
+        rules as rules,
+        schedules as schedules,
+        telemetry as telemetry,
+        variable as variable,
+    )
+    from optim.autodiff.backward import AggregationMethod as AggregationMethod
+    from optim.autodiff.gradients import (
+        GradientTape as GradientTape,
+        gradients as gradients,
+        stop_gradient as stop_gradient,
+    )
+    from optim.checkpoints.files import latest_checkpoint as latest_checkpoint
+    from optim.checkpoints.saver import Saver as Saver
+    from optim.clip import (
+        clip_by_average_norm as clip_by_average_norm,
+        clip_by_global_norm as clip_by_global_norm,
+        clip_by_norm as clip_by_norm,
+        clip_by_value as clip_by_value,
+        global_norm as global_norm,
+    )
+    from optim.graph.trace import trace_graph as trace_graph, trace_run as trace_run
+    from optim.kernels.threads import get_num_threads as get_num_threads, set_num_threads as set_num_threads
+    from optim.moving_average import ExponentialMovingAverage as ExponentialMovingAverage
+    from optim.optimizers.adagrad import AdadeltaOptimizer as AdadeltaOptimizer, AdagradOptimizer as AdagradOptimizer
+    from optim.optimizers.adam import (
+        AdamOptimizer as AdamOptimizer,
+        AdamWOptimizer as AdamWOptimizer,
+        NAdamOptimizer as NAdamOptimizer,
+    )
+    from optim.optimizers.base import Update as Update
+    from optim.optimizers.clipping import (
+        clip_gradients_by_norm as clip_gradients_by_norm,
+        clip_gradients_by_percentile as clip_gradients_by_percentile,
+        clip_gradients_by_value as clip_gradients_by_value,
+    )
+    from optim.optimizers.driver import Optimizer as Optimizer
+    from optim.optimizers.ftrl import FtrlOptimizer as FtrlOptimizer
+    from optim.optimizers.gradient_descent import (
+        GradientDescentOptimizer as GradientDescentOptimizer,
+        MomentumOptimizer as MomentumOptimizer,
+    )
+    from optim.optimizers.lion import LionOptimizer as LionOptimizer
+    from optim.optimizers.rmsprop import RMSPropOptimizer as RMSPropOptimizer
+    from optim.optimizers.skipping import skip_nonfinite_steps as skip_nonfinite_steps
+    from optim.optimizers.summaries import with_summaries as with_summaries
+    from optim.queues.coordinator import Coordinator as Coordinator, LooperThread as LooperThread
+    from optim.queues.queue import Queue as Queue, ShutDown as ShutDown
+    from optim.queues.queue_runner import QueueRunner as QueueRunner
+    from optim.recording.nodes import name_scope as name_scope
+    from optim.rules import Rule as Rule
+    from optim.schedules.decays import (
+        cosine_decay as cosine_decay,
+        cosine_decay_restarts as cosine_decay_restarts,
+        exponential_decay as exponential_decay,
+        inverse_time_decay as inverse_time_decay,
+        linear_cosine_decay as linear_cosine_decay,
+        natural_exp_decay as natural_exp_decay,
+        noisy_linear_cosine_decay as noisy_linear_cosine_decay,
+        polynomial_decay as polynomial_decay,
+    )
+    from optim.schedules.schedule import (
+        Schedule as Schedule,
+        join_schedules as join_schedules,
+        linear_warmup as linear_warmup,
+        piecewise_constant as piecewise_constant,
+    )
+    from optim.telemetry.monitor import GradientMonitor as GradientMonitor
+    from optim.telemetry.report import (
+        SlotReport as SlotReport,
+        StepReport as StepReport,
+        VariableReport as VariableReport,
+        VariableReports as VariableReports,
+    )
+    from optim.variable import IndexedSlices as IndexedSlices, Variable as Variable, global_step as global_step
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "": "arrays autodiff checkpoints clip graph integrations kernels moving_average "
+            "optimizers queues recording rules schedules telemetry variable",
+            "autodiff.backward": "AggregationMethod",
+            "autodiff.gradients": "GradientTape gradients stop_gradient",
+            "checkpoints.files": "latest_checkpoint",
+            "checkpoints.saver": "Saver",
+            "clip": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm",
+            "graph.trace": "trace_graph trace_run",
+            "kernels.threads": "get_num_threads set_num_threads",
+            "moving_average": "ExponentialMovingAverage",
+            "optimizers.adagrad": "AdadeltaOptimizer AdagradOptimizer",
+            "optimizers.adam": "AdamOptimizer AdamWOptimizer NAdamOptimizer",
+            "optimizers.base": "Update",
+            "optimizers.clipping": "clip_gradients_by_norm clip_gradients_by_percentile clip_gradients_by_value",
+            "optimizers.driver": "Optimizer",
+            "optimizers.ftrl": "FtrlOptimizer",
+            "optimizers.gradient_descent": "GradientDescentOptimizer MomentumOptimizer",
+            "optimizers.lion": "LionOptimizer",
+            "optimizers.rmsprop": "RMSPropOptimizer",
+            "optimizers.skipping": "skip_nonfinite_steps",
+            "optimizers.summaries": "with_summaries",
+            "queues.coordinator": "Coordinator LooperThread",
+            "queues.queue": "Queue ShutDown",
+            "queues.queue_runner": "QueueRunner",
+            "recording.nodes": "name_scope",
+            "rules": "Rule",
+            "schedules.decays": "cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay "
+            "linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay polynomial_decay",
+            "schedules.schedule": "Schedule join_schedules linear_warmup piecewise_constant",
+            "telemetry.monitor": "GradientMonitor",
+            "telemetry.report": "SlotReport StepReport VariableReport VariableReports",
+            "variable": "IndexedSlices Variable global_step",
+        },
+    )

@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
 
+    import numpy as np
     from rich.console import Console
 
 __all__ = [
@@ -136,6 +135,8 @@ def sparkline(averages: np.ndarray[tuple[int], np.dtype[np.float64]], bars: str 
     >>> sparkline(np.array([4.0, 3.0, np.nan, 1.0]))
     '█▆·▁'
     """
+    import numpy as np  # noqa: PLC0415 - takes longer than all else that a command's help needs
+
     halves = averages / 2  # whose differences do not overflow
     finite = halves[np.isfinite(halves)]
     if not len(finite):

@@ -5,10 +5,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from summaries.reading.event_iterator import summary_iterator
 from summaries.wire.pb import Summary
-from summaries.wire.records import RecordParser
+from summaries.wire.records import Batch, RecordParser
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,15 +23,33 @@ def chunks_of(data, size):
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
+class Record(NamedTuple):
+    """One record: the offset of its header in bytes, and its data."""
+
+    offset: int
+    data: bytes
+
+
+def one_by_one(items):
+    """What a parser yields, with each record by itself."""
+    return [
+        one
+        for item in items
+        for one in (
+            map(Record, map(item.offset, range(len(item.starts))), item.data) if isinstance(item, Batch) else [item]
+        )
+    ]
+
+
 def parse(chunks, **options):
     """Every record and fault of a stream that arrives in these chunks and then ends."""
     parser = RecordParser(**options)
     items = []
     for chunk in chunks:
         parser.feed(chunk)
-        items += parser.items()
+        items += one_by_one(parser.items())
     parser.close()
-    return [*items, *parser.items()]
+    return [*items, *one_by_one(parser.items())]
 
 
 def scalars(path):

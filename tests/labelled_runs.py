@@ -9,7 +9,6 @@ values)}. `as_run` makes a Run of these columns, as a reader would; `write` writ
 import numpy as np
 
 from summaries.reading.collector import Collector
-from summaries.reading.rows import Workspace
 from summaries.reading.run import Run
 from summaries.reading.series import Series
 from summaries.writing.summary_writer import SummaryWriter
@@ -46,7 +45,7 @@ def wall_times(rng, steps, secs=1.0):
 
 def as_run(rng, run):
     """A Run with these columns, as if read from one file."""
-    made = Run(Collector(Workspace(), fast=False))
+    made = Run(Collector())
     made.files, made.versions, made.records = ("events.out.tfevents.1",), ("brain.Event:2",), (2,)
     longest = max((step for step, _ in run.values()), key=np.max)
     times = wall_times(rng, np.arange(int(np.max(longest)) + 1))

@@ -13,14 +13,19 @@ All log the tags of `GradientMonitor`, with norms before clipping, and write on 
 `import optim` is enough for a full name, such as `optim.integrations.torch.attach`.
 """
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-_FRAMEWORKS = {"accelerate", "huggingface", "ignite", "keras", "lightning", "optax", "torch"}
+from summaries.lazy import lazy
 
-
-def __getattr__(name: str) -> Any:
-    """Import a framework's module when it is asked for."""
-    if name not in _FRAMEWORKS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.{name}")
+if TYPE_CHECKING:
+    from optim.integrations import (
+        accelerate as accelerate,
+        huggingface as huggingface,
+        ignite as ignite,
+        keras as keras,
+        lightning as lightning,
+        optax as optax,
+        torch as torch,
+    )
+else:
+    _, __getattr__, __dir__ = lazy(__name__, {"": "accelerate huggingface ignite keras lightning optax torch"})

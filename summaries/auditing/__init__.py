@@ -13,10 +13,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from summaries.auditing.curves import Curve
-from summaries.auditing.findings import Failure, Finding, RunReport, Severity
-from summaries.auditing.reports import Report
-from summaries.storage.credentials import without_credentials
+from summaries.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +21,14 @@ if TYPE_CHECKING:
 
     from summaries.auditing.comparison import Comparison
     from summaries.auditing.config import Config
+    from summaries.auditing.curves import Curve
+    from summaries.auditing.findings import Failure, Finding, RunReport, Severity
+    from summaries.auditing.reports import Report as Report
+else:
+    _, __getattr__, __dir__ = lazy(
+        __name__,
+        {"curves": "Curve", "findings": "Failure Finding RunReport Severity", "reports": "Report"},
+    )
 
 __all__ = ["Curve", "Failure", "Finding", "Report", "RunReport", "Severity", "audit", "compare"]
 
@@ -77,6 +82,8 @@ def audit(
     """
     from summaries.auditing import config as configuration  # noqa: PLC0415 - a program that only logs needs no rules
     from summaries.auditing import engine  # noqa: PLC0415
+    from summaries.auditing.reports import Report  # noqa: PLC0415
+    from summaries.storage.credentials import without_credentials  # noqa: PLC0415
 
     runs = engine.audit_logdir(
         path,

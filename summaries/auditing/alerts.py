@@ -13,10 +13,10 @@ import json
 import os
 import shlex
 import subprocess
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import summaries
 from summaries.auditing.report.json import finding_as_dict
 from summaries.auditing.report.text import steps_text
 from summaries.terminal import printable
@@ -62,7 +62,7 @@ def by_url(address: str) -> Callable[[Finding], None]:
 
     def post(finding: Finding) -> None:
         data = json.dumps(shaped(finding), allow_nan=False).encode()
-        headers = {"Content-Type": "application/json", "User-Agent": f"gradledger/{version('gradledger')}"}
+        headers = {"Content-Type": "application/json", "User-Agent": f"gradledger/{summaries.__version__}"}
         request = Request(url, data, headers)  # noqa: S310 - the scheme was checked
         try:
             with urlopen(request, timeout=_POST_SECS):  # noqa: S310 - the scheme was checked
@@ -127,7 +127,7 @@ def message(finding: Finding) -> str:
 
 
 def _generic(finding: Finding) -> dict[str, Any]:
-    tool = {"name": "gradledger", "version": version("gradledger")}
+    tool = {"name": "gradledger", "version": summaries.__version__}
     return {"text": message(finding), "tool": tool, "finding": finding_as_dict(finding)}
 
 

@@ -27,7 +27,6 @@ In Python, pass a dict with the same keys, or a `Config`.
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import os
 import re
@@ -35,10 +34,10 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import Severity
+from summaries.auditing.known import ConfigError, known
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals.loggers import LOGGERS, NO_LOGGER
 from summaries.auditing.signals.ranks import RANKS
@@ -47,15 +46,11 @@ from summaries.auditing.signals.tags import ROLES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Config", "ConfigError", "checked_code", "from_table", "given", "load", "severity"]
+__all__ = ["Config", "ConfigError", "from_table", "given", "load", "severity"]
 
 _ALL = "ALL"
 _NEVER = "never"
 _OTHER = "other"
-
-
-class ConfigError(ValueError):
-    """A configuration has an unknown key or code, or an invalid value."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +91,14 @@ class Config:
     def __post_init__(self) -> None:
         ignores = {name: _codes(f'per-run-ignores."{name}"', codes) for name, codes in self.per_run_ignores.items()}
         for code in self.severity:
-            _known("severity", code, RULES, "code")
+            known("severity", code, RULES, "code")
         severities = {code: _severity(f"severity.{code}", value) for code, value in self.severity.items()}
         for role, pattern in self.tags:
-            _known("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
+            known("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
             _check_pattern(f"tags.{role or _OTHER}", pattern)
         _check_pattern("ranks", self.ranks)
         for name in self.loggers.values():
-            _known("loggers", name, (*(logger.name for logger in LOGGERS), NO_LOGGER), "logger")
+            known("loggers", name, (*(logger.name for logger in LOGGERS), NO_LOGGER), "logger")
         values = {
             "select": _codes("select", self.select),
             "ignore": _codes("ignore", self.ignore),
@@ -242,7 +237,7 @@ def _table(path: str) -> object:
         raise ConfigError(f"{path}: {error}") from None
     ours = _entry(_entry(tables, "tool"), "gradledger")
     for name in ours if isinstance(ours, dict) else ():
-        _known(f"{path}: [tool.gradledger]", name, ["audit"], "table")
+        known(f"{path}: [tool.gradledger]", name, ["audit"], "table")
     return _entry(ours, "audit")
 
 
@@ -261,7 +256,7 @@ def from_table(table: object) -> Config:
     """
     values: dict[str, Any] = {}
     for key, value in _dict("", table).items():
-        _known("", key, _READERS, "key")
+        known("", key, _READERS, "key")
         values[key.replace("-", "_")] = _READERS[key](key, value)
     return Config(**values)
 
@@ -283,17 +278,6 @@ def severity(key: str, value: object) -> Severity | None:
         ConfigError: there is no such severity; the message names `key`.
     """
     return None if value is None or value == _NEVER else _severity(key, value, _NEVER)
-
-
-def checked_code(code: str) -> str:
-    """The code of a rule, in capitals and without spaces.
-
-    Raises:
-        ConfigError: there is no such rule; the message suggests the closest code.
-    """
-    code = code.strip().upper()
-    _known("", code, RULES, "code")
-    return code
 
 
 def _strings(key: str, value: object) -> tuple[str, ...]:
@@ -356,16 +340,16 @@ def _codes(where: str, prefixes: object) -> tuple[str, ...]:
     found = tuple(prefix.strip().upper() for prefix in _strings(where, prefixes))
     for prefix in found:
         if not (prefix and any(_matches(code, prefix) for code in RULES)):
-            _known(where, prefix, RULES, "code")
+            known(where, prefix, RULES, "code")
     return found
 
 
 def _limits(code: str, values: object) -> dict[str, float]:
     """The thresholds of a rule, each checked against its range."""
-    _known("thresholds", code, RULES, "code")
+    known("thresholds", code, RULES, "code")
     thresholds, limits = RULES[code].thresholds, {}
     for name, value in _dict(f"thresholds.{code}", values).items():
-        _known(f"thresholds.{code}", name, thresholds, "threshold")
+        known(f"thresholds.{code}", name, thresholds, "threshold")
         try:
             limits[name] = thresholds[name].checked(value)
         except ValueError as error:
@@ -380,21 +364,3 @@ def _check_pattern(key: str, pattern: object) -> None:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise ConfigError(f"{key}: {pattern!r} is not a regular expression: {error}") from None
-
-
-def _known(where: str, name: str, names: Iterable[str], what: str) -> None:
-    """Raise a ConfigError if the name is not one of `names`, and suggest the closest."""
-    names = list(names)
-    if name in names:
-        return
-    place = f"{where}: " if where else ""
-    near = difflib.get_close_matches(
-        str(name), names, len(names) or 1, 0.4
-    )  # best first; of codes, the family matters most
-    nearest = max(near, key=lambda other: _common_beginning(str(name), other), default=None)
-    hint = f"; did you mean {nearest!r}?" if nearest else f"; there are {', '.join(names) or 'none'}"
-    raise ConfigError(f"{place}unknown {what} {name!r}{hint}")
-
-
-def _common_beginning(one: str, other: str) -> int:
-    return sum(takewhile(bool, (a == b for a, b in zip(one, other, strict=False))))

@@ -6,7 +6,6 @@ runs are still audited. Small runs are audited side by side: all are read, then 
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -31,7 +30,7 @@ from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import table_of
 from summaries.auditing.spool import Ordered, Spool
-from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.execution.tasks import Died, run_tasks
 from summaries.execution.turns import groups, in_turns
 from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
@@ -39,6 +38,7 @@ from summaries.storage.protocols import expecting
 from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
@@ -216,8 +216,7 @@ def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: 
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
     with _expecting(runs):
-        total = sum(run.size for run in runs)
-        return [read_files(run.files, total) for run in runs]
+        return [read_files(run.files) for run in runs]
 
 
 def _expecting(runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
@@ -257,9 +256,9 @@ def audit_runs(
         config: what to look for.
         baseline: the runs to compare them with.
         jobs: how many runs are audited at a time; None decides by how much there is to do.
-        processes: use processes instead of threads. Threads scale well for few large runs, because scanning and NumPy
-            release the GIL; processes also do for many small ones. A process starts by importing the main module again,
-            which has to allow for that. If one dies, the report of its run says so.
+        processes: whether processes may be used, for many runs, or if `jobs` is given. Threads scale well for few large
+            runs, because scanning and NumPy release the GIL; processes also do for many small ones. A process starts by
+            importing the main module again, which has to allow for that. If one dies, the report of its run says so.
         executor: where to audit instead; then `jobs` is the number of its workers, None: what it says itself.
         stretches: resolution of the curves. None: as fine as the memory for the curves of so many runs allows.
         on_run: called as `on_run(name, report)` after each run, in the thread of the caller.
@@ -270,15 +269,9 @@ def audit_runs(
     """
     if stretches is None:
         stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
-    alone = executor is None and not processes  # then this process reads all
-    threads = (jobs or os.cpu_count() or 1) if alone else 1
     if executor is None:
-        jobs = jobs_for(runs, jobs, processes=processes)
-        threads = max(threads // jobs, 1)  # for the ranges of a huge file
-    total = sum(run.size for run in runs)
-    in_all = total if alone else total // workers_of(executor, jobs)
-    read = partial(read_what_can_be, in_all=in_all, threads=threads)
-    task = Task(config, baseline, stretches, read)
+        jobs, processes = jobs_for(runs, jobs, processes=processes)
+    task = Task(config, baseline, stretches)
     reports: dict[str, RunReport] | Spool = Spool() if len(runs) > _MOST_IN_MEMORY else {}
     work = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
     try:

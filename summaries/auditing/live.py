@@ -60,7 +60,7 @@ class LiveAudit:
     ) -> None:
         self._config = configuration.given(config)
         self._name = run
-        self._growing = GrowingRun(fast=False)
+        self._growing = GrowingRun()
         self._report: RunReport | None = None
         self._episodes = Episodes()
 

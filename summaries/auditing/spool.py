@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
@@ -22,6 +21,8 @@ class Spool(Mapping[str, "RunReport"]):
     """Reports by the name of their run, in a temporary file that has no name and vanishes with this object."""
 
     def __init__(self) -> None:
+        import tempfile  # noqa: PLC0415 - few audits have so many runs
+
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is open as long as the spool lives
         weakref.finalize(self, self._file.close)
         self._places: dict[str, int] = {}

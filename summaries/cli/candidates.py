@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from summaries.errors import Fault
 from summaries.storage.names import is_remote
 from summaries.storage.nearby import head_of, nearby
-from summaries.wire.batches import BatchParser
-from summaries.wire.events import decode_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,11 +50,17 @@ def _paths(incomplete: str, *, files: bool) -> list[CompletionItem]:
 
 def _tags(ctx: click.Context) -> Iterator[str]:
     """The tags with values in the first bytes of some runs; a tag comes as often as it is there."""
+    from summaries.errors import Fault
+    from summaries.wire.events import decode_event
+    from summaries.wire.records import RecordParser
+
     left = _ALL_BYTES
     for path in islice(_files(ctx), _MOST_FILES):
         head = head_of(path, min(_HEAD_BYTES, left))
         left -= len(head)
-        for batch in BatchParser().feed(head):
+        parser = RecordParser()
+        parser.feed(head)
+        for batch in parser.items():
             for data in () if isinstance(batch, Fault) else batch.data:
                 event, _ = decode_event(data)
                 for value in event.summary.value if event is not None else ():

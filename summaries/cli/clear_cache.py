@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from summaries.cli.options import examples
-from summaries.storage.cache import cache_directory, clear_cache
 from summaries.words import counted
 
 __all__ = ["command"]
@@ -18,6 +17,8 @@ __all__ = ["command"]
 @click.argument("directory", type=click.Path(), required=False)
 def command(directory: str | None) -> int:
     """Remove it, and say how much it was; returns 0."""
+    from summaries.storage.cache import cache_directory, clear_cache
+
     place = cache_directory(directory or True)
     count, size = clear_cache(place)
     print(f"{place}: {counted(count, 'file')} removed, {size:,} bytes")

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.auditing.signals.tags import TagTable
 from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import access_options, examples
-from summaries.reading.run import read_run
-from summaries.tools import clip_advice
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access
@@ -38,6 +35,10 @@ __all__ = ["command"]
 @access_options
 def command(run: str, tag: str | None, bounds: tuple[float, ...], last_step: int | None, access: Access) -> int:
     """Print the advice."""
+    from summaries.auditing.signals.tags import TagTable
+    from summaries.reading.run import read_run
+    from summaries.tools import clip_advice
+
     found = read_run(run, **access)
     if tag is None:
         norms = [name for name in found.scalars if TagTable().meaning(name).role == "global_norm"]

@@ -6,10 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.auditing import config as configuration
-from summaries.auditing.comparison import compare_runs
-from summaries.auditing.report import comparison as report
-from summaries.auditing.report import comparison_page
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import format_of, opened
@@ -84,6 +80,11 @@ def command(
         ValueError: an option, the table or the configuration is invalid, or there is nothing to compare.
         OSError: a path does not exist, or cannot be read or written.
     """
+    from summaries.auditing import config as configuration
+    from summaries.auditing.comparison import compare_runs
+    from summaries.auditing.report import comparison as report
+    from summaries.auditing.report import comparison_page
+
     written = format_of(format_, output, _FORMATS)
     with opened(output, written, access) as file:
         with progress_bar(None) as on_run:

@@ -23,7 +23,7 @@ COMPLETE = "_GRADLEDGER_COMPLETE"
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> int:
     """Print the script."""
-    from summaries.cli import shells  # noqa: F401, PLC0415 - it puts right what click does
+    from summaries.cli import shells  # noqa: F401 - it puts right what click does
 
     found = get_completion_class(shell)
     assert found is not None

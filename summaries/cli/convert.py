@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries import tools
 from summaries.cli.options import access_options, examples, runs_option, tags_option
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
-from summaries.tools.conversion import FORMATS, convert
+from summaries.tools.choices import FORMATS
 from summaries.words import counted
 
 if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.storage.files import Access
-    from summaries.tools.conversion import Format
+    from summaries.tools.choices import Format
 
 __all__ = ["command"]
 
@@ -60,7 +61,7 @@ def command(
         on_progress(name, run)
 
     with progress_bar(None) as on_progress:
-        found = convert(
+        found = tools.convert(
             source,
             target,
             source_format=source_format,

@@ -9,7 +9,6 @@ import sys
 import click
 
 from summaries.cli.options import examples
-from summaries.storage.files import is_vacant
 
 __all__ = ["command"]
 
@@ -26,6 +25,8 @@ _DEMO = "optim.demo.sequential_digits"
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the first weights and of the batches.")
 def command(directory: str, quick: bool, seed: int) -> int:
     """Run the demo in a process of its own."""
+    from summaries.storage.files import is_vacant
+
     if not is_vacant(directory):
         raise FileExistsError(f"the demo needs a new directory or an empty one, got {directory}")
     # This package never imports optim. BLAS reads its number of threads when NumPy is imported, which it is here; a

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import examples
 from summaries.cli.rewriting import STATUS, rewriting_options
-from summaries.tools import drop
 
 if TYPE_CHECKING:
     from summaries.tools import Rewritten
@@ -37,4 +37,4 @@ __all__ = ["command"]
 @rewriting_options
 def command(place: str, output: str, **options: Any) -> Rewritten:
     """Drop tags."""
-    return drop(place, output, **options)
+    return tools.drop(place, output, **options)

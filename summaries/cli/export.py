@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, json_option, runs_option, tags_option
 from summaries.cli.rewriting import Unread
-from summaries.execution.processes import Processes
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
-from summaries.tools.exporting import export
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def command(
         on_progress(name, None)
 
     with progress_bar(None) as on_progress, _workers(jobs, executor) as workers:
-        done = export(
+        done = tools.export(
             logdir,
             sys.stdout if target == "-" else target,
             format=kind,
@@ -120,6 +119,8 @@ def _workers(jobs: int | None, executor: Executor | None) -> AbstractContextMana
         raise ValueError("--dask has its own processes: leave out --jobs")
     if jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")
+    from summaries.execution.processes import Processes
+
     return Processes(jobs)
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples, tags_option
 from summaries.cli.rewriting import STATUS, rewriting_options
-from summaries.tools import keep
 
 if TYPE_CHECKING:
     from summaries.tools import Rewritten
@@ -33,4 +33,4 @@ def command(place: str, output: str, tags: tuple[str, ...], **options: Any) -> R
     """Keep tags."""
     if not tags and not options["runs"]:
         raise click.UsageError("Say what to keep: --tags PATTERN, or --runs PATTERN.")
-    return keep(place, output, tags=tags or None, **options)
+    return tools.keep(place, output, tags=tags or None, **options)

@@ -8,12 +8,11 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples, storage_options
 from summaries.reading.annotations import LABELS
 from summaries.terminal import printable
-from summaries.tools import label
-from summaries.tools.annotating import check_run
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access
@@ -42,9 +41,11 @@ def _complete_runs_and_labels(ctx: click.Context, param: click.Parameter, incomp
 @storage_options
 def command(runs: tuple[str, ...], label_: str, access: Access) -> int:
     """Label each run."""
+    from summaries.tools.annotating import check_run
+
     for run in runs:  # all or none: before anything is written
         check_run(run, **access)
     for run in runs:
-        label(run, label_, **access)
+        tools.label(run, label_, **access)
         print(f"{printable(run)}: {label_}")
     return 0

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from summaries.cli.candidates import complete_runs
-from summaries.cli.columns import Column, is_bounded, print_columns
-from summaries.cli.formats import duration_text, kinds_text, size_text, step_text, time_text
 from summaries.cli.options import access_options, examples, json_option, runs_option, tags_option
-from summaries.terminal import console, printable, progress_bar
-from summaries.tools.dumping import fault_as_dict
-from summaries.tools.listing import Listing, demand_runs, ls
-from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from rich.console import Console
+    from summaries.tools.listing import Listing
 
-    from summaries.storage.files import Access
+__all__ = ["SORTS", "command"]
 
-__all__ = ["command"]
-
-_SORTS: dict[str, Callable[[Listing], Any]] = {
+SORTS: dict[str, Callable[[Listing], Any]] = {
     "started": lambda found: found.wall_times or (),
     "ended": lambda found: found.wall_times[::-1] if found.wall_times else (),
     "step": lambda found: found.steps[1] if found.steps else -1,
@@ -49,112 +38,13 @@ _SORTS: dict[str, Callable[[Listing], Any]] = {
 @click.argument("places", nargs=-1, shell_complete=complete_runs)
 @click.option("-l", "--long", is_flag=True, help="Show more: files, records, tags by kind, first step, end.")
 @click.option("-q", "--quick", is_flag=True, help="Read no file: show only the number of files and their size.")
-@click.option("--sort", type=click.Choice(["name", *_SORTS]), default="name", help="What to sort by (default: name).")
+@click.option("--sort", type=click.Choice(["name", *SORTS]), default="name", help="What to sort by (default: name).")
 @runs_option
 @tags_option
 @json_option
 @access_options
-def command(
-    places: tuple[str, ...],
-    long: bool,
-    quick: bool,
-    sort: str,
-    runs: tuple[str, ...],
-    tags: tuple[str, ...],
-    as_json: bool,
-    access: Access,
-) -> int:
-    """List the runs, and print them."""
-    with progress_bar(None) as on_run:
-        found = ls(*places, runs=runs or None, tags=tags or None, quick=quick, on_run=on_run, **access)
-    if not found:
-        demand_runs(places, runs or None, **access)
-    if sort != "name":
-        found.sort(key=_SORTS[sort])
-    if as_json:
-        print(json.dumps([as_dict(one) for one in found], indent=1))
-    else:
-        _print(console(sys.stdout), found, places or (".",), long=long, quick=quick)
-    for failure in (failure for one in found for failure in one.failures):
-        print(f"gradledger: {printable(failure)}", file=sys.stderr)
-    return 2 if any(one.failures for one in found) else int(any(one.damaged for one in found))
+def command(**options: Any) -> int:
+    """List the runs."""
+    from summaries.cli.listing import list_runs
 
-
-def as_dict(found: Listing) -> dict[str, Any]:
-    """A listing as values that JSON can hold."""
-    faults = [fault_as_dict(fault) for fault in found.faults]
-    return asdict(found) | {"damaged": found.damaged, "faults": faults}
-
-
-def _print(console: Console, found: Sequence[Listing], places: tuple[str, ...], *, long: bool, quick: bool) -> None:
-    # On a terminal there is little room, and one place would be the same in all names.
-    short = is_bounded(console) and len(places) == 1 and all(one.run != "." for one in found)
-    runs = Column("run", [printable(one.run if short else one.path) for one in found], shrinks=24)
-    files = Column("files", [str(one.files) for one in found], right=True, rank=2)
-    size = Column("size", [size_text(one.size) for one in found], right=True, rank=1)
-    if quick:
-        print_columns(console, [runs, files, size])
-    else:
-        print_columns(console, [runs, *(_long(found, files, size) if long else _short(found, size)), _states(found)])
-    if is_bounded(console) and len(found) > 1:
-        damaged = sum(one.damaged for one in found)
-        where = f" in {printable(places[0])}" if short else ""
-        told = [counted(len(found), "run") + where, size_text(sum(one.size for one in found))]
-        told += [f"{damaged} damaged: `gradledger verify` says where"] if damaged else []
-        console.print(f"\n{', '.join(told)}", style="dim", soft_wrap=True)
-
-
-def _short(found: Sequence[Listing], size: Column) -> list[Column]:
-    return [
-        Column("last step", [step_text(one.steps and one.steps[1]) for one in found], right=True),
-        Column("points", [step_text(one.points) for one in found], right=True, rank=5),
-        Column("tags", [_tags(one) for one in found], right=True, rank=4),
-        Column("started", [_time(one, 0) for one in found], rank=3),
-        Column("took", [_took(one) for one in found], right=True, rank=2),
-        size,
-    ]
-
-
-def _long(found: Sequence[Listing], files: Column, size: Column) -> list[Column]:
-    return [
-        files,
-        Column("records", [step_text(one.records) for one in found], right=True, rank=7),
-        Column("first step", [step_text(one.steps and one.steps[0]) for one in found], right=True, rank=6),
-        Column("last step", [step_text(one.steps and one.steps[1]) for one in found], right=True),
-        Column("points", [step_text(one.points) for one in found], right=True, rank=5),
-        Column("tags", [kinds_text(one.tags or {}) or "-" for one in found], rank=1),
-        Column("started", [_time(one, 0) for one in found], rank=3),
-        Column("ended", [_time(one, 1) for one in found], rank=8),
-        Column("took", [_took(one) for one in found], right=True, rank=4),
-        size,
-    ]
-
-
-def _tags(found: Listing) -> str:
-    return "-" if found.tags is None else step_text(sum(found.tags.values()))
-
-
-def _time(found: Listing, which: int) -> str:
-    return time_text(found.wall_times[which]) if found.wall_times else "-"
-
-
-def _took(found: Listing) -> str:
-    return duration_text(found.wall_times[1] - found.wall_times[0]) if found.wall_times else "-"
-
-
-def _states(found: Sequence[Listing]) -> Column:
-    states = [_state(one) for one in found]
-    return Column("state", [text for text, _ in states], styles=[style for _, style in states])
-
-
-def _state(found: Listing) -> tuple[str, str]:
-    """What is wrong with a run, and its colour."""
-    if found.failures:
-        return "unreadable" if found.records is None else "partly read", "bold red"
-    if found.damaged:
-        return f"damaged ({counted(len(found.faults), 'fault')})", "bold red"
-    if any(fault.kind.is_data_loss for fault in found.faults):
-        return "unfinished", "yellow"
-    if not found.points:
-        return "no values", "yellow"
-    return (counted(len(found.faults), "note"), "yellow") if found.faults else ("ok", "green")
+    return list_runs(**options)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, json_option
 from summaries.cli.rewriting import STATUS, new_place_option, report
 from summaries.terminal import printable, progress_bar
-from summaries.tools import merge
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ __all__ = ["command"]
 def command(runs: tuple[str, ...], output: str, latest: bool, as_json: bool, access: Access) -> int:
     """Merge, and print what was written."""
     with progress_bar(None) as on_progress:
-        result = merge(
+        result = tools.merge(
             runs,
             output,
             latest=latest,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples, storage_options
 from summaries.terminal import printable
-from summaries.tools import note
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access
@@ -31,6 +31,6 @@ __all__ = ["command"]
 @storage_options
 def command(run: str, step: int, text: str, access: Access) -> int:
     """Add the note."""
-    note(run, step, text, **access)
+    tools.note(run, step, text, **access)
     print(f"{printable(run)}: noted at step {step}")
     return 0

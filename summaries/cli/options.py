@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 from summaries.cli.candidates import complete_tags
-from summaries.execution.dask import on_dask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +132,11 @@ def executor_option(function: Callable[..., int]) -> Callable[..., int]:
     )
     @functools.wraps(function)
     def with_executor(*arguments: Any, dask: str | None, **options: Any) -> int:
-        with on_dask(dask) if dask is not None else nullcontext() as executor:
+        if dask is None:
+            return function(*arguments, executor=None, **options)
+        from summaries.execution.dask import on_dask
+
+        with on_dask(dask) as executor:
             return function(*arguments, executor=executor, **options)
 
     return with_executor

@@ -8,8 +8,6 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from summaries.storage.files import created
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
@@ -45,6 +43,8 @@ def opened(path: str | None, format_: str, access: Access) -> Iterator[TextIO]:
         ImportError: it is an address, and what writes there is not installed.
     """
     if path is not None and path != "-":
+        from summaries.storage.files import created
+
         with (
             created(path, access.get("storage_options")) as local,
             open(local, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,

@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             errors="backslashreplace"
         )  # the name of a file may contain bytes that are not Unicode text
     if COMPLETE in os.environ:
-        from summaries.cli import shells  # noqa: F401, PLC0415 - it puts right what click does
+        from summaries.cli import shells  # noqa: F401 - it puts right what click does
 
         return shell_complete(program, {}, "gradledger", COMPLETE, os.environ[COMPLETE])
     try:

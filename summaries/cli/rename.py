@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import access_options, examples, json_option
 from summaries.cli.rewriting import STATUS, Unread, new_place_option, report
 from summaries.terminal import progress_bar
-from summaries.tools import rename
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access
@@ -54,7 +54,7 @@ def command(
     pairs = list(zip(tags[::2], tags[1::2], strict=True))
     unread = Unread()
     with progress_bar(None) as on_progress:
-        result = rename(
+        result = tools.rename(
             place,
             output,
             tags=pairs,

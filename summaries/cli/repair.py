@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, json_option, runs_option
 from summaries.cli.rewriting import Unread, new_place_option, report
 from summaries.terminal import progress_bar
-from summaries.tools import repair
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def command(place: str, output: str, runs: tuple[str, ...], as_json: bool, acces
     """Repair, and print what was lost."""
     unread = Unread()
     with progress_bar(None) as on_progress:
-        result = repair(
+        result = tools.repair(
             place,
             output,
             runs=runs or None,

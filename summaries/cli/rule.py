@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.auditing.config import checked_code
-from summaries.auditing.rules import RULES, handbook
+from summaries.auditing.known import known
+from summaries.auditing.rules import handbook
+from summaries.auditing.rules.index import index
 from summaries.auditing.rules.symptoms import about
 from summaries.cli.options import examples
 
@@ -36,14 +37,16 @@ def command(what: tuple[str, ...]) -> int:
         ConfigError: there is no rule with this code; the message suggests the closest.
         LookupError: no rule is about these words.
     """
+    rules = index()
     words = " ".join(what).strip()
-    named = next((code for code, rule in RULES.items() if words.lower() == rule.name), words)
+    named = next((code for code, rule in rules.items() if words.lower() == rule.name), words)
     if not words:
-        _list(RULES)
-    elif len(family := [code for code in RULES if code.startswith(words.upper())]) > 1:
+        _list(rules)
+    elif len(family := [code for code in rules if code.startswith(words.upper())]) > 1:
         _list(family)
     elif re.fullmatch(r"gl\d+", named, re.IGNORECASE):
-        print(handbook.page(checked_code(named)), end="")
+        known("", named.upper(), rules, "code")
+        print(handbook.page(named.upper()), end="")
     else:
         found = about(words)
         if not found:
@@ -57,4 +60,4 @@ def command(what: tuple[str, ...]) -> int:
 
 def _list(codes: Iterable[str]) -> None:
     for code in codes:
-        print(f"{code}  {RULES[code].severity.name.lower():<8} {RULES[code].name}")
+        print(f"{code}  {index()[code].severity:<8} {index()[code].name}")

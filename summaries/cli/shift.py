@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples
 from summaries.cli.rewriting import STATUS, rewriting_options
-from summaries.tools import shift
 
 if TYPE_CHECKING:
     from summaries.tools import Rewritten
@@ -35,4 +35,4 @@ def command(place: str, output: str, steps: int, seconds: float, to_zero: bool, 
     """Shift."""
     if bool(steps) + to_zero > 1 or not (steps or seconds or to_zero):
         raise click.UsageError("Give --steps N or --to-zero, or --seconds S, or one of the former and --seconds.")
-    return shift(place, output, steps=steps, seconds=seconds, to_zero=to_zero, **options)
+    return tools.shift(place, output, steps=steps, seconds=seconds, to_zero=to_zero, **options)

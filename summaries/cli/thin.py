@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from summaries import tools
 from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.options import examples
 from summaries.cli.rewriting import STATUS, rewriting_options
-from summaries.tools import thin
 
 if TYPE_CHECKING:
     from summaries.tools import Rewritten
@@ -50,4 +50,4 @@ def command(
     """Thin."""
     if (every is None) == (minmax is None):
         raise click.UsageError("Give one of --every N and --minmax N.")
-    return thin(place, output, every=every, minmax=minmax, tags=tags or None, **options)
+    return tools.thin(place, output, every=every, minmax=minmax, tags=tags or None, **options)

@@ -16,7 +16,6 @@ from summaries.errors import FaultKind
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
 from summaries.terminal import printable
-from summaries.tools.verifying import verdicts
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ __all__ = ["command"]
 @access_options
 def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, access: Access) -> int:
     """Verify each file, and print what was found, with a sum at the end if there are several."""
+    from summaries.tools.verifying import verdicts
+
     verified = damaged = unfinished = 0
     failed = False
     unreached: list[UnreachableError] = []

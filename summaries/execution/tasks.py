@@ -18,9 +18,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from summaries.execution.dask import DaskExecutor
-from summaries.execution.processes import Processes
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
@@ -88,6 +85,8 @@ def run_tasks(
     if executor is not None:
         yield from _on_executor(task, batches(items, workers_of(executor, jobs), size), executor, jobs)
     elif processes and (jobs or 1) > 1:
+        from summaries.execution.processes import Processes  # noqa: PLC0415 - most tasks are done without
+
         with Processes(jobs or 1) as pool:
             yield from run_tasks(task, items, executor=pool, size=size)
     else:
@@ -96,7 +95,11 @@ def run_tasks(
 
 def workers_of(executor: Executor | None, jobs: int | None = None) -> int:
     """How many workers an executor has: `jobs` if that is given, or what it says itself, or 16."""
-    return jobs or getattr(executor and DaskExecutor.instead_of(executor), "_max_workers", 0) or _WORKERS
+    if jobs or executor is None:
+        return jobs or _WORKERS
+    from summaries.execution.dask import DaskExecutor  # noqa: PLC0415 - most tasks are done without
+
+    return getattr(DaskExecutor.instead_of(executor), "_max_workers", 0) or _WORKERS
 
 
 def batches(items: Sequence[Item], jobs: int, size: Callable[[Item], int] = lambda _: 0) -> Iterator[list[Item]]:
@@ -176,6 +179,8 @@ class _Queue(Generic[Item]):
 def _on_executor(
     task: Callable[[Item], Result], cut: Iterable[Sequence[Item]], executor: Executor, jobs: int | None
 ) -> Iterator[tuple[Item, Result | Died]]:
+    from summaries.execution.dask import DaskExecutor  # noqa: PLC0415 - most tasks are done without
+
     executor = DaskExecutor.instead_of(executor)
     queue = _Queue(cut)
     running: dict[Future[list[_Outcome[Result]]], _Batch[Item]] = {}

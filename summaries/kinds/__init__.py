@@ -1,44 +1,34 @@
-"""Builds Summary messages from users' values: one module for each kind. Pure (no I/O)."""
+"""Builds Summary messages from users' values: a module for each kind, imported when it is used. Pure (no I/O)."""
 
-from summaries.kinds.audio import audio
-from summaries.kinds.counting import is_fast
-from summaries.kinds.custom_scalars import custom_scalars
-from summaries.kinds.distribution import all_finite, check_bins, distribution
-from summaries.kinds.histogram import histogram, histogram_bytes, histogram_raw
-from summaries.kinds.hparams import hparams
-from summaries.kinds.image import figure, image, image_with_boxes, images, video
-from summaries.kinds.merge import merge
-from summaries.kinds.mesh import mesh
-from summaries.kinds.pr_curve import pr_curve, pr_curve_raw
-from summaries.kinds.scalar import ScalarsTemplate, scalar, zero_fraction
-from summaries.kinds.tensor import tensor
-from summaries.kinds.tensorflow_bins import tensorflow_edges
-from summaries.kinds.text import text
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ScalarsTemplate",
-    "all_finite",
-    "audio",
-    "check_bins",
-    "custom_scalars",
-    "distribution",
-    "figure",
-    "histogram",
-    "histogram_bytes",
-    "histogram_raw",
-    "hparams",
-    "image",
-    "image_with_boxes",
-    "images",
-    "is_fast",
-    "merge",
-    "mesh",
-    "pr_curve",
-    "pr_curve_raw",
-    "scalar",
-    "tensor",
-    "tensorflow_edges",
-    "text",
-    "video",
-    "zero_fraction",
-]
+from summaries.lazy import lazy
+
+if TYPE_CHECKING:
+    from summaries.kinds import (
+        audio as audio,
+        counting as counting,
+        custom_scalars as custom_scalars,
+        distribution as distribution,
+        graph as graph,
+        histogram as histogram,
+        hparams as hparams,
+        image as image,
+        merge as merge,
+        mesh as mesh,
+        meta_graph as meta_graph,
+        openvino as openvino,
+        pr_curve as pr_curve,
+        scalar as scalar,
+        tensor as tensor,
+        tensorflow_bins as tensorflow_bins,
+        text as text,
+    )
+else:
+    _, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "": "audio counting custom_scalars distribution graph histogram hparams image merge "
+            "mesh meta_graph openvino pr_curve scalar tensor tensorflow_bins text"
+        },
+    )

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from summaries.kinds.counting import count
-from summaries.kinds.tensorflow_bins import OUTERMOST, tensorflow_edges
+from summaries.kinds.counting import Tally, count
+from summaries.kinds.sums import add_up, sums_of_blocks
+from summaries.kinds.tensorflow_bins import tensorflow_edges
 from summaries.values import as_array, as_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Distribution", "all_finite", "check_bins", "distribution"]
+__all__ = ["Distribution", "check_bins", "distribution"]
 
 _RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")  # numpy.histogram's names
 _MOST_BINS = 1 << 20  # the most that a caller may ask for by number
 _MAX_BINS = 4096  # 'auto' and similar rules may ask for billions when values lie far apart
-_BLOCK = 1 << 12  # elements: that many float32 squares are summed in float32, and the sums in float64
 
 
 class Distribution(NamedTuple):
@@ -56,10 +56,11 @@ def distribution(array: NDArray[Any], bins: Any = "tensorflow", max_bins: int | 
     check_bins(bins, max_bins)
     if not array.size:
         raise ValueError("values must have at least one element, got an empty array")
-    found = _by_tensorflow(array) if isinstance(bins, str) and bins == "tensorflow" else _by_numpy(array, bins)
-    if not found.moments[2]:  # nothing but NaN
+    tally = count(array)
+    if not tally.number:  # nothing but NaN
         return _NOTHING
-    edges, counts, moments, finite = found
+    is_ours = isinstance(bins, str) and bins == "tensorflow"
+    edges, counts, moments, finite = _by_tensorflow(tally) if is_ours else _by_numpy(array, bins, tally)
     if max_bins is not None:
         edges, counts = _join(edges, counts, max_bins)
     return Distribution(*_trim(edges, counts), moments, finite)
@@ -87,62 +88,30 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
             raise ValueError(f"bins must be at least two edges, finite and ascending, got {list(bins)}")
 
 
-def all_finite(array: NDArray[Any]) -> bool:
-    """Whether the array holds neither NaN nor infinity. A sum of squares nearly always decides it in one pass."""
-    flat = array.reshape(-1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(flat).all())
-
-
-def _by_tensorflow(array: NDArray[Any]) -> Distribution:
+def _by_tensorflow(tally: Tally) -> Distribution:
     """All bins that TensorFlow has, and one more at either end if a value is beyond; here with their edges."""
-    tally = count(array)
     edges, counts = tensorflow_edges(), tally.counts
     below = [tally.lowest] if tally.lowest < edges[0] else []
     above = [tally.highest] if tally.highest > edges[-1] else []
     if not above:
         counts[-2] += counts[-1]  # the last bin includes its upper edge
     limits = np.concatenate((below, edges, above)) if below or above else edges
-    moments = tally.lowest, tally.highest, tally.number, tally.total, tally.squares
-    return Distribution(limits, counts[1 - len(below) :][: len(limits) - 1], moments, tally.all_finite)
+    return Distribution(limits, counts[1 - len(below) :][: len(limits) - 1], _moments(tally), tally.all_finite)
 
 
-def _by_numpy(array: NDArray[Any], bins: Any) -> Distribution:
+def _by_numpy(array: NDArray[Any], bins: Any, tally: Tally) -> Distribution:
     """What NumPy counts; here with the bins' edges."""
-    values, finite = _finite(array.reshape(-1))
-    if not values.size:
-        return _NOTHING
-    lowest, highest = float(values.min()), float(values.max())
-    edges = _edges(values, bins, lowest, highest)
-    total = float(np.sum(values, dtype=np.float64))
-    moments = lowest, highest, values.size, total, _sum_of_squares(values)
-    return Distribution(edges, np.histogram(values, edges)[0], moments, finite)
-
-
-def _sum_of_squares(values: NDArray[Any]) -> float:
-    """In blocks: a float32 sum of millions of squares is wrong from the sixth digit on."""
-    with np.errstate(over="ignore"):
-        blocks = (values[start : start + _BLOCK] for start in range(0, values.size, _BLOCK))
-        squares = sum(float(np.dot(block, block)) for block in blocks)
-        if math.isinf(squares):  # beyond float32, perhaps
-            wide = values.astype(np.float64)
-            squares = float(np.dot(wide, wide))
-    return squares
-
-
-def _finite(values: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """The values without NaN, infinities moved to the outermost finite values; in a dtype suited to summing.
-
-    And whether they all were finite.
-    """
+    values = array.reshape(-1)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
-    if all_finite(values):
-        return values, True
-    wide = values.astype(np.float64)
-    finite = wide[np.isfinite(wide)]
-    bounds = (finite.min(), finite.max()) if finite.size else (-OUTERMOST, OUTERMOST)
-    return np.clip(wide[~np.isnan(wide)], *bounds), False
+    if not tally.all_finite:  # infinities are moved to the outermost finite values
+        values = np.clip(values[~np.isnan(values)].astype(np.float64), tally.lowest, tally.highest)
+    edges = _edges(values, bins, tally.lowest, tally.highest)
+    return Distribution(edges, np.histogram(values, edges)[0], _moments(tally), tally.all_finite)
+
+
+def _moments(tally: Tally) -> tuple[float, ...]:
+    return tally.lowest, tally.highest, tally.number, tally.total, tally.squares
 
 
 def _edges(values: NDArray[Any], bins: Any, lowest: float, highest: float) -> NDArray[np.float64]:
@@ -175,13 +144,47 @@ def _number_of_bins(values: NDArray[Any], rule: str, lowest: float, highest: flo
     low, high = np.percentile(values, [25, 75])
     reach = 100 * (high - low) or max(abs(low), 1.0)
     middle = np.clip(values, low - reach, high + reach)
-    if middle.min() == middle.max():
+    extent = float(middle.max() - middle.min())
+    if not extent:
         return 1
     try:
-        edges = np.histogram_bin_edges(middle, rule)
+        wanted = _ALIKE_EVERYWHERE[rule](middle) if rule in _ALIKE_EVERYWHERE else _by_rule(middle, rule)
     except ValueError:  # more bins than there are float64 numbers in the range
         return _MAX_BINS
-    return int(min(np.ceil(spread / (edges[1] - edges[0]) - 1e-9), _MAX_BINS)) or 1
+    return int(min(np.ceil(spread / (extent / wanted) - 1e-9), _MAX_BINS)) or 1
+
+
+def _by_rule(values: NDArray[np.float64], rule: str) -> int:
+    return len(np.histogram_bin_edges(values, rule)) - 1
+
+
+def _by_doane(values: NDArray[np.float64]) -> int:
+    """Doane's rule: https://doi.org/10.2307/2683757. NumPy's powers differ from processor to processor."""
+    n = len(values)
+    if n <= 2:  # noqa: PLR2004 - no skewness
+        return 1
+    beyond = values - _mean(values)
+    skewness = _mean(beyond * beyond * beyond) / _mean(beyond * beyond) ** 1.5
+    error = math.sqrt(6 * (n - 2) / ((n + 1) * (n + 3)))
+    return math.ceil(1 + math.log2(n) + math.log2(1 + abs(skewness) / error))
+
+
+def _by_stone(values: NDArray[np.float64]) -> int:
+    """Stone's rule, the least estimate of the risk: https://doi.org/10.1214/aos/1176346703. NumPy's adds with BLAS."""
+    n = len(values)
+
+    def risk(bins: int) -> float:
+        counts = np.histogram(values, bins)[0]
+        return (2 - (n + 1) * int(np.sum(counts * counts)) / n**2) * bins
+
+    return min(range(1, max(100, math.isqrt(n)) + 1), key=risk)
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return add_up(sums_of_blocks(values)[:, 0].tolist()) / len(values)
+
+
+_ALIKE_EVERYWHERE = {"doane": _by_doane, "stone": _by_stone}
 
 
 def _join(edges: NDArray[Any], counts: NDArray[Any], max_bins: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -70,7 +70,7 @@ def trace_torch(module: Any, inputs: Any, verbose: bool = False, use_strict_trac
     needs("tensorboard", "tensorboard")
     tracer = needs("torch.utils.tensorboard._pytorch_graph", "dev")
     definition, metadata = tracer.graph(module, inputs, verbose, use_strict_trace)
-    return definition.SerializeToString(), metadata.SerializeToString()
+    return serialized(definition, "graph"), serialized(metadata, "metadata")
 
 
 def read_onnx(file: Any) -> GraphDef:

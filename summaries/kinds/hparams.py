@@ -78,7 +78,7 @@ def hparams(
     }
     summary = Summary()
     for tag, content in parts.items():
-        summary.value.add(tag=tag, metadata=plugin_metadata("hparams", content.SerializeToString()))
+        summary.value.add(tag=tag, metadata=plugin_metadata("hparams", content.SerializeToString(deterministic=True)))
     for tag, metric in metric_dict.items():
         summary.MergeFrom(scalar(tag, as_float(metric, f"metric_dict[{tag!r}]")))
     return summary

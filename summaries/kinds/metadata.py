@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from summaries.wire.pb import (
-    DATA_CLASS_BLOB_SEQUENCE,
-    DATA_CLASS_SCALAR,
-    DATA_CLASS_TENSOR,
-    DATA_CLASS_UNKNOWN,
-    Summary,
-    SummaryMetadata,
-)
+from typing import TYPE_CHECKING
+
+from summaries import wire
+
+if TYPE_CHECKING:
+    from summaries.wire.pb import SummaryMetadata
 
 __all__ = ["METADATA_KEY", "MetadataOnce", "plugin_metadata"]
 
 METADATA_KEY = b"\x4a"  # the first byte of the metadata in a Summary.Value
 _DATA_CLASSES = {
-    "scalars": DATA_CLASS_SCALAR,
-    "images": DATA_CLASS_BLOB_SEQUENCE,
-    "audio": DATA_CLASS_BLOB_SEQUENCE,
+    "scalars": "DATA_CLASS_SCALAR",
+    "images": "DATA_CLASS_BLOB_SEQUENCE",
+    "audio": "DATA_CLASS_BLOB_SEQUENCE",
     # These have no tensor. TensorBoard 2.21 adds an empty one if the class is unknown, as in torch's files; if it is
     # known, its Python loader answers every page with an error.
-    "hparams": DATA_CLASS_UNKNOWN,
+    "hparams": "DATA_CLASS_UNKNOWN",
 }
 
 
@@ -35,11 +33,11 @@ def plugin_metadata(
         display_name: shown instead of the tag.
         description: Markdown, shown next to the value.
     """
-    return SummaryMetadata(
-        plugin_data=SummaryMetadata.PluginData(plugin_name=plugin_name, content=content),
+    return wire.pb.SummaryMetadata(
+        plugin_data=wire.pb.SummaryMetadata.PluginData(plugin_name=plugin_name, content=content),
         display_name=display_name,
         summary_description=description,
-        data_class=_DATA_CLASSES.get(plugin_name, DATA_CLASS_TENSOR),
+        data_class=_DATA_CLASSES.get(plugin_name, "DATA_CLASS_TENSOR"),
     )
 
 
@@ -56,7 +54,7 @@ class MetadataOnce:
         Metadata that differs from the tag's first is kept; so is that of a value with nothing else, as hparams have.
         """
         new: dict[str, bytes] = {}
-        summary, repeated = Summary.FromString(data), False
+        summary, repeated = wire.pb.Summary.FromString(data), False
         for value in summary.value:
             if not value.HasField("metadata"):
                 continue

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from threading import local
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from summaries.kinds.tensorflow_bins import BINS, places
+from summaries.native import library
 from summaries.native.calls import Array, Call, address
-from summaries.native.library import function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,44 +20,44 @@ __all__ = ["ARGUMENTS", "tally"]
 _ROWS = 4  # of counters: equal values follow each other, and each increment would wait for the one before
 
 
-def _types(dtype: str) -> tuple[Any, ...]:
+def _arguments(dtype: str) -> tuple[Any, ...]:
     """The types of the arguments for floats of a dtype: see `compiled.tally`."""
-    return Array(dtype), Array(np.int64), Array(np.int64), Array(np.uint32, 2), Array(dtype), Array(np.float64)
+    return Array(dtype), Array(np.int64), Array(np.float64, 2), Array(np.int64), Array(np.uint32, 2), Array(dtype)
 
 
-ARGUMENTS = {f"tally_{dtype}": _types(dtype) for dtype in ("float32", "float64")}
-"""The types of the arguments of each compiled function."""
+ARGUMENTS = {f"tally_{dtype}": _arguments(dtype) for dtype in ("float32", "float64")}
 
 
-def tally(values: NDArray[Any]) -> tuple[NDArray[np.int64], float, float, float, float]:
+def tally(values: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
     """Count values, and sum them up.
 
     Args:
-        values: float32[n] or float64[n], contiguous, all finite; n is at least 1 and at most 2**32.
+        values: float32[n] or float64[n], contiguous and aligned; n is at least 1 and at most 2**32.
+        sums: float64[blocks, 2], contiguous, filled with what `sums_of_blocks` returns.
 
     Returns:
-        int64[BINS], how many values are in each bin; their sum; the sum of their squares, which is not finite if a
-        value is not, and then nothing else is of use; the smallest value; the largest.
+        int64[BINS], how many values are in each bin; the smallest value; the largest. If a value is not finite, these
+        two are NaN, and the rest is of no use.
     """
     dtype = values.dtype
     # It is taken away meanwhile: a signal's handler that counts, too, in the midst of this, prepares its own.
     prepared: _Prepared = _threads.__dict__.pop(dtype.char, None) or _prepared(dtype)
     words = prepared.call.words
     counts = np.empty(BINS, np.int64)
-    words[0], words[1], words[2] = address(values), len(values), address(counts)
+    words[0], words[1], words[2], words[4] = address(values), len(values), address(counts), address(sums)
     prepared.call()
-    total, squares = prepared.sums.tolist()
-    several = prepared.extremes.tolist()
+    several = _, most, top = prepared.extremes.tolist()
     setattr(_threads, dtype.char, prepared)
-    return counts, total, squares, min(several), max(several)
+    if math.isfinite(most) and math.isfinite(top):
+        return counts, min(several), max(several)
+    return counts, math.nan, math.nan
 
 
 class _Prepared(NamedTuple):
-    """A call with all its arguments but the values and the counts, for one thread."""
+    """A call with all its arguments but the values, the counts and the sums, for one thread."""
 
     call: Call
     extremes: NDArray[Any]
-    sums: NDArray[np.float64]
 
 
 _threads = local()
@@ -64,8 +65,7 @@ _threads = local()
 
 def _prepared(dtype: np.dtype[Any]) -> _Prepared:
     steps = places(dtype).steps
-    rows, extremes, sums = np.empty((_ROWS, BINS), np.uint32), np.empty(3, dtype), np.empty(2)
-    values, counts = np.empty(0, dtype), np.empty(BINS, np.int64)
-    return _Prepared(
-        Call(function(f"tally_{dtype.name}"), (values, counts, steps, rows, extremes, sums)), extremes, sums
-    )
+    rows, extremes = np.empty((_ROWS, BINS), np.uint32), np.empty(3, dtype)
+    values, counts, sums = np.empty(0, dtype), np.empty(BINS, np.int64), np.empty((0, 2))
+    call = Call(library.function(f"tally_{dtype.name}"), (values, counts, sums, steps, rows, extremes))
+    return _Prepared(call, extremes)

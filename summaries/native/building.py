@@ -73,8 +73,8 @@ def stale(directory: str = DIRECTORY, *, everywhere: bool = False) -> list[Targe
 def modules() -> tuple[str, ...]:
     """The modules with functions to compile, as pyproject.toml names them."""
     with open(ROOT / "pyproject.toml", "rb") as file:
-        named = tomllib.load(file)["tool"]["gradledger"]["native"]
-    return tuple(named)
+        wheel = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]
+    return tuple(wheel["hooks"]["custom"]["modules"])
 
 
 @cache

@@ -6,24 +6,26 @@ import mmap
 import sys
 from array import array
 from bisect import bisect_right
-from collections import deque
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.wire.layout import Block
+from summaries.native.calls import address
+from summaries.native.library import is_available
+from summaries.wire.compiled.scanner import grouped, spread
+from summaries.wire.layout import KIND_SCALAR, VALUE, Block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    Spread = Callable[[Block, NDArray[np.int64], NDArray[np.int64]], object]
-    """A block, sorted by tag; int64[t], the points of each tag; int64[t, 3], the addresses where they belong."""
+__all__ = ["Epochs", "Points"]
 
-__all__ = ["Epochs", "LaterPoints", "Points", "sorted_rows"]
-
+_FEW_ROWS = 16  # so many are added one by one faster than they are sorted
+_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
+_KIND_AT = VALUE.names.index("kind")  # type: ignore[union-attr]  # it has names
 _MIN_ROWS = 32
 _MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
 _MAX_MAPS = 30_000  # Linux allows a process 65,530
@@ -85,71 +87,57 @@ class Points:
 
     Attributes:
         marks: the number of marks.
-        keeps_blocks: whether the blocks that are added must not be written to afterwards.
 
-    >>> from summaries.wire.layout import ROW
     >>> points = Points()
-    >>> rows = np.array([(1, 0.5, 3.0, 1), (1, 0.5, 4.0, 0), (2, 0.6, 5.0, 1)], ROW)
-    >>> points.add(*sorted_rows(rows))
+    >>> rows = np.zeros(3, VALUE)
+    >>> rows["step"], rows["value"], rows["tag"] = [1, 1, 2], [3.0, 4.0, 5.0], [1, 0, 1]
+    >>> points.add(rows, tags=2)
+    3
     >>> mark = points.mark()
     >>> points.append(1, 3, 0.7, 6.0)
     >>> points.columns()[1].value, points.epochs(1).before(mark)
     (array([3., 5., 6.]), 2)
     """
 
-    keeps_blocks = False
-
     def __init__(self) -> None:
         self.marks = 0
         self._tags: list[_Columns] = []
+        self._is_compiled = is_available()
 
     def mark(self) -> int:
         """Separate the points so far from those that follow; return the mark's number."""
         self.marks += 1
         return self.marks - 1
 
-    def add(
-        self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64], spread: Spread | None = None
-    ) -> None:
-        """Add points that are sorted by tag.
+    def add(self, values: NDArray[np.void], tags: int) -> int:
+        """Add the scalars among VALUE[n], in order; return how many there are.
 
         Args:
-            block: the points.
-            tags: int64[t]: the tags.
-            counts: int64[t]: the number of points of each.
-            spread: copies the points of a block to the addresses of each tag; None copies them here.
+            values: the rows.
+            tags: how many tags there are.
         """
-        if spread is not None:
-            spread(block, counts, self._room_for(tags, counts))
-            return
-        first = 0
-        for tag, n in zip(tags.tolist(), counts.tolist(), strict=True):
-            self._columns(tag).extend(block, first, first + n, self.marks)
-            first += n
-
-    def _room_for(self, tags: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64[t, 3]: the addresses at which so many more points of each tag now belong: steps, wall times, values."""
-        pairs = zip(tags.tolist(), counts.tolist(), strict=True)
-        return np.array([self._columns(tag).room_for(n, self.marks) for tag, n in pairs], np.int64)
+        if len(values) <= _FEW_ROWS:
+            scalars = [row for row in values.tolist() if row[_KIND_AT] == KIND_SCALAR]
+            for value, step, wall_time, _, tag, *_ in scalars:
+                self.append(tag, step, wall_time, value)
+            return len(scalars)
+        # The compiled sort loops over all tags, however few rows there are.
+        is_compiled = self._is_compiled and len(values) >= tags
+        block, present, counts = grouped(values, tags) if is_compiled else _grouped(values)
+        pairs = zip(present.tolist(), counts.tolist(), strict=True)
+        if is_compiled and len(values) >= _SPREAD_ROWS * len(present):
+            rooms = [self._columns(tag).room_for(n, self.marks) for tag, n in pairs]
+            spread(block, counts, np.array(rooms, np.int64).reshape(-1, 3))
+        else:
+            first = 0
+            for tag, n in pairs:
+                self._columns(tag).extend(block, first, first + n, self.marks)
+                first += n
+        return int(counts.sum())
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""
         self._columns(tag).append(step, wall_time, value, self.marks)
-
-    def absorb(self, later: LaterPoints, numbers: Sequence[int], spread: Spread | None = None) -> None:
-        """Add the points and marks of a later part of the run, which loses them.
-
-        Args:
-            later: the part.
-            numbers: for each of its tags, the number of the tag here.
-            spread: as in `add`.
-        """
-        before, number_of = self.marks, np.array(numbers, np.int64)
-        while later.blocks:
-            mark, block, tags, counts = later.blocks.popleft()
-            self.marks = before + mark
-            self.add(block, number_of[tags], counts, spread)
-        self.marks = before + later.marks
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number.
@@ -169,39 +157,14 @@ class Points:
         return self._tags[tag]
 
 
-class LaterPoints(Points):
-    """The points of a part of a run that is read before what precedes it: kept as they come, for `Points.absorb`.
-
-    Attributes:
-        blocks: what was added, in order, each with the number of marks before it.
-    """
-
-    keeps_blocks = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.blocks: deque[tuple[int, Block, NDArray[np.int64], NDArray[np.int64]]] = deque()
-
-    def add(
-        self, block: Block, tags: NDArray[np.int64], counts: NDArray[np.int64], spread: Spread | None = None
-    ) -> None:
-        """Add points as `Points.add` does; they are kept, not copied."""
-        self.blocks.append((self.marks, block, tags, counts))
-
-    def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
-        """Add one point."""
-        self.add(Block(np.array([step]), np.array([wall_time]), np.array([value])), np.array([tag]), np.array([1]))
-
-
 class _Columns:
     """Three growing columns. Large ones are mapped: growing moves their pages in the page table, not their bytes."""
 
-    __slots__ = ("_addresses", "_arrays", "_maps", "_room", "epochs")
+    __slots__ = ("_arrays", "_maps", "_room", "epochs")
     _open_maps = 0
 
     def __init__(self) -> None:
         self._arrays: list[NDArray[Any]] = _NO_ARRAYS
-        self._addresses: list[int] = []  # of the arrays; they take longer to ask for than a few points to copy
         self._maps: Sequence[mmap.mmap] = ()
         self._room = 0
         self.epochs = Epochs()
@@ -224,8 +187,7 @@ class _Columns:
         if stop > self._room:
             self._grow(max(stop, 2 * self._room, _MIN_ROWS))
         self.epochs.add(epoch, count)
-        self._addresses = self._addresses or [column.ctypes.data for column in self._arrays]
-        return [address + 8 * start for address in self._addresses]
+        return [address(column) + 8 * start for column in self._arrays]
 
     def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
         at = self.epochs.length
@@ -252,7 +214,6 @@ class _Columns:
             self._arrays = self._views()
         else:
             self._arrays = [np.empty(rows, dtype) for dtype in _DTYPES]
-        self._addresses = []
         length = self.epochs.length
         for new, column in zip(self._arrays, old, strict=False):
             new[:length] = column[:length]
@@ -277,12 +238,9 @@ _NO_ARRAYS: list[NDArray[Any]] = [np.empty(0, dtype) for dtype in _DTYPES]
 _RESIZABLE = sys.platform == "linux"  # macOS and Windows cannot resize an anonymous map
 
 
-def sorted_rows(rows: NDArray[np.void]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
-    """Sort ROW[n] by tag, stably; return the points, int64[t]: the tags, and int64[t]: the rows of each tag."""
-    numbers = rows["tag"]
-    narrow = numbers.astype(np.uint16) if int(numbers.max(initial=0)) < 1 << 16 else numbers
-    order = np.argsort(narrow, kind="stable")
-    block = Block(*(rows[name][order] for name in Block._fields))
-    ordered = numbers[order]
-    firsts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return block, ordered[firsts], np.diff(firsts, append=len(rows))
+def _grouped(values: NDArray[np.void]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
+    """The scalars among the rows, by tag, stably; int64[t]: the tags, and int64[t]: how many of each there are."""
+    scalars = values[values["kind"] == KIND_SCALAR]
+    scalars = scalars[np.argsort(scalars["tag"], kind="stable")]
+    tags, counts = np.unique(scalars["tag"], return_counts=True)
+    return Block(*(np.ascontiguousarray(scalars[name]) for name in Block._fields)), tags, counts

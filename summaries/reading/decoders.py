@@ -1,15 +1,16 @@
-"""Decodes a Summary.Value that is not a scalar. Pure (no I/O).
+"""What a Summary.Value that is not a scalar becomes. Pure (no I/O).
 
 Old and new style decode to the same: a histogram is an array of buckets, whether stored as HistogramProto or as tensor.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from summaries.reading.media import Audio, Images
+from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, KIND_NOTHING
 from summaries.wire.tensors import decode_tensor
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from summaries.wire.pb import Summary
 
-__all__ = ["AUDIO", "DECODERS", "HISTOGRAMS", "IMAGES", "TENSORS", "TEXTS"]
+__all__ = ["COLUMNS", "Column", "column_of"]
 
 
 def _histogram(value: Summary.Value) -> NDArray[np.float64]:
@@ -90,6 +91,45 @@ def _text(data: bytes) -> str:
     return data.decode(errors="backslashreplace")
 
 
-HISTOGRAMS, IMAGES, AUDIO, TEXTS, TENSORS = range(5)
-DECODERS: tuple[Callable[[Any], Any], ...] = (_histogram, _images, _audio, _texts, _tensor)
-"""Indexed by HISTOGRAMS … TENSORS: functions Summary.Value → value, which raise ValueError if it is invalid."""
+class Column(NamedTuple):
+    """What values of one kind become.
+
+    Attributes:
+        name: the attribute of a Run that has them.
+        lacking: what is said if there are none: the beginning of a sentence.
+        plugin: the plugin that their tags' metadata names; "" where no other column fits.
+        kind: the kind of those that are not stored as a tensor; KIND_NOTHING if there is none.
+        decode: Summary.Value → value; raises ValueError if it is invalid.
+    """
+
+    name: str
+    lacking: str
+    plugin: str
+    kind: int
+    decode: Callable[[Any], Any]
+
+
+COLUMNS = (
+    Column("histograms", "no histograms are tagged", "histograms", KIND_HISTOGRAM, _histogram),
+    Column("images", "no images are tagged", "images", KIND_IMAGE, _images),
+    Column("audio", "no audio is tagged", "audio", KIND_AUDIO, _audio),
+    Column("texts", "no texts are tagged", "text", KIND_NOTHING, _texts),
+    Column("pr_curves", "no PR curves are tagged", "pr_curves", KIND_NOTHING, _tensor),
+    Column("meshes", "no meshes are tagged", "mesh", KIND_NOTHING, _tensor),
+    Column("tensors", "no tensors are tagged", "", KIND_NOTHING, _tensor),
+)
+"""Every kind of value that is not a scalar; the last one has what fits no other."""
+
+
+def column_of(tag: str, kind: int, plugin: str) -> int:
+    """The number of the column that has a tag's values of this kind; its first metadata names the plugin."""
+    if not plugin and tag.endswith("/text_summary"):  # as torch and tensorboardX name it
+        plugin = "text"
+    last = len(COLUMNS) - 1
+    for number, column in enumerate(COLUMNS[:last]):
+        if kind == column.kind or (kind not in _OWN_KINDS and plugin == column.plugin):
+            return number
+    return last
+
+
+_OWN_KINDS = frozenset({KIND_HISTOGRAM, KIND_IMAGE, KIND_AUDIO})

@@ -6,6 +6,7 @@ import operator
 import os
 import warnings
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Literal
 
 from google.protobuf.message import DecodeError
@@ -15,9 +16,9 @@ from summaries.reading.follow import follow_files
 from summaries.storage.files import place_of
 from summaries.storage.names import is_remote
 from summaries.storage.protocols import chunks, expecting
-from summaries.wire.batches import Batch, BatchParser
 from summaries.wire.events import WALL_TIME_KEY, decode_event
 from summaries.wire.pb import Event
+from summaries.wire.records import RecordParser
 
 if TYPE_CHECKING:
     import threading
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import Access
     from summaries.storage.protocols import Storage, StoredFile
+    from summaries.wire.records import Batch
 
 __all__ = [
     "empty_file",
@@ -173,48 +175,41 @@ def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault],
             if item.kind.is_data_loss or every:
                 handle(item.located(path))
             continue
-        if every:
-            yield from _one_by_one(item, 0, path, handle)
-            continue
-        usual = _usual(item.data)
-        pending = iter(item.data[:usual])
+        data = item.data
+        usual = 0 if every else _usual(data)
+        pending = iter(data[:usual])
         try:  # map() over protobuf's parser is the fastest loop
             yield from map(Event.FromString, pending)
         except DecodeError:
             usual -= operator.length_hint(pending) + 1
-        yield from _one_by_one(item, usual, path, handle)
+        for i in range(usual, len(data)):
+            event, faults = decode_event(data[i], item.offset(i), item.number + i)
+            for fault in faults:
+                if fault.kind.is_data_loss or every:
+                    handle(fault.located(path))
+            if event is not None:
+                yield event
 
 
 def _usual(data: list[bytes]) -> int:
     """The number of leading records that start with a wall time: if protobuf parses these, no data is lost."""
-    try:
-        if bytes(map(operator.itemgetter(0), data)) == WALL_TIME_KEY * len(data):
-            return len(data)
-    except IndexError:  # a record without data
-        pass
-    return next(i for i, one in enumerate(data) if one[:1] != WALL_TIME_KEY)
-
-
-def _one_by_one(batch: Batch, start: int, path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
-    for i in range(start, len(batch.data)):
-        event, faults = decode_event(batch.data[i], batch.offsets[i], batch.number + i)
-        for fault in faults:
-            if fault.kind.is_data_loss or handle not in _HANDLERS.values():
-                handle(fault.located(path))
-        if event is not None:
-            yield event
+    if all(map(bytes.startswith, data, repeat(WALL_TIME_KEY))):
+        return len(data)
+    return next(i for i, one in enumerate(data) if not one.startswith(WALL_TIME_KEY))
 
 
 def _items(storage: Storage, file: StoredFile | str) -> Iterator[Batch | Fault]:
-    parser = BatchParser()
+    parser = RecordParser()
     end = 0
     with storage.open(file, 0) as opened:
         for chunk in chunks(opened):
             end += len(chunk)
-            yield from parser.feed(chunk)
+            parser.feed(chunk)
+            yield from parser.items()
     if not end:
         yield empty_file()
-    for item in parser.close():
+    parser.close()
+    for item in parser.items():
         yield no_event_file(item, end) if isinstance(item, Fault) and not parser.number else item
 
 

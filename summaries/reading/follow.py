@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from summaries.storage.files import place_of
 from summaries.storage.logdir import in_reading_order
 from summaries.storage.protocols import ReplacedError, chunks
-from summaries.wire.batches import BatchParser
+from summaries.wire.records import RecordParser
 
 if TYPE_CHECKING:
     import threading
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from summaries.errors import Fault
     from summaries.storage.files import Access
     from summaries.storage.protocols import ReadableFile, Storage, StoredFile
-    from summaries.wire.batches import Batch
+    from summaries.wire.records import Batch
 
 __all__ = ["follow_files"]
 
@@ -90,7 +90,7 @@ class _Followed:
         self._start_over()
 
     def _start_over(self) -> None:
-        self._parser = BatchParser()
+        self._parser = RecordParser()
         self._read = 0
         self._seam = b""  # the last bytes before `_read`
 
@@ -105,12 +105,14 @@ class _Followed:
         try:
             with file.open(self._read - len(self._seam)) as opened:
                 if not self._is_same(opened):
-                    yield from self._parser.close()
+                    self._parser.close()
+                    yield from self._parser.items()
                     self._start_over()
                 for chunk in chunks(opened, self._read):
                     self._read += len(chunk)
                     self._seam = (self._seam + chunk)[-_SEAM_BYTES:]
-                    yield from self._parser.feed(chunk)
+                    self._parser.feed(chunk)
+                    yield from self._parser.items()
         except (FileNotFoundError, ReplacedError):  # the next listing shows what is there now
             return
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from summaries.errors import FaultKind
 from summaries.reading.collector import Collector
-from summaries.reading.fast import use_fast
-from summaries.reading.rows import workspace
 from summaries.reading.run import Run
 
 if TYPE_CHECKING:
@@ -26,9 +24,6 @@ _SEAM_BYTES = 256  # a file that was replaced has other bytes before the place w
 class GrowingRun:
     """A run whose files are read as they grow, or whose scalars come from a program.
 
-    Args:
-        fast: as in `read_run`.
-
     >>> run = GrowingRun()
     >>> run.add("loss", 0, 1.5e9, 2.0)
     >>> run.add("loss", 1, 1.5e9, 1.0)
@@ -36,12 +31,11 @@ class GrowingRun:
     array([2., 1.])
     """
 
-    def __init__(self, *, fast: bool | None = None) -> None:
-        self._fast = fast
-        self._start_over(0)
+    def __init__(self) -> None:
+        self._start_over()
 
-    def _start_over(self, size: int) -> None:
-        self._collector = Collector(workspace(), fast=use_fast(size, self._fast))
+    def _start_over(self) -> None:
+        self._collector = Collector()
         self._files: tuple[StoredFile, ...] = ()
         self._seam = b""
         self._columns: Run | None = None
@@ -76,14 +70,14 @@ class GrowingRun:
         try:
             known = len(self._files)
             if not known or now[: known - 1] != self._files[:-1] or not self._goes_on(now[known - 1 : known]):
-                self._start_over(sum(file.size for file in now))
+                self._start_over()
                 known = 0
             for file in now[known:]:
                 self._collector.read(file)
             self._files = now
             self._seam = self._last_bytes(now[-1]) if now else b""
         except OSError:
-            self._start_over(0)
+            self._start_over()
             raise
         return self.columns()
 

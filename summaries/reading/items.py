@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.reading import decoders
 from summaries.reading.by_name import ByName
 from summaries.reading.columns import Epochs
+from summaries.reading.decoders import COLUMNS, column_of
 from summaries.reading.series import Items
-from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, PLACE
+from summaries.wire.layout import PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,29 +23,6 @@ if TYPE_CHECKING:
     from summaries.wire.pb import SummaryMetadata
 
 __all__ = ["in_order", "items_by_kind"]
-
-_OLD_STYLE = {
-    KIND_HISTOGRAM: ("histograms", decoders.HISTOGRAMS),
-    KIND_IMAGE: ("images", decoders.IMAGES),
-    KIND_AUDIO: ("audio", decoders.AUDIO),
-}
-_PLUGINS = {
-    "histograms": ("histograms", decoders.HISTOGRAMS),
-    "images": ("images", decoders.IMAGES),
-    "audio": ("audio", decoders.AUDIO),
-    "text": ("texts", decoders.TEXTS),
-    "pr_curves": ("pr_curves", decoders.TENSORS),
-    "mesh": ("meshes", decoders.TENSORS),
-}
-_LACKING = {
-    "histograms": "no histograms are tagged",
-    "images": "no images are tagged",
-    "audio": "no audio is tagged",
-    "texts": "no texts are tagged",
-    "pr_curves": "no PR curves are tagged",
-    "meshes": "no meshes are tagged",
-    "tensors": "no tensors are tagged",
-}
 
 
 def in_order(places: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
@@ -72,7 +49,7 @@ def items_by_kind(
         files: the files of the run, by their numbers.
         starts: the starts of its sessions.
     """
-    found: dict[str, ByName[Items]] = {kind: ByName({}, lacking) for kind, lacking in _LACKING.items()}
+    found: dict[str, ByName[Items]] = {column.name: ByName({}, column.lacking) for column in COLUMNS}
     if not len(places):
         return found
     steps, wall_times = places["step"].copy(), places["wall_time"].copy()
@@ -83,23 +60,13 @@ def items_by_kind(
     for number, kind, (first, last) in zip(numbers, kinds, bounds, strict=True):
         own = places[first:last]
         tag = tags[number]
-        bucket, decoder = _bucket(tag, kind, metadata)
+        column = column_of(tag, kind, metadata[tag].plugin_data.plugin_name if tag in metadata else "")
         restarts = starts.restarts(Epochs.of(own["epoch"])) if restarted else ()
-        found[bucket][tag] = Items(tag, steps[first:last], wall_times[first:last], own, files, decoder, restarts)
+        points = tag, steps[first:last], wall_times[first:last]
+        found[COLUMNS[column].name][tag] = Items(*points, own, files, column, restarts)
     return found
 
 
 def _keys(places: NDArray[np.void]) -> NDArray[np.int64]:
     keys: NDArray[np.int64] = places["tag"].astype(np.int64) << 8 | places["kind"]
     return keys
-
-
-def _bucket(tag: str, kind: int, metadata: Mapping[str, SummaryMetadata]) -> tuple[str, int]:
-    """The attribute that contains values of this kind, and their decoder."""
-    if kind in _OLD_STYLE:
-        return _OLD_STYLE[kind]
-    known = metadata.get(tag)
-    plugin = known.plugin_data.plugin_name if known else ""
-    if not plugin and tag.endswith("/text_summary"):  # as torch and tensorboardX name it
-        plugin = "text"
-    return _PLUGINS.get(plugin, ("tensors", decoders.TENSORS))

@@ -9,16 +9,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from summaries.execution.tasks import Died, run_tasks
-from summaries.patterns import several
+from summaries.native.library import is_available
+from summaries.patterns import matcher, several
 from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
-from summaries.reading.fast import use_fast
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.items import in_order, items_by_kind
-from summaries.reading.ranges import CUT_BYTES, InRanges
 from summaries.reading.restarts import SessionStarts
-from summaries.reading.rows import workspace
 from summaries.reading.series import Items, Scalars, Series
 from summaries.reading.tables import Tabular
 from summaries.storage.logdir import run_directories, run_files
@@ -61,19 +59,17 @@ class Run(Tabular):
         self.files: tuple[str, ...] = tuple(file.path for file in collector.files)
         self._stored = tuple(collector.files)
         self.faults: tuple[Fault, ...] = tuple(collector.faults)
-        self.tags: tuple[str, ...] = tuple(collector.tags)
-        self.metadata: dict[str, SummaryMetadata] = {
-            tag.name: tag.metadata for tag in collector.tags.values() if tag.metadata is not None
-        }
+        self._numbers = collector.tags
+        self.tags: tuple[str, ...] = tuple(self._numbers)
+        self.metadata: dict[str, SummaryMetadata] = collector.metadata
         self.session_logs: tuple[tuple[int, float, SessionLog], ...] = tuple(collector.session_logs)
         self._non_summary_events = tuple(collector.non_summary_events)
         self._starts = SessionStarts(collector.starts)
         self._file_marks = tuple(collector.file_marks)
         self.versions: tuple[str, ...] = tuple(collector.versions)
         self.records: tuple[int, ...] = tuple(collector.records)
-        self._numbers = {tag.name: tag.number for tag in collector.tags.values()}
-        self._places = tuple(collector.rows.settled_places)
-        self._points = collector.rows.points
+        self._places = tuple(collector.places)
+        self._points = collector.points
         columns = self._points.columns(copy=copy)
         series = {
             tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
@@ -221,8 +217,6 @@ def read_run(
     path: str | os.PathLike[str],
     *,
     tags: Patterns = None,
-    fast: bool | None = None,
-    executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Run:
@@ -232,10 +226,6 @@ def read_run(
         path: a run's directory, or an event file; a local path, or an address that fsspec knows, such as `s3://…`.
         tags: which tags to read, of scalars and everything else: a shell pattern, such as `"*/loss"`, or several; None
             means all. Every record is still checked. Graphs, session logs and run metadata are always kept.
-        fast: whether to use the compiled scanner (needs numba); None decides by whether numba is installed and by the
-            size of the files. The result is the same.
-        executor: where to read a file of more than 1 GB, in ranges; the columns are sent here. None means
-            threads, one per core, with the compiled scanner. The result is the same.
         storage_options: for an address, the options of its file system, as fsspec takes them.
         cache: for an address, whether to keep its files on the local disk, so that reading again fetches only what is
             new; or the directory to keep them in. `gradledger clear-cache` removes them.
@@ -243,7 +233,7 @@ def read_run(
     Raises:
         FileNotFoundError: the path does not exist, or the directory contains no event file.
         OSError: a file cannot be read; or the path is a pipe, a socket or a device.
-        ImportError: `fast` is True, and numba is missing; or what reads the address is.
+        ImportError: what reads the address is missing.
 
     >>> import tempfile
     >>> from summaries import SummaryWriter
@@ -253,9 +243,7 @@ def read_run(
     >>> read_run(writer.path).scalars["loss"].value
     array([1.        , 0.5       , 0.33333334])
     """
-    files = run_files(path, storage_options=storage_options, cache=cache)
-    total = sum(file.size for file in files)
-    return read_files(files, total, tags=tags, fast=fast, executor=executor, threads=os.cpu_count() or 1)
+    return read_files(run_files(path, storage_options=storage_options, cache=cache), tags=tags)
 
 
 def read_logdir(
@@ -263,7 +251,6 @@ def read_logdir(
     *,
     tags: Patterns = None,
     runs: Patterns = None,
-    fast: bool | None = None,
     jobs: int | None = None,
     executor: Executor | None = None,
     storage_options: Mapping[str, object] | None = None,
@@ -275,9 +262,8 @@ def read_logdir(
         path: the directory.
         tags: as in `read_run`.
         runs: which runs to read, by their names, as for tags. Files of other runs are not opened.
-        fast: as in `read_run`.
-        jobs: the number of runs to read at a time, each in a thread; None means one per core if the compiled scanner is
-            used and the runs are large (1 MB on average), else 1.
+        jobs: the number of runs to read at a time, each in a thread; None means one per core if compiled code reads
+            them and they are large (1 MB on average), else 1.
         executor: where to read instead, as in `audit`; the columns are sent here. `jobs` is then the number of its
             workers; None takes what it says.
         storage_options: as in `read_run`.
@@ -290,7 +276,7 @@ def read_logdir(
         ValueError: `jobs` is less than 1.
         FileNotFoundError: the directory does not exist, or there is no event file below it.
         OSError: a file or directory cannot be read; ChildProcessError if the executor lost the worker that read it.
-        ImportError: `fast` is True, and numba is missing; or what reads the address is.
+        ImportError: what reads the address is missing.
 
     >>> import os, tempfile
     >>> from summaries import SummaryWriter
@@ -305,43 +291,27 @@ def read_logdir(
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     tags = several(tags)  # which may be read again and again, and in another process
     found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
-    total = sum(file.size for files in found.values() for file in files)
-    huge = {name: files for name, files in found.items() if any(file.size >= CUT_BYTES for file in files)}
-    others = {name: files for name, files in found.items() if name not in huge}
-    threads = jobs or os.cpu_count() or 1
-    # Each of these occupies all threads or workers.
-    read = {
-        name: read_files(files, total, tags=tags, fast=fast, executor=executor, threads=threads)
-        for name, files in huge.items()
-    }
     if executor is not None:
-        read |= _read_on(executor, jobs, others, total, tags, fast)
-    else:
-        fast = use_fast(total, fast)
-        workers = threads if jobs or (fast and total >= _THREAD_BYTES * len(found)) else 1
-        read |= _read_in_threads(others, workers, partial(_read, fast=fast, ranges=InRanges(tags)))
-    return Runs({name: read[name] for name in found})
+        return Runs(_read_on(executor, jobs, found, tags))
+    return Runs(_read_in_threads(found, jobs, tags))
 
 
-def _read_in_threads(
-    runs: Mapping[str, Sequence[StoredFile]], threads: int, read: Callable[[Sequence[StoredFile]], Run]
-) -> dict[str, Run]:
+def _read_in_threads(runs: Mapping[str, Sequence[StoredFile]], jobs: int | None, tags: Patterns) -> dict[str, Run]:
+    total = sum(file.size for files in runs.values() for file in files)
+    large = is_available() and total >= _THREAD_BYTES * len(runs)
+    threads = min(jobs or (os.cpu_count() or 1 if large else 1), len(runs))
+    wanted = None if tags is None else matcher(tags)
     with expecting(list(chain.from_iterable(runs.values()))):
-        if min(threads, len(runs)) <= 1:
-            return {name: read(files) for name, files in runs.items()}
-        with ThreadPoolExecutor(min(threads, len(runs))) as pool:
-            return dict(zip(runs, pool.map(read, runs.values()), strict=True))
+        if threads <= 1:
+            return {name: _read(files, wanted) for name, files in runs.items()}
+        with ThreadPoolExecutor(threads) as pool:
+            return dict(zip(runs, pool.map(partial(_read, wanted=wanted), runs.values()), strict=True))
 
 
 def _read_on(
-    executor: Executor,
-    jobs: int | None,
-    runs: Mapping[str, Sequence[StoredFile]],
-    total: int,
-    tags: Patterns,
-    fast: bool | None,
+    executor: Executor, jobs: int | None, runs: Mapping[str, Sequence[StoredFile]], tags: Patterns
 ) -> dict[str, Run]:
-    task = partial(_read_item, total=total, tags=tags, fast=fast)
+    task = partial(_read_item, tags=tags)
     found = {}
     for (name, _), outcome in run_tasks(
         task, list(runs.items()), executor=executor, jobs=jobs, size=lambda run: sum(file.size for file in run[1])
@@ -352,44 +322,32 @@ def _read_on(
     return {name: found[name] for name in runs}
 
 
-def _read_item(run: tuple[str, Sequence[StoredFile]], total: int, tags: Patterns, fast: bool | None) -> Run:
-    return read_files(run[1], total, tags=tags, fast=fast)
+def _read_item(run: tuple[str, Sequence[StoredFile]], tags: Patterns) -> Run:
+    return read_files(run[1], tags=tags)
 
 
-def read_files(
-    files: Sequence[StoredFile],
-    total_bytes: int,
-    *,
-    tags: Patterns = None,
-    fast: bool | None = None,
-    executor: Executor | None = None,
-    threads: int = 1,
-) -> Run:
+def read_files(files: Sequence[StoredFile], *, tags: Patterns = None) -> Run:
     """Read these files, in this order, as one run.
 
     Args:
         files: event files, as they were listed.
-        total_bytes: the number of bytes to be read, in this run and others; decides whether to use the scanner.
         tags: as in `read_run`.
-        fast: as in `read_run`.
-        executor: as in `read_run`.
-        threads: how many ranges of a huge file to read at a time without an executor.
     """
     with expecting(files):
-        return _read(files, use_fast(total_bytes, fast), InRanges(tags, threads, executor))
+        return _read(files, None if tags is None else matcher(tags))
 
 
-def _read(files: Sequence[StoredFile], fast: bool, ranges: InRanges) -> Run:
+def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None) -> Run:
     for _ in range(_MOST_REPLACED):
         try:
-            return _read_once(files, fast, ranges)
+            return _read_once(files, wanted)
         except ReplacedError as error:
             files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
-    return _read_once(files, fast, ranges)
+    return _read_once(files, wanted)
 
 
-def _read_once(files: Sequence[StoredFile], fast: bool, ranges: InRanges) -> Run:
-    collector = Collector(workspace(), fast=fast, wanted=ranges.wanted, read=ranges)
+def _read_once(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None) -> Run:
+    collector = Collector(wanted)
     for file in files:
         collector.read(file)
     return Run(collector)

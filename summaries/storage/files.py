@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import shutil
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, TypedDict
 
@@ -173,6 +172,8 @@ def _replaced(path: str) -> Iterator[str]:
             pass  # so that a directory which does not exist is told before the work
         yield temporary
         if os.path.exists(path):
+            import shutil  # noqa: PLC0415 - takes a while to import, and most writers replace no file
+
             shutil.copymode(path, temporary)
         os.replace(temporary, path)
     except BaseException:

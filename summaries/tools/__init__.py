@@ -5,93 +5,60 @@ Look: `ls`, `show`, `dump`, `tail`, `diff`. Mend: `verify`, `repair`. Reshape: `
 place; originals are never changed. Each is imported when it is first used, from a module that does not have its name.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from summaries.lazy import lazy
+
 if TYPE_CHECKING:
-    from summaries.tools.annotating import label, note
-    from summaries.tools.conversion import Converted, convert
-    from summaries.tools.copying import Rewritten
-    from summaries.tools.differing import Diff, Distance, RunDiff, TagDiff, diff
-    from summaries.tools.dumping import DumpedEvent, dump
-    from summaries.tools.exporting import Exported, export
-    from summaries.tools.listing import Listing, ls
-    from summaries.tools.merging import merge
-    from summaries.tools.reduction import Reduced, ReducedTag, reduce
-    from summaries.tools.renaming import rename
-    from summaries.tools.repairing import repair
-    from summaries.tools.selecting import drop, keep
-    from summaries.tools.shifting import shift
-    from summaries.tools.showing import TagStatistics, ValueStatistics, show
-    from summaries.tools.tailing import Point, tail
-    from summaries.tools.thinning import thin
-    from summaries.tools.verifying import Verdict, verify, verify_file, verify_logdir
-
-__all__ = [
-    "Converted",
-    "Diff",
-    "Distance",
-    "DumpedEvent",
-    "Exported",
-    "Listing",
-    "Point",
-    "Reduced",
-    "ReducedTag",
-    "Rewritten",
-    "RunDiff",
-    "TagDiff",
-    "TagStatistics",
-    "ValueStatistics",
-    "Verdict",
-    "convert",
-    "diff",
-    "drop",
-    "dump",
-    "export",
-    "keep",
-    "label",
-    "ls",
-    "merge",
-    "note",
-    "reduce",
-    "rename",
-    "repair",
-    "shift",
-    "show",
-    "tail",
-    "thin",
-    "verify",
-    "verify_file",
-    "verify_logdir",
-]
-
-_NAMES = {
-    "annotating": ("label", "note"),
-    "conversion": ("Converted", "convert"),
-    "copying": ("Rewritten",),
-    "differing": ("Diff", "Distance", "RunDiff", "TagDiff", "diff"),
-    "dumping": ("DumpedEvent", "dump"),
-    "exporting": ("Exported", "export"),
-    "listing": ("Listing", "ls"),
-    "merging": ("merge",),
-    "reduction": ("Reduced", "ReducedTag", "reduce"),
-    "renaming": ("rename",),
-    "repairing": ("repair",),
-    "selecting": ("drop", "keep"),
-    "shifting": ("shift",),
-    "showing": ("TagStatistics", "ValueStatistics", "show"),
-    "tailing": ("Point", "tail"),
-    "thinning": ("thin",),
-    "verifying": ("Verdict", "verify", "verify_file", "verify_logdir"),
-}
-_MODULES = {name: module for module, names in _NAMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    """Import a tool on first use."""
-    module = _MODULES.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"summaries.tools.{module}"), name)
-    globals()[name] = value
-    return value
+    __version__: str
+    from summaries.tools.annotating import label as label, note as note
+    from summaries.tools.conversion import Converted as Converted, convert as convert
+    from summaries.tools.copying import Rewritten as Rewritten
+    from summaries.tools.differing import (
+        Diff as Diff,
+        Distance as Distance,
+        RunDiff as RunDiff,
+        TagDiff as TagDiff,
+        diff as diff,
+    )
+    from summaries.tools.dumping import DumpedEvent as DumpedEvent, dump as dump
+    from summaries.tools.exporting import Exported as Exported, export as export
+    from summaries.tools.listing import Listing as Listing, ls as ls
+    from summaries.tools.merging import merge as merge
+    from summaries.tools.reduction import Reduced as Reduced, ReducedTag as ReducedTag, reduce as reduce
+    from summaries.tools.renaming import rename as rename
+    from summaries.tools.repairing import repair as repair
+    from summaries.tools.selecting import drop as drop, keep as keep
+    from summaries.tools.shifting import shift as shift
+    from summaries.tools.showing import TagStatistics as TagStatistics, ValueStatistics as ValueStatistics, show as show
+    from summaries.tools.tailing import Point as Point, tail as tail
+    from summaries.tools.thinning import thin as thin
+    from summaries.tools.verifying import (
+        Verdict as Verdict,
+        verify as verify,
+        verify_file as verify_file,
+        verify_logdir as verify_logdir,
+    )
+else:
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "annotating": "label note",
+            "conversion": "Converted convert",
+            "copying": "Rewritten",
+            "differing": "Diff Distance RunDiff TagDiff diff",
+            "dumping": "DumpedEvent dump",
+            "exporting": "Exported export",
+            "listing": "Listing ls",
+            "merging": "merge",
+            "reduction": "Reduced ReducedTag reduce",
+            "renaming": "rename",
+            "repairing": "repair",
+            "selecting": "drop keep",
+            "shifting": "shift",
+            "showing": "TagStatistics ValueStatistics show",
+            "tailing": "Point tail",
+            "thinning": "thin",
+            "verifying": "Verdict verify verify_file verify_logdir",
+        },
+    )

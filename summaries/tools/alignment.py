@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.reading.series import Series
+    from summaries.tools.choices import Alignment
 
-__all__ = ["ALIGNMENTS", "Aligned", "Alignment", "aligned"]
-
-Alignment = Literal["exact", "union", "interpolate"]
-ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
+__all__ = ["Aligned", "aligned"]
 
 
 class Aligned(NamedTuple):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from summaries.patterns import matcher, several
 from summaries.storage.credentials import without_credentials
 from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import at_hand, is_directory
+from summaries.tools.choices import FORMATS
 from summaries.tools.exporting import export
 from summaries.tools.exporting.runs import RunsBelow
 from summaries.tools.formats.event_files import write_runs
@@ -32,12 +33,10 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
+    from summaries.tools.choices import Format
     from summaries.tools.formats.points import Item
 
-__all__ = ["FORMATS", "Converted", "Format", "convert"]
-
-Format = Literal["events", "csv", "parquet", "jsonl", "mlflow", "wandb"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+__all__ = ["Converted", "convert"]
 
 _ENDINGS: dict[str, Format] = {
     ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".wandb": "wandb",

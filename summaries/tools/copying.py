@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from summaries.errors import Fault, FaultKind
 from summaries.patterns import demand_match, matcher, several
-from summaries.reading.fast import use_fast
-from summaries.reading.indexed import indexer
+from summaries.reading.reader import reader
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.outputs import new_directory, refuse_inside
@@ -95,28 +94,27 @@ class Source:
     """Reads the files of one run.
 
     Args:
-        size: the number of bytes to read in all, of all runs.
         on_error: called once with the error of each file that cannot be read, which ends there; if None, it is raised.
 
     Attributes:
         tags: the run's tags so far.
     """
 
-    def __init__(self, size: int, on_error: Callable[[OSError], object] | None = None) -> None:
-        self._indexer = indexer(fast=use_fast(size, None))
-        self.tags = self._indexer.tags
+    def __init__(self, on_error: Callable[[OSError], object] | None = None) -> None:
+        self._reader = reader()
+        self.tags = self._reader.tags
         self._on_error = on_error
         self._told: set[str] = set()  # paths: an edit may read a file before it is copied
 
     def read(self, file: StoredFile) -> Iterator[Index | Fault]:
-        """Yield the events of one file, in stretches, and its faults, as an indexer does.
+        """Yield the events of one file, in stretches, and its faults, as a reader does.
 
         Raises:
             OSError: the file cannot be read, and there is no `on_error`.
             UnreachableError: no file of the store can be read.
         """
         try:
-            yield from self._indexer.read(file)
+            yield from self._reader.read(file)
         except OSError as error:
             if self._on_error is None or isinstance(error, UnreachableError):
                 raise
@@ -162,12 +160,11 @@ def copied(
     """
     chosen = chosen_runs(path, runs, on_error, **access)
     refuse_inside([path], output)
-    size = sum(file.size for files in chosen.values() for file in files)
     tally = Tally()
     with new_directory(output, **access) as directory:
         for name, files in chosen.items():
             folder = os.path.normpath(os.path.join(directory, *name_of(name).split("/")))
-            source = Source(size, on_error)
+            source = Source(on_error)
             edit = edit_of(files, source)
             rewriter = Rewriter(edit, source.tags)
             for number, file in enumerate(files):

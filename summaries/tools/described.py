@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.reading.decoders import AUDIO, DECODERS, HISTOGRAMS, IMAGES, TENSORS, TEXTS
+from summaries.reading.decoders import COLUMNS, column_of
 from summaries.reading.media import Audio, Images
+from summaries.wire.layout import KINDS
 from summaries.wire.pb import DATA_CLASS_SCALAR
 from summaries.wire.tensors import scalar_value
 
@@ -20,13 +21,7 @@ __all__ = ["described", "plain", "plain_number", "tensor_kind"]
 
 _MOST = 6  # elements of an array that are told, unless all are wanted
 _MOST_TEXT = 200  # characters of a text, likewise
-_OLD_STYLE = {"histo": ("histogram", HISTOGRAMS), "image": ("image", IMAGES), "audio": ("audio", AUDIO)}
-_PLUGINS = {
-    "histograms": ("histogram", HISTOGRAMS),
-    "images": ("image", IMAGES),
-    "audio": ("audio", AUDIO),
-    "text": ("text", TEXTS),
-}
+_NOUNS = {"histograms": "histogram", "images": "image", "audio": "audio", "texts": "text"}
 _SCALAR = "scalar"
 
 
@@ -59,13 +54,12 @@ def described(value: Summary.Value, plugin: str = "", *, full: bool = False) -> 
         return {"tag": value.tag, "kind": "none"} | ({"plugin": plugin} if plugin else {})
     if what == "simple_value":
         return {"tag": value.tag, "kind": _SCALAR, "value": plain_number(value.simple_value)}
-    if not plugin and value.tag.endswith("/text_summary"):  # as torch and tensorboardX name it
-        plugin = "text"
     if what == "tensor" and plugin == "scalars" and (number := scalar_value(value.tensor)) is not None:
         return {"tag": value.tag, "kind": _SCALAR, "value": plain_number(number)}
-    kind, decoder = _OLD_STYLE.get(what) or _PLUGINS.get(plugin) or ("tensor", TENSORS)
+    column = COLUMNS[column_of(value.tag, KINDS[what], plugin)]
+    kind = _NOUNS.get(column.name, "tensor")
     try:
-        decoded = DECODERS[decoder](value)
+        decoded = column.decode(value)
     except ValueError as error:
         return {"tag": value.tag, "kind": kind, "error": str(error)}
     return {"tag": value.tag, "kind": kind, **_details(kind, decoded, full=full)}

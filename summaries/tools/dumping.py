@@ -106,7 +106,7 @@ def _events(file: StoredFile) -> Iterator[tuple[int, int, Event | Fault]]:
             yield batch.offset, batch.length, batch
             continue
         for i, data in enumerate(batch.data):
-            offset, length = batch.offsets[i], HEADER_BYTES + len(data) + FOOTER_BYTES
+            offset, length = batch.offset(i), HEADER_BYTES + len(data) + FOOTER_BYTES
             if data[:1] == WALL_TIME_KEY and (usual := _usual_event(data)) is not None:
                 yield offset, length, usual
                 continue

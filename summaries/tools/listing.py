@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import FaultKind
+from summaries.native.library import is_available
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
-from summaries.reading.fast import use_fast
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
@@ -91,7 +91,7 @@ def ls(
     """List the runs in some places.
 
     Every file is read whole, because only that shows damage, and how far a run went; one run at a time is in memory,
-    or with numba and large files one for each core.
+    or, if compiled code reads them and they are large, one for each core.
 
     Args:
         *places: directories of runs, or event files; "." if there are none.
@@ -152,9 +152,9 @@ def _listings(
     total = sum(file.size for files in runs.values() for file in files)
 
     def listing(name: str) -> Listing:
-        return _listing(place, name, runs[name], None if quick else total, tags)
+        return _listing(place, name, runs[name], tags, quick=quick)
 
-    threads = not quick and total >= _THREAD_BYTES * len(runs) and use_fast(total, None)
+    threads = not quick and total >= _THREAD_BYTES * len(runs) and is_available()
     if quick or not threads or len(runs) < 2:  # noqa: PLR2004
         with expecting([] if quick else list(chain.from_iterable(runs.values()))):
             yield from map(listing, runs)
@@ -167,14 +167,12 @@ def _listings(
         pool.shutdown(cancel_futures=True)  # after Ctrl-C, only the runs that have begun are read to their end
 
 
-def _listing(
-    place: str, name: str, files: list[StoredFile], total: int | None, tags: tuple[str, ...] | None
-) -> Listing:
+def _listing(place: str, name: str, files: list[StoredFile], tags: tuple[str, ...] | None, *, quick: bool) -> Listing:
     path = path_of(place, name, files)
     size = sum(file.size for file in files)
-    if total is None:
+    if quick:
         return Listing(name, path, len(files), size)
-    run, failures = read_readable(files, total, tags)
+    run, failures = read_readable(files, tags)
     if run is None:
         return Listing(name, path, len(files), size, failures=failures)
     counts, values = _values(run, matcher(tags))

@@ -78,7 +78,7 @@ def merge(
     refuse_inside(given, output)
     files = _in_order(runs)
     tally = Tally()
-    source = Source(sum(file.size for file in files))
+    source = Source()
     with new_directory(output, **access) as directory:
         edit: Edit = (overlaps := Overlaps())
         if latest:
@@ -124,7 +124,7 @@ def _in_order(runs: list[list[StoredFile]]) -> list[StoredFile]:
 
 def _begins(file: StoredFile) -> float:
     """The wall time of the first event, in seconds since the epoch; infinite for a file without one."""
-    for item in Source(0).read(file):
+    for item in Source().read(file):
         if not isinstance(item, Fault):
             return float(item.events["wall_time"][0])
     return float("inf")

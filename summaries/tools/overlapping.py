@@ -12,7 +12,7 @@ import numpy as np
 
 from summaries.tools.points import grown
 from summaries.tools.rewriting import Edit
-from summaries.wire.index import KIND_NOTHING
+from summaries.wire.layout import KIND_NOTHING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

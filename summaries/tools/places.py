@@ -67,7 +67,6 @@ class RunsAt(Mapping[str, Run]):
                 self._files[path] = files
         if others and not self._files:
             raise LookupError(f"no run has a name that matches; there are {listed(others)}")
-        self._size = sum(file.size for files in self._files.values() for file in files)
 
     def __getitem__(self, name: str) -> Run:
         """Read a run.
@@ -76,7 +75,7 @@ class RunsAt(Mapping[str, Run]):
             KeyError: there is no such run.
             OSError: a file cannot be read.
         """
-        return read_files(self._files[name], self._size, tags=self._tags)
+        return read_files(self._files[name], tags=self._tags)
 
     def __iter__(self) -> Iterator[str]:
         """The paths, place after place."""
@@ -90,7 +89,7 @@ class RunsAt(Mapping[str, Run]):
         """Only these runs, in this order."""
         other = object.__new__(type(self))
         other._files = {name: self._files[name] for name in names}
-        other._size, other._tags = self._size, self._tags
+        other._tags = self._tags
         return other
 
     def expecting(self) -> AbstractContextManager[object]:

@@ -57,14 +57,11 @@ def path_of(place: str | os.PathLike[str], name: str, files: Sequence[StoredFile
     return without_credentials(os.fspath(place)) if name == "." else directory_of(files[0].path)
 
 
-def read_readable(
-    files: Sequence[StoredFile], total_bytes: int = 0, tags: Patterns = None
-) -> tuple[Run | None, tuple[str, ...]]:
+def read_readable(files: Sequence[StoredFile], tags: Patterns = None) -> tuple[Run | None, tuple[str, ...]]:
     """Read a run without those of its files that cannot be read.
 
     Args:
         files: the files of the run, in reading order.
-        total_bytes: as in `read_files`; at least the size of these files is assumed.
         tags: which tags to read, as in `read_run`.
 
     Returns:
@@ -74,8 +71,7 @@ def read_readable(
     failures: list[str] = []
     while left:
         try:
-            size = max(total_bytes, sum(file.size for file in left))
-            return read_files(left, size, tags=tags), tuple(failures)
+            return read_files(left, tags=tags), tuple(failures)
         except UnreachableError as error:
             return None, (*failures, f"{reason_of(error)}; {counted(len(left), 'file')} not read")
         except OSError as error:

@@ -24,7 +24,8 @@ from summaries.reading.tables import Labels, pandas_frame, unicode
 from summaries.storage.names import as_path, join
 from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import create_text
-from summaries.tools.alignment import ALIGNMENTS, aligned
+from summaries.tools.alignment import aligned
+from summaries.tools.choices import ALIGNMENTS, STATISTICS
 from summaries.tools.places import RunsAt
 from summaries.tools.reduced_tables import write_csv, write_parquet
 from summaries.tools.statistics import over_runs, statistic
@@ -41,13 +42,11 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
-    from summaries.tools.alignment import Alignment
+    from summaries.tools.choices import Alignment
 
     Place = str | os.PathLike[str]
 
-__all__ = ["STATISTICS", "Reduced", "ReducedTag", "reduce", "write_groups", "write_groups_csv"]
-
-STATISTICS = ("mean", "std", "min", "max", "median")
+__all__ = ["Reduced", "ReducedTag", "reduce", "write_groups", "write_groups_csv"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ import numpy as np
 
 from summaries.wire.edits import metadata_of, moved, with_metadata, with_tag, with_values
 from summaries.wire.events import value_spans
-from summaries.wire.index import LOST, SCALAR
+from summaries.wire.layout import LOST, SCALAR
 from summaries.wire.records import frame
 from summaries.wire.scalars import ScalarEncoder
 

@@ -9,7 +9,7 @@ import numpy as np
 from summaries.errors import Fault
 from summaries.tools.copying import copied
 from summaries.tools.rewriting import Edit
-from summaries.wire.index import KIND_SCALAR, LOST, VERSION
+from summaries.wire.layout import KIND_SCALAR, LOST, VERSION
 
 if TYPE_CHECKING:
     import os

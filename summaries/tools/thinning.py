@@ -11,7 +11,7 @@ from summaries.tools.copying import copied
 from summaries.tools.points import Counter
 from summaries.tools.rewriting import Edit
 from summaries.tools.selecting import ByNumber, Patterns
-from summaries.wire.index import KIND_SCALAR
+from summaries.wire.layout import KIND_SCALAR
 
 if TYPE_CHECKING:
     import os

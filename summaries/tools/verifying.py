@@ -12,13 +12,12 @@ import numpy as np
 
 from summaries.errors import Fault, FaultKind
 from summaries.execution.tasks import Died, run_tasks
-from summaries.reading.fast import use_fast
-from summaries.reading.indexed import indexer
+from summaries.reading.reader import reader
 from summaries.storage.files import place_of
 from summaries.storage.logdir import files_below
 from summaries.storage.names import is_remote, whole_name
 from summaries.storage.protocols import expecting
-from summaries.wire.index import LOST
+from summaries.wire.layout import LOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -90,7 +89,7 @@ def verify(
     storage, shown = place_of(path, storage_options=storage_options, cache=cache)
     if is_remote(shown):
         with suppress(FileNotFoundError), storage.open(shown, 0) as opened:
-            return _verdict(opened, shown, 0)
+            return _verdict(opened, shown)
     listed = storage.discover(shown, recursive=False)
     files = sorted((file for file in listed if shown in (file.path, whole_name(file.path))), key=lambda file: file.path)
     if not files:
@@ -110,13 +109,13 @@ def verify_file(file: StoredFile) -> Verdict:
         OSError: the file cannot be read.
     """
     with file.open(0) as opened:
-        return _verdict(opened, file.path, file.size)
+        return _verdict(opened, file.path)
 
 
-def _verdict(opened: ReadableFile, path: str, size: int) -> Verdict:
+def _verdict(opened: ReadableFile, path: str) -> Verdict:
     faults: list[Fault] = []
     events = 0
-    for item in indexer(fast=use_fast(size, None)).read_opened(opened, path):
+    for item in reader().read_opened(opened, path):
         if isinstance(item, Fault):
             faults.append(item)
         else:

@@ -1,100 +1,46 @@
-"""Index: where each event of a stretch of bytes lies, and each value in it, so that it can be left, cut or changed.
+"""Index: what a stretch of records says, and where each of them lies, so that it can be left, cut or changed.
 
-`Indexing` reads one record after another with protobuf, and defines what the rows say; `compiled.index` does the same
-for the records that it recognizes. Pure (no I/O).
+`Rows.add` reads one record after another with protobuf, and defines what the rows say; the compiled scanner adds those
+that it recognizes to the same rows. Pure (no I/O).
 """
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
-from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
-from summaries.wire.events import WALL_TIME_KEY, decode_event, escape_tags
-from summaries.wire.layout import (
-    CLASS_NONE,
-    CLASS_OTHER,
-    CLASS_SCALAR,
-    KIND_AUDIO,
-    KIND_HISTOGRAM,
-    KIND_IMAGE,
-    KIND_OBSOLETE,
-    KIND_TENSOR,
-)
-from summaries.wire.pb import DATA_CLASS_SCALAR, SessionLog
-from summaries.wire.protobuf import read_varint, varint
+from summaries.wire import layout
+from summaries.wire.events import decode_event, escape_tags, value_spans
+from summaries.wire.pb import DATA_CLASS_SCALAR, SessionLog, SummaryMetadata
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
-from summaries.wire.scalars import scalar_summary
+from summaries.wire.scalars import encode_scalar
 from summaries.wire.tensors import scalar_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
-    from summaries.wire.batches import Batch
-    from summaries.wire.pb import Event, SummaryMetadata
+    from summaries.wire.pb import Event, Summary
 
-__all__ = [
-    "EVENT",
-    "KIND_NOTHING",
-    "KIND_SCALAR",
-    "LOST",
-    "OTHER",
-    "SCALAR",
-    "START",
-    "SUMMARY",
-    "VALUE",
-    "VERSION",
-    "Index",
-    "Indexing",
-    "Tags",
-]
+__all__ = ["Index", "Other", "Rows", "Tags"]
 
-EVENT = np.dtype(
-    [
-        ("start", "<i8"),
-        ("stop", "<i8"),
-        ("step", "<i8"),
-        ("wall_time", "<f8"),
-        ("first", "<i8"),
-        ("count", "<i4"),
-        ("what", "<i4"),
-    ]
-)
-"""One record: its first byte and the byte after it in the buffer; its values are `count` rows from `first` on."""
+# Splitting values takes 2 µs for each tag among them. With many tags, more are collected: up to 40 MB.
+_VALUES_OF_A_TAG = 32
+_MOST_VALUES = 1 << 20
 
-VALUE = np.dtype([("value", "<f8"), ("event", "<i4"), ("tag", "<i4"), ("kind", "<i4"), ("described", "<i4")])
-"""One Summary.Value: a scalar's value; its event and tag, by number; its kind; whether it has metadata."""
 
-LOST, OTHER, SUMMARY, SCALAR, VERSION, START = range(6)
-"""What a record is: not an Event, or one whose tag is no text · an event without a summary · a summary · one scalar in
-the form that `scalars.ScalarEncoder` writes · the file's version · a session's start."""
+class Other(NamedTuple):
+    """An event that carries something other than a summary: which field, where it lies, and how many are before it."""
 
-KIND_SCALAR = 0
-KIND_NOTHING = -1
-"""Kinds of a value beside `layout.KIND_…`: a scalar · no value, only a tag and metadata."""
-
-_KINDS = {
-    None: KIND_NOTHING,
-    "simple_value": KIND_SCALAR,
-    "image": KIND_IMAGE,
-    "histo": KIND_HISTOGRAM,
-    "audio": KIND_AUDIO,
-    "tensor": KIND_TENSOR,
-    "obsolete_old_style_histogram": KIND_OBSOLETE,
-}
-_WALL_TIME = Struct("<d")
-_VALUE = Struct("<f")
-_FEWEST_BYTES = 20  # of the data of a scalar in the usual form
-_STEP_KEY = 0x10
-_MOST_STEP_BYTES = 9  # of a step that is not negative
-_FIRST_BULK, _FEWEST_BULK = 64, 16  # records: of the first block that is looked at in bulk; of a run that is added so
+    what: str
+    event: Event
+    offset: int
+    length: int
+    number: int
 
 
 class Index(NamedTuple):
@@ -103,16 +49,20 @@ class Index(NamedTuple):
     Attributes:
         buffer: uint8[m], valid until the next stretch is read.
         base: the offset of its first byte in the file.
-        events: EVENT[n].
+        records: the number of records.
+        events: EVENT[n], n = records; n = 0 where only values are asked for.
         values: VALUE[k], in the order of the events.
         sound: the data to write instead of the record's, for events whose tags are not text; by event.
+        others: the events that carry something other than a summary. A session's start ends the stretch.
     """
 
     buffer: NDArray[np.uint8]
     base: int
+    records: int
     events: NDArray[np.void]
     values: NDArray[np.void]
     sound: Mapping[int, bytes]
+    others: Sequence[Other]
 
     def data(self, event: int) -> bytes:
         """The data of an event's record."""
@@ -126,17 +76,23 @@ class Index(NamedTuple):
 class Tags:
     """The tags of one run, numbered in order of appearance.
 
+    Args:
+        wanted: whether a tag is wanted; None for every tag.
+
     Attributes:
         names: by number.
         numbers: by name.
         classes: by number: one of `layout.CLASS_…`, by the tag's first metadata.
+        metadata: by number: the first metadata of the tags that have one, and are wanted.
         described: the numbers of tags whose class was set, in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Callable[[str], bool] | None = None) -> None:
+        self._wanted = wanted
         self.names: list[str] = []
         self.numbers: dict[str, int] = {}
         self.classes: list[int] = []
+        self.metadata: dict[int, SummaryMetadata] = {}
         self.described: list[int] = []
 
     def number(self, name: str) -> int:
@@ -145,247 +101,155 @@ class Tags:
         if found is None:
             found = self.numbers[name] = len(self.names)
             self.names.append(name)
-            self.classes.append(CLASS_NONE)
+            skipped = self._wanted is not None and not self._wanted(name)
+            self.classes.append(layout.CLASS_SKIPPED if skipped else layout.CLASS_NONE)
+            if skipped:
+                self.described.append(found)
         return found
 
     def describe(self, number: int, metadata: SummaryMetadata) -> None:
         """Take a tag's metadata; only its first counts."""
-        if self.classes[number] == CLASS_NONE:
+        if self.classes[number] == layout.CLASS_NONE:
+            # A copy: else the whole event would stay in memory.
+            self.metadata[number] = SummaryMetadata.FromString(metadata.SerializeToString())
             scalars = metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR
-            self.classes[number] = CLASS_SCALAR if scalars else CLASS_OTHER
+            self.classes[number] = layout.CLASS_SCALAR if scalars else layout.CLASS_OTHER
             self.described.append(number)
 
 
-class Indexing:
-    """Collects the rows of an index, record by record.
+class Rows:
+    """The rows of a stretch, filled record by record.
 
     Args:
         tags: the run's tags.
+        events: EVENT[n], to be filled; n = 0 if only values are asked for.
+        values: VALUE[k], to be filled; replaced by a longer one if it is full.
 
     Attributes:
-        events: the rows of EVENT so far.
-        values: the rows of VALUE so far.
-        sound: as in `Index`.
+        cursor: int64[4]: what was read of the buffer, in bytes; the records and the values so far; the previous tag.
+        tags, events, values: the same.
+        faults: the faults of the records so far.
 
-    >>> from summaries.wire.scalars import encode_scalar
-    >>> indexing = Indexing(Tags())
-    >>> indexing.add(encode_scalar("loss", 7, 1.5, 0.25)[12:-4], 0, 0, 0)
-    []
-    >>> indexing.events, indexing.values
-    ([(0, 42, 7, 1.5, 0, 1, 3)], [(0.25, 0, 0, 0, 0)])
+    >>> rows = Rows(Tags(), np.zeros(9, EVENT), np.zeros(9, layout.VALUE))
+    >>> rows.add(encode_scalar("loss", 7, 1.5, 0.25)[12:-4], 0, 0, 0)
+    False
+    >>> index = rows.taken(np.empty(0, np.uint8), 0)
+    >>> index.events.tolist(), index.values.tolist()
+    ([(0, 42, 7, 1.5, 0, 1, 3)], [(0.25, 7, 1.5, 0, 0, 0, 0, 0)])
     """
 
-    def __init__(self, tags: Tags) -> None:
+    def __init__(self, tags: Tags, events: NDArray[np.void], values: NDArray[np.void]) -> None:
         self.tags = tags
-        self._usual: dict[bytes, int] = {}  # what precedes the value in the usual form of a scalar → the tag's number
-        self.clear()
+        self.cursor = np.zeros(4, np.int64)
+        self.events = events
+        self.values = values
+        self.faults: list[Fault] = []
+        self._sound: dict[int, bytes] = {}
+        self._others: list[Other] = []
 
-    def clear(self) -> None:
-        """Forget the rows, but not the tags."""
-        self.events: list[tuple[int, int, int, float, int, int, int]] = []
-        self.values: list[tuple[float, int, int, int, int]] = []
-        self.sound: dict[int, bytes] = {}
-        self._blocks: list[tuple[NDArray[np.void], NDArray[np.void]]] = []  # rows before those in the lists
-        self._counts = 0, 0  # of events and values in the blocks
+    def taken(self, buffer: NDArray[np.uint8], base: int) -> Index:
+        """The rows so far, which are valid until the next are added."""
+        _, records, values, _ = self.cursor.tolist()
+        index = Index(buffer, base, records, self.events[:records], self.values[:values], self._sound, self._others)
+        self.cursor[1:3] = 0
+        self._sound, self._others = {}, []
+        return index
 
-    def index(self, buffer: NDArray[np.uint8], base: int) -> Index:
-        """The rows so far, as arrays; there must be some."""
-        self._put(np.array(self.events, EVENT), np.array(self.values, VALUE))
-        self.events, self.values = [], []
-        events, values = zip(*self._blocks, strict=True)
-        return Index(buffer, base, np.concatenate(events), np.concatenate(values), self.sound)
-
-    def _put(self, events: NDArray[np.void], values: NDArray[np.void]) -> None:
-        self._blocks.append((events, values))
-        self._counts = self._counts[0] + len(events), self._counts[1] + len(values)
-
-    def add_all(self, batch: Batch, buffer: NDArray[np.uint8], base: int) -> list[Fault]:
-        """Add many records, the usual scalars among them in bulk, and return their faults.
-
-        Args:
-            batch: the records.
-            buffer: the bytes that they are in.
-            base: the offset of the buffer's first byte in the file.
-        """
-        faults: list[Fault] = []
-        first, size = 0, _FIRST_BULK
-        while first < len(batch.data):  # in blocks that grow: tags are known only when they were met
-            data = batch.data[first : first + size]
-            starts = np.array(batch.offsets[first : first + size], np.int64) - base
-            usual = self._usual_rows(data, buffer, starts)
-            for begin, end, is_usual in _runs(usual.tags >= 0):
-                if is_usual and end - begin >= _FEWEST_BULK:
-                    self._add_bulk(usual, begin, end)
-                    continue
-                for i in range(begin, end):
-                    number = first + i
-                    faults += self.add(data[i], int(starts[i]), batch.offsets[number], batch.number + number)
-            first, size = first + size, size * 4
-        return faults
-
-    def _usual_rows(self, data: list[bytes], buffer: NDArray[np.uint8], starts: NDArray[np.int64]) -> _Usual:
-        """The columns of records, as far as these are usual scalars of known tags; the tag of any other is -1."""
-        stops = starts + (HEADER_BYTES + FOOTER_BYTES) + np.fromiter(map(len, data), np.int64, len(data))
-        long_enough = stops - starts >= _FEWEST_BYTES + HEADER_BYTES + FOOTER_BYTES
-        at = np.where(long_enough, starts + HEADER_BYTES, 0)
-        steps, heads, sound = _steps(buffer, at + 9)
-        heads -= at
-        tags = np.array([self._usual.get(one[head:-4], -1) for one, head in zip(data, heads.tolist(), strict=True)])
-        wall_times = np.ndarray((len(buffer) - 7,), "<f8", buffer, strides=(1,))[at + 1]
-        sound &= long_enough & (buffer[at] == WALL_TIME_KEY[0]) & np.isfinite(wall_times)
-        values = np.ndarray((len(buffer) - 3,), "<f4", buffer, strides=(1,))[stops - FOOTER_BYTES - 4]
-        return _Usual(np.where(sound, tags, -1), starts, stops, steps, wall_times, values)
-
-    def _add_bulk(self, usual: _Usual, begin: int, end: int) -> None:
-        """Add usual scalars."""
-        if self.events:
-            self._put(np.array(self.events, EVENT), np.array(self.values, VALUE))
-            self.events, self.values = [], []
-        tags, starts, stops, steps, wall_times, numbers = (column[begin:end] for column in usual)
-        events, values = np.zeros(end - begin, EVENT), np.zeros(end - begin, VALUE)
-        events["start"], events["stop"], events["step"], events["wall_time"] = starts, stops, steps, wall_times
-        events["first"] = np.arange(end - begin) + self._counts[1]
-        events["count"], events["what"] = 1, SCALAR
-        values["event"] = np.arange(end - begin) + self._counts[0]
-        values["tag"], values["value"] = tags, numbers
-        self._put(events, values)
-
-    def add(self, data: bytes, start: int, offset: int, number: int) -> list[Fault]:
-        """Add one record, and return its faults.
+    def add(self, data: bytes, start: int, offset: int, number: int) -> bool:
+        """Add one record.
 
         Args:
             data: its data.
             start: where it starts in the buffer.
             offset: where it starts in the file.
             number: the number of records before it.
+
+        Returns:
+            Whether the stretch should end here: another record may not fit, or a session starts.
         """
         stop = start + HEADER_BYTES + len(data) + FOOTER_BYTES
-        if self._add_usual(data, start, stop):
-            return []
+        _, own, first, _ = self.cursor.tolist()
         event, faults = decode_event(data, offset, number)
-        if event is None:
-            self.events.append((start, stop, 0, 0.0, self._next_value, 0, LOST))
-            return faults
-        if any(fault.kind.is_data_loss for fault in faults):
-            data = self.sound[self._next_event] = escape_tags(data)[0]
-        what = event.WhichOneof("what")
-        if what == "summary":
-            self._add_summary(event, data, start, stop)
-            return faults
-        kind = OTHER
-        if what == "file_version":
-            kind = VERSION
-        elif what == "session_log" and event.session_log.status == SessionLog.START:
-            kind = START
-        self.events.append((start, stop, event.step, event.wall_time, self._next_value, 0, kind))
-        return faults
+        self.faults += faults
+        step, wall_time, what, last = 0, 0.0, layout.LOST, first
+        if event is not None:
+            step, wall_time = event.step, event.wall_time
+            field = event.WhichOneof("what")
+            if field == "summary":
+                last = self._add_values(event, data, offset, own, first)
+                what = layout.SCALAR if len(self.events) and _is_usual(event, data) else layout.SUMMARY
+            else:
+                what = _what(event)
+                if field is not None:
+                    self._others.append(Other(field, event, offset, len(data), number))
+            if any(fault.kind.is_data_loss for fault in faults):
+                self._sound[own] = escape_tags(data)[0]
+        if len(self.events):
+            self.events[own] = start, stop, step, wall_time, first, last - first, what
+        cursor = self.cursor
+        cursor[0], cursor[1], cursor[2] = stop, own + 1, last
+        is_full = own + 1 == len(self.events) or (last == len(self.values) and not self.make_room())
+        return is_full or what == layout.START
 
-    @property
-    def filled(self) -> bool:
-        """Whether there are rows."""
-        return self._next_event > 0
-
-    @property
-    def _next_event(self) -> int:
-        return self._counts[0] + len(self.events)
-
-    @property
-    def _next_value(self) -> int:
-        return self._counts[1] + len(self.values)
-
-    def _add_usual(self, data: bytes, start: int, stop: int) -> bool:
-        """Add a scalar of a known tag, if it is in the usual form."""
-        if len(data) < _FEWEST_BYTES or data[:1] != WALL_TIME_KEY:
+    def make_room(self) -> bool:
+        """Make room for more values, where there are so many tags that splitting these takes long; False if not."""
+        wanted = min(_VALUES_OF_A_TAG * len(self.tags.names), 8 * len(self.values), _MOST_VALUES)
+        if len(self.events) or len(self.values) >= wanted:
             return False
-        step, at = 0, 9
-        if data[9] == _STEP_KEY:
-            try:
-                step, at = read_varint(data, 10, len(data))
-            except DecodeError:
-                return False
-            if at != 10 + (step.bit_length() + 6) // 7 or step >> 63:
-                return False
-        tag = self._usual.get(data[at:-4])
-        (wall_time,) = _WALL_TIME.unpack_from(data, 1)
-        if tag is None or not math.isfinite(wall_time):
-            return False
-        (value,) = _VALUE.unpack_from(data, len(data) - 4)
-        event = self._next_event
-        self.events.append((start, stop, step, wall_time, self._next_value, 1, SCALAR))
-        self.values.append((value, event, tag, KIND_SCALAR, 0))
+        self.values = np.concatenate((self.values, np.zeros(wanted - len(self.values), layout.VALUE)))
         return True
 
-    def _add_summary(self, event: Event, data: bytes, start: int, stop: int) -> None:
-        own, first = self._next_event, self._next_value
-        for value in event.summary.value:
-            tag = self.tags.number(value.tag)
+    def _add_values(self, event: Event, data: bytes, offset: int, own: int, at: int) -> int:
+        """Add the values of an event; return the number of values so far."""
+        step, wall_time, values, tags = event.step, event.wall_time, event.summary.value, self.tags
+        spans: list[tuple[int, int]] = []
+        for i, value in enumerate(values):
+            tag = tags.number(value.tag)
             described = value.HasField("metadata")
             if described:
-                self.tags.describe(tag, value.metadata)
-            what = value.WhichOneof("value")
-            kind, number = _KINDS[what], 0.0
-            if what == "simple_value":
-                number = value.simple_value
-                if not described:
-                    self._usual.setdefault(_usual_head(value.tag), tag)
-            elif what == "tensor" and self.tags.classes[tag] == CLASS_SCALAR:
-                scalar = scalar_value(value.tensor)
-                if scalar is not None:
-                    kind, number = KIND_SCALAR, scalar
-            self.values.append((number, own, tag, kind, int(described)))
-        count = self._next_value - first
-        usual = count == 1 and len(data) >= _FEWEST_BYTES and _is_usual(event, data)
-        self.events.append((start, stop, event.step, event.wall_time, first, count, SCALAR if usual else SUMMARY))
+                tags.describe(tag, value.metadata)
+            tag_class = tags.classes[tag]
+            kind, number = _kind_and_number(value, tag_class)
+            if tag_class == layout.CLASS_SKIPPED or (kind == layout.KIND_NOTHING and not len(self.events)):
+                continue
+            length = 0
+            if kind > layout.KIND_SCALAR:
+                spans = spans or value_spans(data, len(values))
+                start, length = spans[i]
+                number = float(offset + HEADER_BYTES + start)
+            if at == len(self.values):
+                self.values = np.concatenate((self.values, np.zeros_like(self.values)))
+            self.values[at] = number, step, wall_time, own, tag, length, kind, described
+            at += 1
+        return at
 
 
-class _Usual(NamedTuple):
-    """Columns of records that may be usual scalars."""
-
-    tags: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    steps: NDArray[np.int64]
-    wall_times: NDArray[np.float64]
-    values: NDArray[np.float32]
-
-
-def _steps(
-    buffer: NDArray[np.uint8], at: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """The steps whose key may be at `at`, the offsets after them, and whether each is as short as it can be."""
-    steps, ends = np.zeros(len(at), np.int64), at.copy()
-    more = buffer[at] == _STEP_KEY
-    ends += more
-    last = np.ones(len(at), np.uint8)
-    for i in range(_MOST_STEP_BYTES):
-        if not more.any():
-            break
-        byte = buffer[np.minimum(ends, len(buffer) - 1)]
-        steps |= np.where(more, (byte & 0x7F).astype(np.int64) << (7 * i), 0)
-        last = np.where(more, byte, last)
-        ends += more
-        more = more & (byte > 0x7F)  # noqa: PLR2004 - the continuation bit
-    return steps, ends, ~more & (last != 0)
+def _kind_and_number(value: Summary.Value, tag_class: int) -> tuple[int, float]:
+    """A value's kind and, of a scalar, its value; a tensor is one if it holds one number, and its tag says so."""
+    what = value.WhichOneof("value")
+    if what == "simple_value":
+        return layout.KIND_SCALAR, value.simple_value
+    if what == "tensor" and tag_class == layout.CLASS_SCALAR:
+        scalar = scalar_value(value.tensor)
+        if scalar is not None:
+            return layout.KIND_SCALAR, scalar
+    return layout.KINDS[what], 0.0
 
 
-def _runs(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int, bool]]:
-    """(begin, end, whether it is True) of each run of equal entries."""
-    bounds = [0, *(np.flatnonzero(np.diff(mask)) + 1).tolist(), len(mask)]
-    return ((begin, end, bool(mask[begin])) for begin, end in pairwise(bounds))
-
-
-def _usual_head(tag: str) -> bytes:
-    """What an Event of one scalar has between its step and its value."""
-    summary = scalar_summary(tag.encode(), 0.0)
-    return b"\x2a" + varint(len(summary)) + summary[:-4]
+def _what(event: Event) -> int:
+    """What an event without a summary is."""
+    if event.session_log.status == SessionLog.START:
+        return layout.START
+    return layout.VERSION if event.HasField("file_version") else layout.OTHER
 
 
 def _is_usual(event: Event, data: bytes) -> bool:
-    """Whether an event of one value has just the bytes that `scalars.ScalarEncoder` writes for it."""
+    """Whether an event has just the bytes that `scalars.ScalarEncoder` writes for it; a NaN's may differ."""
+    fewest, most = layout.USUAL_BYTES
+    if not fewest <= len(data) <= most or event.step < 0 or not math.isfinite(event.wall_time):
+        return False
+    if len(event.summary.value) != 1:
+        return False
     value = event.summary.value[0]
-    if value.WhichOneof("value") != "simple_value" or value.HasField("metadata"):
-        return False
-    step = b"\x10" + varint(event.step) if event.step else b""
-    if event.step < 0 or not math.isfinite(event.wall_time):
-        return False
-    return data[:-4] == WALL_TIME_KEY + _WALL_TIME.pack(event.wall_time) + step + _usual_head(value.tag)
+    usual = encode_scalar(value.tag, event.step, event.wall_time, value.simple_value)
+    return data[:-4] == usual[HEADER_BYTES : -FOOTER_BYTES - 4] and value.WhichOneof("value") == "simple_value"

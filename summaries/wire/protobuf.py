@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from google.protobuf.message import Message
 
 __all__ = ["OurBytes", "fields", "members", "message_bytes", "read_varint", "rewrite_field", "serialized", "varint"]
 
@@ -50,8 +48,9 @@ def serialized(message: Any, name: str) -> bytes:
     """
     if isinstance(message, bytes):
         return message
+    ordered = {"deterministic": True} if isinstance(message, Message) else {}  # else maps are as each process likes
     try:
-        return bytes(message.SerializeToString())
+        return bytes(message.SerializeToString(**ordered))
     except AttributeError:
         raise TypeError(f"{name} must be a protobuf message or its bytes, got {type(message).__name__}") from None
 

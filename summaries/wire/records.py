@@ -20,22 +20,15 @@ from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.errors import Fault, FaultKind
-from summaries.wire.crc32c import MASK_DELTA, crc32c, extend, mask, masked_crc32c
+from summaries.native.library import is_available
+from summaries.wire.crc32c import crc32c, extend, mask, masked_crc32c
 from summaries.wire.resync import Headers, is_zero
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = [
-    "FOOTER_BYTES",
-    "HEADER_BYTES",
-    "MAX_RECORD_BYTES",
-    "Record",
-    "RecordParser",
-    "frame",
-    "length_crc",
-]
+__all__ = ["FOOTER_BYTES", "HEADER_BYTES", "MAX_RECORD_BYTES", "Batch", "RecordParser", "frame", "length_crc"]
 
 HEADER_BYTES = 12
 FOOTER_BYTES = 4
@@ -43,17 +36,37 @@ MAX_RECORD_BYTES = 2**31 - 1
 """The largest data that a parser accepts: protobuf's own limit for a message."""
 
 _LARGE_BYTES = 1 << 15  # after a fault, data larger than this is checked by `Headers`
+_CALM_BYTES = 1 << 16  # after so many bytes without a fault, there is no trouble any more
 _LOOKS = 8  # inside damaged data, so often at most while its bytes double
 _LENGTH = Struct("<Q")
 _HEADER = Struct("<QI")
 _FOOTER = Struct("<I")
 
 
-class Record(NamedTuple):
-    """A whole, undamaged record: its data, and the offset of its header in bytes."""
+class Batch(NamedTuple):
+    """Whole, undamaged records that follow one another.
 
-    offset: int
-    data: bytes
+    Attributes:
+        number: the number of records before the first one.
+        base: the offset of the buffer's first byte, in bytes from the start of the stream.
+        buffer: bytes that the records are in.
+        starts, stops: where each record's data starts in the buffer, and where it stops.
+    """
+
+    number: int
+    base: int
+    buffer: bytes
+    starts: Sequence[int]
+    stops: Sequence[int]
+
+    def offset(self, i: int) -> int:
+        """Where a record's header starts, in bytes from the start of the stream."""
+        return self.base + self.starts[i] - HEADER_BYTES
+
+    @property
+    def data(self) -> list[bytes]:
+        """Each record's data."""
+        return [self.buffer[start:stop] for start, stop in zip(self.starts, self.stops, strict=True)]
 
 
 @lru_cache(maxsize=8192)
@@ -83,14 +96,17 @@ class RecordParser:
         number: the number of records before them.
         max_record_bytes: a greater length is damage, even if its checksum matches; below 2**32.
 
+    Attributes:
+        number: the number of records so far.
+
     >>> parser = RecordParser()
     >>> stream = frame(b"one") + frame(b"two")
     >>> parser.feed(stream[:25])
-    >>> list(parser.items())
-    [Record(offset=0, data=b'one')]
+    >>> [batch.data for batch in parser.items()]
+    [[b'one']]
     >>> parser.feed(stream[25:] + b"\x05")
-    >>> list(parser.items())
-    [Record(offset=19, data=b'two')]
+    >>> [(batch.number, batch.offset(0), batch.data) for batch in parser.items()]
+    [(1, 19, [b'two'])]
     >>> parser.close()
     >>> [str(fault) for fault in parser.items()]
     ['the bytes end inside a record: got 1 byte, want 12 bytes - at record 2, offset 38 (1 byte)']
@@ -108,15 +124,21 @@ class RecordParser:
         self._need = HEADER_BYTES  # bytes needed from _pos to continue
         self._lost: _Lost | None = None  # bytes being skipped until a sound length is found
         self._closed = False
-        self._records = number
+        self.number = number
         self._headers = Headers(max_record_bytes)
         self._looked = offset  # no whole record starts between the position and here
-        self._troubled = False  # whether there was a fault
+        self._calm_from = offset  # the offset from which on no fault has occurred for a while
+        self._find = _compiled() if is_available() else None
 
     @property
     def offset(self) -> int:
         """The number of settled bytes of the stream: reported as records and faults, or being skipped."""
         return self._base + self._pos
+
+    @property
+    def calm(self) -> bool:
+        """Whether no bytes are being skipped, and no fault has occurred for a while."""
+        return self._lost is None and self.offset >= self._calm_from
 
     @property
     def unsettled_bytes(self) -> int:
@@ -135,19 +157,21 @@ class RecordParser:
         self._fed.append(chunk)
         self._fed_bytes += len(chunk)
 
-    def rest(self) -> bytes:
-        """The fed bytes that are not part of a record or a fault yet."""
-        return b"".join((self._buffer[self._pos :], *self._fed))
-
     def close(self) -> None:
         """Declare the end of the stream: a record that is unfinished stays so. `items` then yields the last faults."""
         self._closed = True
 
-    def items(self) -> Iterator[Record | Fault]:
+    def items(self) -> Iterator[Batch | Fault]:
         """Yield the records and faults that the bytes so far settle, in stream order. Call it after each feed."""
         while True:
             self._join()
-            yield from self._whole_records()
+            starts, stops = ([], []) if self._lost is not None else self._whole_records()
+            if stops:
+                batch = Batch(self.number, self._base, self._buffer, starts, stops)
+                self._pos = stops[-1] + FOOTER_BYTES
+                self._need = HEADER_BYTES
+                self.number += len(stops)
+                yield batch
             if self._fed:
                 if self.unsettled_bytes >= self._need or self._closed:
                     continue
@@ -167,29 +191,25 @@ class RecordParser:
             self._fed.clear()
             self._fed_bytes = 0
 
-    def _whole_records(self) -> Iterator[Record]:
-        """The fast path: whole records, up to the first that needs a closer look."""
-        if self._lost is not None:
-            return
-        buffer, base, pos, end = self._buffer, self._base, self._pos, len(self._buffer)
-        limit = self._max_record_bytes
-        unpack_header, unpack_footer = _HEADER.unpack_from, _FOOTER.unpack_from
+    def _whole_records(self) -> tuple[list[int], list[int]]:
+        """Where whole records' data starts, and stops, in the buffer, up to the first that needs a closer look."""
+        if self._find is not None and self.calm:
+            return self._find(self._buffer, self._pos, self._max_record_bytes)
+        buffer, pos, end = self._buffer, self._pos, len(self._buffer)
+        starts, stops = list[int](), list[int]()
         while end - pos >= HEADER_BYTES:
-            length, stored_length_crc = unpack_header(buffer, pos)
-            footer = pos + HEADER_BYTES + length
-            if footer + FOOTER_BYTES > end or length > limit or length_crc(length) != stored_length_crc:
-                return
-            if self._troubled and length > _LARGE_BYTES and not self._is_whole(pos):
-                return
-            data = buffer[pos + HEADER_BYTES : footer]
-            crc = crc32c(data)
-            if ((crc >> 15 | crc << 17) + MASK_DELTA) & 0xFFFFFFFF != unpack_footer(buffer, footer)[0]:
-                return
-            record = Record(base + pos, data)
-            self._pos = pos = footer + FOOTER_BYTES
-            self._need = HEADER_BYTES
-            self._records += 1
-            yield record
+            length, stored_length_crc = _HEADER.unpack_from(buffer, pos)
+            start, stop = pos + HEADER_BYTES, pos + HEADER_BYTES + length
+            if stop + FOOTER_BYTES > end or length > self._max_record_bytes or length_crc(length) != stored_length_crc:
+                break
+            if length > _LARGE_BYTES and not self.calm and not self._is_whole(pos):
+                break
+            if mask(crc32c(buffer[start:stop])) != _FOOTER.unpack_from(buffer, stop)[0]:
+                break
+            starts.append(start)
+            stops.append(stop)
+            pos = stop + FOOTER_BYTES
+        return starts, stops
 
     def _is_whole(self, pos: int) -> bool:
         """Whether the record at `pos`, which is entirely in the buffer, is undamaged.
@@ -320,15 +340,21 @@ class RecordParser:
             kind, reason, got, want = FaultKind.ZERO_FILLED, "zero bytes", f"{length} of them", "a record"
         else:
             kind, reason, got, want = FaultKind.DAMAGED_LENGTH, lost.reason, lost.got, lost.want
-        return Fault(kind, reason, lost.offset, length, got, want, self._records)
+        return Fault(kind, reason, lost.offset, length, got, want, self.number)
 
     def _fault(self, kind: FaultKind, reason: str, length: int, got: str, want: str) -> Fault:
-        return Fault(kind, reason, self.offset, length, got, want, self._records)
+        return Fault(kind, reason, self.offset, length, got, want, self.number)
 
     def _advance(self, count: int) -> None:
-        self._troubled = True
         self._pos += count
+        self._calm_from = self.offset + _CALM_BYTES
         self._need = HEADER_BYTES
+
+
+def _compiled() -> Callable[[bytes, int, int], tuple[list[int], list[int]]]:
+    from summaries.wire.compiled.scanner import whole_records  # noqa: PLC0415 - a writer only frames records
+
+    return whole_records
 
 
 _NOWHERE = -1

@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.wire.crc32c import MASK_DELTA, crc32c
-from summaries.wire.crc_columns import byte_tables
-from summaries.wire.gather import equal
 from summaries.wire.protobuf import varint
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
@@ -129,7 +127,7 @@ class ScalarEncoder:
         with np.errstate(over="ignore"):  # values beyond float32 become infinite, as in protobuf
             narrow = values.astype("<f4")
         pieces: list[tuple[NDArray[np.intp], NDArray[np.uint8]]] = []
-        for members in equal(shapes):
+        for members in _equal(shapes):
             columns = tags[members], steps[members], wall_times[members], narrow[members]
             width = int(tag_bytes[members[0]])
             if len(members) < _MIN_BULK or width > _MAX_BULK_TAG_BYTES:
@@ -188,7 +186,7 @@ class _Shape:
             (end - 4, _byte_columns(values)),
         ):
             records[:, start : start + len(columns)] = columns.T
-            tables = byte_tables(end)
+            tables = _byte_tables(end)
             for i, column in enumerate(columns):
                 crc ^= tables[end - 1 - start - i].take(column)
         masked = (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(MASK_DELTA)
@@ -266,6 +264,35 @@ def _byte_columns(
 ) -> NDArray[np.uint8]:
     """uint8[itemsize, n]: the bytes of little-endian numbers, contiguous by position."""
     return np.ascontiguousarray(numbers.view(np.uint8).reshape(len(numbers), -1).T)
+
+
+_NARROW = 1 << 16  # NumPy sorts numbers of two bytes by their digits, which is many times faster
+
+
+def _equal(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
+    """The indices of each distinct number, none of which is below zero, ascending."""
+    if not len(numbers):
+        return
+    if (numbers == numbers[0]).all():
+        yield np.arange(len(numbers))
+        return
+    order = np.argsort(numbers.astype(np.uint16) if numbers.max() < _NARROW else numbers, kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+
+
+_SPARE = 64  # so many more tables are made than are asked for
+_tables = np.array([[crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)]], np.uint32)
+
+
+def _byte_tables(count: int) -> NDArray[np.uint32]:
+    """uint32[count or more, 256]; table d: what a byte adds to the checksum if d more bytes follow it."""
+    global _tables  # noqa: PLW0603 - replaced as a whole: threads may ask for more at once
+    if len(_tables) < count:
+        tables = list(_tables)
+        while len(tables) < count + _SPARE:
+            tables.append(tables[-1] >> np.uint32(8) ^ tables[0][tables[-1] & np.uint32(0xFF)])
+        _tables = np.array(tables)
+    return _tables
 
 
 def _interleave(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import TYPE_CHECKING
 
+from summaries import wire
 from summaries.storage.files import create_event_file
 from summaries.storage.nowhere import NowhereEventFile
-from summaries.wire.pb import Event, SessionLog, SourceMetadata
 from summaries.wire.records import frame
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from summaries.storage.files import EventFile
 
 __all__ = ["begun_file"]
+
+_TIME = Struct("<cd")  # Event.wall_time, …
+_VERSION = b"\x1a\x0dbrain.Event:2\x52\x0c\x0a\x0agradledger"  # … .file_version and .source_metadata.writer
 
 
 def begun_file(
@@ -36,14 +40,14 @@ def begun_file(
     Raises:
         OSError: the file cannot be created.
     """
-    version = Event(wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="gradledger"))
-    first = frame(version.SerializeToString())
+    first = frame((_TIME.pack(b"\x09", now) if now else b"") + _VERSION)
     if directory is None:
         file: EventFile = NowhereEventFile()
     else:
         file = create_event_file(directory, now, suffix, first, storage_options)
     if purge_step is not None:
-        start = Event(wall_time=now, step=purge_step, session_log=SessionLog(status=SessionLog.START))
+        session = wire.pb.SessionLog(status=wire.pb.SessionLog.START)
+        start = wire.pb.Event(wall_time=now, step=purge_step, session_log=session)
         first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START
     try:
         file.append(first, 0)

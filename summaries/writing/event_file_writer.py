@@ -24,10 +24,9 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
+from summaries import kinds, wire
 from summaries.kinds.metadata import METADATA_KEY
-from summaries.kinds.scalar import scalar
 from summaries.values import FLOAT32_MAX, as_float, as_step, as_tag
-from summaries.wire.pb import Event, Summary
 from summaries.wire.protobuf import OurBytes, message_bytes
 from summaries.wire.records import frame
 from summaries.wire.scalars import as_float32, encode_summary_event
@@ -119,7 +118,7 @@ class EventFileWriter(Lifecycle):
                 summary_description, double_precision = summary_description or double_precision or "", False
             scalar_value = as_float(scalar_value)  # once: a tensor on another device has to be waited for
             double_precision = new_style and double_precision
-            summary = scalar(
+            summary = kinds.scalar.scalar(
                 tag,
                 scalar_value,
                 new_style=new_style,
@@ -168,7 +167,7 @@ class EventFileWriter(Lifecycle):
         >>> with EventFileWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_summary(merge([scalar("loss", 0.5), histogram("weights", [1.0, 2.0, 3.0])]), 7)
         """
-        data, metadata = message_bytes(summary, Summary, "summary"), None
+        data, metadata = message_bytes(summary, wire.pb.Summary, "summary"), None
         if data.__class__ is not OurBytes and METADATA_KEY in data:  # ours are scalars, without metadata
             data, metadata = self._metadata_once.without_written(data)
         now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
@@ -190,9 +189,9 @@ class EventFileWriter(Lifecycle):
         >>> with EventFileWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_event(Event(step=7, summary=scalar("loss", 0.5)))
         """
-        data = message_bytes(event, Event, "event")
+        data = message_bytes(event, wire.pb.Event, "event")
         if step is not None or walltime is not None or not getattr(event, "wall_time", True):
-            whole = Event.FromString(data)
+            whole = wire.pb.Event.FromString(data)
             whole.step = whole.step if step is None else as_step(step)
             now = whole.wall_time or self._wall_clock()
             whole.wall_time = now if walltime is None else as_float(walltime, "walltime")

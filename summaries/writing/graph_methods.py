@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from summaries.kinds import graph as graphs
-from summaries.kinds.meta_graph import exported_meta_graph, meta_graph_bytes
-from summaries.kinds.openvino import read_openvino
+from summaries import kinds, wire
 from summaries.values import check_tag
-from summaries.wire.pb import Event, RunMetadata, SessionLog, TaggedRunMetadata
 from summaries.wire.protobuf import message_bytes
 from summaries.writing.event_file_writer import EventFileWriter
 
@@ -30,8 +27,10 @@ class GraphMethods(EventFileWriter):
             session_log: our SessionLog, any other with the same wire format, or its bytes.
             global_step: as in `add_scalar`.
         """
-        message = SessionLog.FromString(message_bytes(session_log, SessionLog, "session_log"))
-        self.add_event(Event(wall_time=self._wall_clock(), step=self._event_step(global_step), session_log=message))
+        message = wire.pb.SessionLog.FromString(message_bytes(session_log, wire.pb.SessionLog, "session_log"))
+        self.add_event(
+            wire.pb.Event(wall_time=self._wall_clock(), step=self._event_step(global_step), session_log=message)
+        )
 
     def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
         """Log the cost of one step: TensorBoard's graph shows each node's time and memory.
@@ -47,10 +46,10 @@ class GraphMethods(EventFileWriter):
         check_tag(tag)
         if tag in self._run_metadata_tags:
             raise ValueError(f"the tag {tag!r} was already used for run metadata: use each tag once")
-        data = message_bytes(run_metadata, RunMetadata, "run_metadata")
-        tagged = TaggedRunMetadata(tag=tag, run_metadata=data)
+        data = message_bytes(run_metadata, wire.pb.RunMetadata, "run_metadata")
+        tagged = wire.pb.TaggedRunMetadata(tag=tag, run_metadata=data)
         self.add_event(
-            Event(wall_time=self._wall_clock(), step=self._event_step(global_step), tagged_run_metadata=tagged)
+            wire.pb.Event(wall_time=self._wall_clock(), step=self._event_step(global_step), tagged_run_metadata=tagged)
         )
         self._run_metadata_tags.add(tag)
 
@@ -88,9 +87,11 @@ class GraphMethods(EventFileWriter):
         if isinstance(given, tuple):
             self._add_costed_graph(*given)
             return
-        if given is not None and graphs.is_torch_module(given):
+        if given is not None and kinds.graph.is_torch_module(given):
             inputs = global_step if input_to_model is None else input_to_model
-            self._add_costed_graph(*graphs.trace_torch(given, inputs, verbose or bool(graph_def), use_strict_trace))
+            self._add_costed_graph(
+                *kinds.graph.trace_torch(given, inputs, verbose or bool(graph_def), use_strict_trace)
+            )
             return
         if input_to_model is not None:
             raise TypeError(f"input_to_model is for torch modules, got it with {type(given).__name__}")
@@ -99,11 +100,11 @@ class GraphMethods(EventFileWriter):
         given = graph_def if given is None else given
         if given is None:
             raise ValueError("add_graph needs a graph or a graph_def, got neither")
-        data = graphs.graph_bytes(given, add_shapes=True)
-        self.add_event(Event(wall_time=self._wall_clock(), step=self._event_step(global_step), graph_def=data))
+        data = kinds.graph.graph_bytes(given, add_shapes=True)
+        self.add_event(wire.pb.Event(wall_time=self._wall_clock(), step=self._event_step(global_step), graph_def=data))
 
     def _add_costed_graph(self, graph: Any, run_metadata: Any) -> None:
-        self.add_event(Event(wall_time=self._wall_clock(), graph_def=graphs.graph_bytes(graph)))
+        self.add_event(wire.pb.Event(wall_time=self._wall_clock(), graph_def=kinds.graph.graph_bytes(graph)))
         if "step1" not in self._run_metadata_tags:
             self.add_run_metadata(run_metadata, "step1")
 
@@ -118,13 +119,15 @@ class GraphMethods(EventFileWriter):
             TypeError: it is not a MetaGraphDef.
             ValueError: the bytes do not parse as a MetaGraphDef.
         """
-        data = meta_graph_bytes(meta_graph_def)
-        self.add_event(Event(wall_time=self._wall_clock(), step=self._event_step(global_step), meta_graph_def=data))
+        data = kinds.meta_graph.meta_graph_bytes(meta_graph_def)
+        self.add_event(
+            wire.pb.Event(wall_time=self._wall_clock(), step=self._event_step(global_step), meta_graph_def=data)
+        )
 
     def _add_first_graph(self, graph: Any, graph_def: Any) -> None:
         """Log the constructor's graph; of TensorFlow's own, the MetaGraphDef too, as TF1 does."""
         self.add_graph(graph, graph_def=graph_def)
-        exported = exported_meta_graph(graph_def if graph is None else graph)
+        exported = kinds.meta_graph.exported_meta_graph(graph_def if graph is None else graph)
         if exported is not None:
             self.add_meta_graph(exported)
 
@@ -143,7 +146,7 @@ class GraphMethods(EventFileWriter):
         if (prototxt is None) == (onnx_model_file is None):
             got = "neither" if prototxt is None else "both"
             raise TypeError(f"prototxt and onnx_model_file are two names for one argument, got {got}")
-        self.add_graph(graphs.read_onnx(onnx_model_file if prototxt is None else prototxt))
+        self.add_graph(kinds.graph.read_onnx(onnx_model_file if prototxt is None else prototxt))
 
     def add_openvino_graph(self, xmlname: str | os.PathLike[str]) -> None:
         """Log the graph of an OpenVINO model, as tensorboardX does.
@@ -155,4 +158,4 @@ class GraphMethods(EventFileWriter):
             ValueError: the file is not the XML of a model.
             OSError: the file cannot be read.
         """
-        self.add_graph(read_openvino(xmlname))
+        self.add_graph(kinds.openvino.read_openvino(xmlname))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from summaries import kinds
 from summaries.values import as_array, as_float, as_tag, check_tag
 from summaries.writing import projector
-from summaries.writing.large_histograms import LARGE, LargeHistograms
+from summaries.writing.large_histograms import LargeHistograms, is_worth_deferring
 from summaries.writing.media_methods import MediaMethods
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class KindMethods(MediaMethods):
     @property
     def default_bins(self) -> Any:
         """What `add_histogram` takes for bins="tensorflow": the list of TensorFlow's edges, or what is set instead."""
-        return kinds.tensorflow_edges().tolist() if self._default_bins is None else self._default_bins
+        return kinds.tensorflow_bins.tensorflow_edges().tolist() if self._default_bins is None else self._default_bins
 
     @default_bins.setter
     def default_bins(self, bins: str | int | list[float]) -> None:
@@ -69,7 +71,7 @@ class KindMethods(MediaMethods):
         """Log how the elements of an array are distributed.
 
         NaN is not counted, and infinities are counted in the outermost bins, with a warning once per tag. A large array
-        is copied, and counted in the background, unless counting it takes no longer than copying it.
+        is copied, and counted in the background, unless compiled code counts it about as fast.
 
         Args:
             tag: the tag.
@@ -98,16 +100,16 @@ class KindMethods(MediaMethods):
         if self._default_bins is not None and isinstance(bins, str) and bins == "tensorflow":
             bins = self._default_bins
         array = as_array(values)
-        if array.size <= LARGE or (isinstance(bins, str) and bins == "tensorflow" and kinds.is_fast(array)):
-            found = kinds.distribution(array, bins, max_bins)
-            self.add_summary(kinds.histogram_bytes(tag, found), global_step, walltime)
+        if not is_worth_deferring(array, bins):
+            found = kinds.distribution.distribution(array, bins, max_bins)
+            self.add_summary(kinds.histogram.histogram_bytes(tag, found), global_step, walltime)
             finite = found.all_finite
         else:
             now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
             self._add_deferred(
                 *self._large_histograms.deferred(tag, array, bins, max_bins, self._event_step(global_step), now)
             )
-            finite = array.dtype.kind != "f" or kinds.all_finite(array)
+            finite = bool(np.isfinite(array).all())
         if not finite:
             written = "counts in the outermost bins, NaN in none"
             self._nonfinite_warnings.warn(tag, "values that are not finite", global_step, written)
@@ -148,7 +150,7 @@ class KindMethods(MediaMethods):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_histogram_raw("dice", 1, 6, 4, 14, 66, [2, 4, 6], [1, 1, 2], 0)
         """
-        summary = kinds.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
+        summary = kinds.histogram.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
         self.add_summary(summary, global_step, walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
@@ -169,7 +171,7 @@ class KindMethods(MediaMethods):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_text("note", "**warm-up** ends here", 500)
         """
-        self.add_summary(kinds.text(tag, text_string), global_step, walltime)
+        self.add_summary(kinds.text.text(tag, text_string), global_step, walltime)
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
         """Log an array as it is. Matrices are drawn on gradledger's page in TensorBoard.
@@ -192,7 +194,7 @@ class KindMethods(MediaMethods):
         array([[9, 1],
                [2, 8]], dtype=int32)
         """
-        self.add_summary(kinds.tensor(tag, tensor), global_step, walltime)
+        self.add_summary(kinds.tensor.tensor(tag, tensor), global_step, walltime)
 
     def add_pr_curve(
         self,
@@ -225,7 +227,7 @@ class KindMethods(MediaMethods):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_pr_curve("digits", [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], 0)
         """
-        summary = kinds.pr_curve(tag, labels, predictions, num_thresholds, weights)
+        summary = kinds.pr_curve.pr_curve(tag, labels, predictions, num_thresholds, weights)
         self.add_summary(summary, global_step, walltime)
 
     def add_pr_curve_raw(
@@ -267,7 +269,7 @@ class KindMethods(MediaMethods):
         ...     writer.add_pr_curve_raw("digits", [2, 1], [2, 0], [0, 2], [0, 1], [0.5, 1], [1, 0.5], 0)
         """
         counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
-        summary = kinds.pr_curve_raw(tag, *counts, precision, recall, num_thresholds, weights)
+        summary = kinds.pr_curve.pr_curve_raw(tag, *counts, precision, recall, num_thresholds, weights)
         self.add_summary(summary, global_step, walltime)
 
     def add_mesh(
@@ -300,7 +302,7 @@ class KindMethods(MediaMethods):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_mesh("cloud", np.random.rand(1, 50, 3), np.full((1, 50, 3), 128), global_step=0)
         """
-        self.add_summary(kinds.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
+        self.add_summary(kinds.mesh.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
 
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
         """Log the layout of the custom-scalars dashboard; TensorBoard expects one per run.
@@ -318,7 +320,7 @@ class KindMethods(MediaMethods):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_custom_scalars({"losses": {"both": ["Multiline", ["train/loss", "val/loss"]]}})
         """
-        self.add_summary(kinds.custom_scalars(layout))
+        self.add_summary(kinds.custom_scalars.custom_scalars(layout))
 
     def add_custom_scalars_multilinechart(
         self, tags: Sequence[str], category: str = "default", title: str = "untitled"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries import kinds
+from summaries.native import library
 from summaries.wire.scalars import encode_summary_event
 from summaries.writing.deferred import Deferred
 
@@ -16,9 +17,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["LARGE", "LargeHistograms"]
+__all__ = ["LargeHistograms", "is_worth_deferring"]
 
-LARGE = 1 << 15  # elements: counting a smaller array takes no longer than deferring it
+_LARGE = 1 << 15  # elements: counting a smaller array takes no longer than deferring it
+
+
+def is_worth_deferring(array: NDArray[Any], bins: Any) -> bool:
+    """Whether counting takes much longer than copying the array; the histogram is the same either way."""
+    is_compiled = isinstance(bins, str) and bins == "tensorflow" and library.is_available()
+    return array.size > _LARGE and not is_compiled
 
 
 class LargeHistograms:
@@ -47,12 +54,12 @@ class LargeHistograms:
             TypeError: `max_bins` is not an integer, or the bins are not numbers.
             ValueError: the bins are invalid.
         """
-        kinds.check_bins(bins, max_bins)
+        kinds.distribution.check_bins(bins, max_bins)
         copy = self._copied(array)
 
         def make() -> bytes:
             try:
-                summary = kinds.histogram(tag, copy, bins, max_bins)
+                summary = kinds.histogram.histogram(tag, copy, bins, max_bins)
             except Exception as error:
                 error.add_note(
                     f"histogram {tag!r} of step {step} could not be counted in the background and is not logged"
@@ -71,11 +78,13 @@ class LargeHistograms:
         self._spare.clear()
 
     def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
+        """The elements, in the order in which they are summed up."""
+        flat = array.reshape(-1, order="A")
         try:
             spare = self._spare.pop()
         except IndexError:
-            return array.copy()
-        if spare.shape != array.shape or spare.dtype != array.dtype:
-            return array.copy()
-        np.copyto(spare, array)
+            spare = flat[:0]
+        if spare.shape != flat.shape or spare.dtype != flat.dtype:
+            spare = np.empty_like(flat)
+        np.copyto(spare, flat)
         return spare

@@ -19,7 +19,9 @@ import warnings
 from collections import deque
 from typing import TYPE_CHECKING
 
+from summaries import kinds, wire
 from summaries.kinds.metadata import MetadataOnce
+from summaries.lazy import load
 from summaries.storage.names import checked_suffix, is_remote
 from summaries.storage.nowhere import NowhereEventFile
 from summaries.values import as_count, as_step
@@ -80,6 +82,8 @@ class Lifecycle:
         clock: Callable[[], float] | None = None,
         storage_options: Mapping[str, object] | None = None,
     ) -> None:
+        load(wire)  # now: the handler of a signal may log while a call that it interrupted imports the same module
+        load(kinds)
         self._given_logdir = os.fsdecode(logdir)
         # The working directory may change while the writer writes.
         self._event_directory = (

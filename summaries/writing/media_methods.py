@@ -45,7 +45,7 @@ class MediaMethods(EventFileWriter):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_image("noise", np.random.rand(3, 32, 32), 0)  # 3 channels, 32 by 32 pixels, from 0 to 1
         """
-        self.add_summary(kinds.image(tag, img_tensor, dataformats), global_step, walltime)
+        self.add_summary(kinds.image.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_images(
         self,
@@ -74,7 +74,7 @@ class MediaMethods(EventFileWriter):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_images("digits", np.zeros((16, 1, 28, 28), np.uint8), 0)  # two rows of eight
         """
-        self.add_summary(kinds.images(tag, img_tensor, dataformats), global_step, walltime)
+        self.add_summary(kinds.image.images(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_image_with_boxes(
         self,
@@ -110,7 +110,7 @@ class MediaMethods(EventFileWriter):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_image_with_boxes("found", np.zeros((3, 60, 80)), [[5, 5, 40, 30]], 0, labels=["cat"])
         """
-        summary = kinds.image_with_boxes(tag, img_tensor, box_tensor, rescale, dataformats, labels)
+        summary = kinds.image.image_with_boxes(tag, img_tensor, box_tensor, rescale, dataformats, labels)
         self.add_summary(summary, global_step, walltime)
 
     def add_figure(
@@ -138,7 +138,7 @@ class MediaMethods(EventFileWriter):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_figure("squares", figure, 0)
         """
-        self.add_summary(kinds.figure(tag, figure, close), global_step, walltime)
+        self.add_summary(kinds.image.figure(tag, figure, close), global_step, walltime)
 
     def add_video(
         self,
@@ -169,7 +169,7 @@ class MediaMethods(EventFileWriter):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_video("agent", np.random.rand(1, 8, 3, 24, 32), 0, fps=8)  # one second
         """
-        self.add_summary(kinds.video(tag, vid_tensor, fps, dataformats), global_step, walltime)
+        self.add_summary(kinds.image.video(tag, vid_tensor, fps, dataformats), global_step, walltime)
 
     def add_audio(
         self,
@@ -199,4 +199,4 @@ class MediaMethods(EventFileWriter):
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_audio("beep", np.sin(np.arange(8000) / 4), 0, sample_rate=8000)  # one second
         """
-        self.add_summary(kinds.audio(tag, snd_tensor, sample_rate), global_step, walltime)
+        self.add_summary(kinds.audio.audio(tag, snd_tensor, sample_rate), global_step, walltime)

@@ -126,7 +126,7 @@ class RunWriter(EventFileWriter):
             raise TypeError(f"run_name must be a string, got {type(run_name).__name__}: {run_name!r}")
         check_mapping(metric_dict, "metric_dict")
         metrics = {tag: as_float(metric, f"metric_dict[{tag!r}]") for tag, metric in metric_dict.items()}
-        summary = kinds.hparams(hparam_dict, metrics, hparam_domain_discrete)
+        summary = kinds.hparams.hparams(hparam_dict, metrics, hparam_domain_discrete)
         self._row_writer(run_name).add_summary(summary, self._event_step(global_step))
         for tag, metric in metrics.items():
             self._nonfinite_warnings.check(tag, metric, global_step)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from summaries import wire
 from summaries.storage.files import read_file
-from summaries.wire.pb import Event
-from summaries.wire.records import Record, RecordParser
+from summaries.wire.records import Batch, RecordParser
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,6 +30,6 @@ def _points(paths: Iterable[str], storage_options: Mapping[str, object] | None) 
         parser = RecordParser()
         parser.feed(read_file(path, storage_options) or b"")
         for item in parser.items():
-            if isinstance(item, Record):
-                event = Event.FromString(item.data)
+            for data in item.data if isinstance(item, Batch) else ():
+                event = wire.pb.Event.FromString(data)
                 yield from ((event.wall_time, event.step, value.simple_value) for value in event.summary.value)

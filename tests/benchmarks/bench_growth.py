@@ -14,6 +14,7 @@ from benchmarks.bench_tools import TOOLS, running
 from benchmarks.growth import Growth, grown, rising
 from benchmarks.peers import Contender
 from benchmarks.places import in_memory
+from benchmarks.plain import engaged
 from benchmarks.scale import sized
 from summaries import SummaryWriter, audit, read_logdir, read_run, summary_iterator
 
@@ -55,10 +56,10 @@ def of_writing(directory: str) -> Iterator[Growth]:
 
 def of_reading(directory: str) -> Iterator[Growth]:
     """Columns, compiled and plain, event by event, and many runs."""
-    for name, fast, points in (("compiled", True, POINTS), ("plain", False, PLAIN_POINTS)):
-        of_points = {n: Contender(reading, (directory, "points", n, fast)) for n in points}
+    for name, points in (("compiled", POINTS), ("plain", PLAIN_POINTS)):
+        of_points = {n: Contender(reading, (directory, "points", n, name)) for n in points}
         yield grown(f"reading, {name}", "points", of_points, _CACHES)
-        of_tags = {n: Contender(reading, (directory, "tags", n, fast)) for n in TAGS}
+        of_tags = {n: Contender(reading, (directory, "tags", n, name)) for n in TAGS}
         yield grown(f"reading, {name}", f"tags of {POINTS_OF_A_TAG} points", of_tags, _CACHES)
     of_points = {n: Contender(iterating, (directory, n)) for n in PLAIN_POINTS}
     yield grown("reading event by event", "points", of_points, _COLLECTOR)
@@ -105,8 +106,8 @@ def histogram(directory: str, elements: int) -> Callable[[], object]:
     return run
 
 
-def reading(directory: str, of: str, n: int, fast: bool) -> Callable[[], object]:
-    return partial(read_run, os.path.join(directory, of, f"{n}"), fast=fast)
+def reading(directory: str, of: str, n: int, kernels: str) -> Callable[[], object]:
+    return engaged(kernels, read_run, os.path.join(directory, of, f"{n}"))
 
 
 def reading_all(directory: str, n: int) -> Callable[[], object]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,6 @@ from benchmarks import wandb_offline
 from benchmarks.bench_writer import WRITERS, of_each, writer_of
 from benchmarks.peers import Measured, compare
 from benchmarks.places import in_memory
-from summaries import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
     from benchmarks.figures import Figure
 
-_WARM = 1 << 27  # elements in large arrays, after which the compiled counter is loaded
 _MILLION = 1_000_000
 
 
@@ -65,14 +62,6 @@ def prepared(directory: str, module: str, job: _Job) -> Callable[[], object]:
     """What one round does, with any writer."""
     values = np.random.default_rng(0).normal(size=job.elements).astype(job.dtype)
     values[job.elements // 2] = np.nan if job.has_nan else 0
-    if module == "summaries":
-        if find_spec("numba") is not None:
-            warm_up()
-        warm = np.ones(_MILLION, job.dtype)
-        writer = writer_of(directory, module)
-        for step in range(_WARM // _MILLION):
-            writer.add_histogram("warm", warm, step)
-        writer.close()
     return partial(_round, writer_of(directory, module), values, job)
 
 

@@ -12,6 +12,7 @@ from hostile import FILES
 from benchmarks.figures import OURS, Figure
 from benchmarks.growth import Growth, grown, rising
 from benchmarks.peers import Contender, Measured, compare
+from benchmarks.plain import engaged
 from benchmarks.scale import sized
 from summaries import read_run
 
@@ -33,20 +34,20 @@ def figures() -> Iterator[Figure | Growth]:
                 with open(path, "wb") as out:
                     out.write(file(size))
             bytes_of = {size: os.path.getsize(path) for size, path in paths.items()}
-            ways = {OURS: True, "gradledger, plain": False}
-            contenders = {name: Contender(reading, (paths[SIZES[-1]], fast)) for name, fast in ways.items()}
+            ways: dict[str, str | None] = {OURS: None, "gradledger, plain": "plain"}
+            contenders = {name: Contender(reading, (paths[SIZES[-1]], kernels)) for name, kernels in ways.items()}
             yield compare(file.__name__, "s a MB", contenders, per=bytes_of[SIZES[-1]] / 1e6, seconds=2.0)
-            for name, fast in (("compiled", True), ("plain", False)):
-                sizes = {bytes_of[size]: Contender(reading, (path, fast)) for size, path in paths.items()}
+            for name in ("compiled", "plain"):
+                sizes = {bytes_of[size]: Contender(reading, (path, name)) for size, path in paths.items()}
                 yield grown(f"reading {file.__name__}, {name}", "bytes", sizes, _NOTE, seconds=1.0)
 
 
-def reading(path: str, fast: bool) -> Callable[[], object]:
+def reading(path: str, kernels: str | None) -> Callable[[], object]:
     """Processor seconds to read the file, to tell where its items are, and what stands of its scalars."""
 
     def run() -> Measured:
         began = time.process_time()
-        found = read_run(path, fast=fast)
+        found = engaged(kernels, read_run, path)()
         for series in found.scalars.values():
             series.latest()
         len(found.images)

@@ -18,6 +18,7 @@ import numpy as np
 
 from benchmarks.figures import OURS, Figure
 from benchmarks.peers import Contender, Measured, compare
+from benchmarks.plain import engaged
 from benchmarks.scale import sized
 from summaries import read_logdir, read_run, summary_iterator
 from summaries.wire.pb import Event
@@ -45,7 +46,7 @@ def large_files(directory: str) -> Iterator[Figure]:
     """One file as columns, one of its tags, and ten such files."""
     one, hundred, ten = (os.path.join(directory, name) for name in ("one", "hundred", "ten"))
     write(os.path.join(one, "x.tfevents"), POINTS)
-    plain = {"gradledger, plain": Contender(reading, (one, False))}
+    plain = {"gradledger, plain": Contender(reading, (one, "plain"))}
     server = {"data server, 1 thread": Contender(data_server, (one, 1), "tensorboard_data_server")}
     yield compare(
         f"one file of {POINTS:,} scalars as columns", "s", {OURS: Contender(reading, (one,))} | plain | server
@@ -55,8 +56,8 @@ def large_files(directory: str) -> Iterator[Figure]:
     contenders = {
         OURS: Contender(reading, (hundred, None, tag)),
         "all tags": Contender(reading, (hundred,)),
-        "one tag, plain": Contender(reading, (hundred, False, tag)),
-        "all tags, plain": Contender(reading, (hundred, False)),
+        "one tag, plain": Contender(reading, (hundred, "plain", tag)),
+        "all tags, plain": Contender(reading, (hundred, "plain")),
     }
     # No peer reads only some tags: tensorboard's readers take all, and show some.
     yield compare(f"one of 100 tags of a file of {POINTS:,} scalars", "s", contenders)
@@ -75,7 +76,7 @@ def small_files(directory: str) -> Iterator[Figure]:
     yield compare(f"summary_iterator over {FEWER:,} scalars", "s", contenders)
     contenders = {
         OURS: Contender(reading, (fewer,)),
-        "gradledger, plain": Contender(reading, (fewer, False)),
+        "gradledger, plain": Contender(reading, (fewer, "plain")),
         "EventAccumulator": Contender(accumulator, (fewer,), "tensorboard"),
     }
     yield compare(f"{FEWER:,} scalars as columns", "s", contenders)
@@ -109,8 +110,8 @@ def write(path: str, points: int, tags: int = TAGS) -> None:
             file.write(encoder.encode(numbers[i % tags], i // tags, 1.7e9 + i * 1e-3, rng.normal(size=len(i)))[0])
 
 
-def reading(directory: str, fast: bool | None = None, tags: str | None = None) -> Callable[[], object]:
-    return partial(read_run, directory, fast=fast, tags=tags)
+def reading(directory: str, kernels: str | None = None, tags: str | None = None) -> Callable[[], object]:
+    return engaged(kernels, read_run, directory, tags=tags)
 
 
 def reading_all(directory: str) -> Callable[[], object]:

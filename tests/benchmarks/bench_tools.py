@@ -11,16 +11,16 @@ import shutil
 import tempfile
 import time
 from typing import TYPE_CHECKING
-from unittest import mock
 
 import numpy as np
 
 from benchmarks.bench_reader import write
 from benchmarks.figures import OURS, Figure
 from benchmarks.peers import Contender, Measured, compare
+from benchmarks.plain import engaged
 from benchmarks.scale import sized
 from summaries import SummaryWriter, verify
-from summaries.tools import copying, keep, merge, rename, repair, shift, thin
+from summaries.tools import keep, merge, rename, repair, shift, thin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,14 +88,8 @@ def running(name: str, path: str, out: str) -> Callable[[], object]:
 
 
 def running_plainly(name: str, path: str, out: str) -> Callable[[], object]:
-    """The same without the compiled indexer."""
-    run = running(name, path, out)
-
-    def plainly() -> object:
-        with mock.patch.object(copying, "use_fast", return_value=False):
-            return run()
-
-    return plainly
+    """The same without compiled code."""
+    return engaged("plain", running(name, path, out))
 
 
 def record_loop(path: str) -> Callable[[], object]:

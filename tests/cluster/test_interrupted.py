@@ -9,7 +9,7 @@ import psutil
 PROGRAM = """
 import os, signal, sys
 from contextlib import contextmanager
-from summaries.cli import audit, main
+from summaries.cli import auditing, main
 
 @contextmanager
 def progress_bar(total):
@@ -20,7 +20,7 @@ def progress_bar(total):
     told = []
     yield on_run
 
-audit.progress_bar = progress_bar
+auditing.progress_bar = progress_bar
 if __name__ == "__main__":
     sys.exit(main(["audit", sys.argv[1], "--dask", "local", "--all"]))
 """

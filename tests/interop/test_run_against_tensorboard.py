@@ -4,18 +4,15 @@ TensorFlow's summary_iterator was compared by hand, message by message, and give
 """
 
 import pathlib
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from engines import ENGINES, read_logdir
 from tensorboard.backend.event_processing.plugin_event_accumulator import EventAccumulator
 from tensorboard.util import tensor_util
 
-from summaries import read_logdir
-
 EVENTS = pathlib.Path(__file__).parents[1] / "golden" / "events"
 DIRECTORIES = sorted({path.parent for path in EVENTS.rglob("*tfevents*")})
-FAST = [False, pytest.param(True, marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra"))]
 PLUGINS = {
     "histograms": "histograms",
     "images": "images",
@@ -26,9 +23,9 @@ PLUGINS = {
 }
 
 
-@pytest.fixture(scope="module", params=FAST, ids=lambda fast: "fast" if fast else "plain")
+@pytest.fixture(scope="module", params=ENGINES)
 def runs(request):
-    return read_logdir(EVENTS, fast=request.param)
+    return read_logdir(EVENTS, engine=request.param)
 
 
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: str(path.relative_to(EVENTS)))

@@ -17,15 +17,17 @@ from macholib.SymbolTable import SymbolTable
 
 from package.recorded import recording
 from summaries import read_run
+from summaries.kinds.sums import BLOCK
 from summaries.kinds.tensorflow_bins import BINS, places
 from summaries.native.building import stale
 from summaries.native.calls import Call
 from summaries.native.library import _library, function
 from summaries.native.targets import DIRECTORY, TARGETS
-from summaries.wire.compiled.scanner import Scanner, sorted_rows
-from summaries.wire.compiled.state import UNUSUAL, Found
-from summaries.wire.index import EVENT, VALUE
-from summaries.wire.layout import CLASS_SCALAR, PLACE, PLACE_CAPACITY, ROW, Block
+from summaries.wire.compiled.scanner import Scanner, grouped, whole_records
+from summaries.wire.compiled.state import UNUSUAL
+from summaries.wire.index import Rows, Tags
+from summaries.wire.layout import CLASS_SCALAR, EVENT, VALUE
+from summaries.wire.records import MAX_RECORD_BYTES
 
 HERE = Path(__file__).parent
 GOLDEN = sorted(path for path in HERE.parent.glob("golden/**/*tfevents*") if path.stat().st_size < 1 << 16)
@@ -49,27 +51,27 @@ def recorded():
     with recording() as calls:
         read_golden_files()
         count_random_numbers(calls)
-    assert {"scan", "index", "enter", "enter_again", "group", "tally_float32", "tally_float64"} <= set(calls.names)
+    assert {"frames", "scan", "group", "tally_float32", "tally_float64"} <= set(calls.names)
     return calls
 
 
 def read_golden_files():
     for path in GOLDEN:
         data = np.frombuffer(path.read_bytes(), np.uint8)
-        scanner, indexer = Scanner(), Scanner()
-        for number, tag in enumerate([*read_run(path).tags, *map(str, range(20))]):  # the table grows, too
-            scanner.add(tag.encode())
-            indexer.add(tag.encode())
-            indexer.set_class(number, CLASS_SCALAR)
-        found = Found(np.zeros(2000, ROW), np.zeros(PLACE_CAPACITY, PLACE))
-        cursor, events, values = np.zeros(4, np.int64), np.zeros(500, EVENT), np.zeros(500, VALUE)
-        while scanner.scan(data, len(data), 0, 0, found) == UNUSUAL:
-            scanner.cursor[0] += record_at(data, scanner.cursor[0])
-        while indexer.index(data, len(data), cursor, events, values) == UNUSUAL:
-            cursor[0] += record_at(data, cursor[0])
-        count = int(scanner.cursor[1])
-        if count:
-            sorted_rows(found.rows[:count].copy(), scanner._count, Block(np.zeros(count, int), *np.zeros((2, count))))
+        for with_events in (0, 500):
+            rows = Rows(Tags(), np.zeros(with_events, EVENT), np.zeros(2000, VALUE))
+            for number, tag in enumerate([*read_run(path).tags, *map(str, range(20))]):  # the table grows, too
+                rows.tags.number(tag)
+                if with_events:
+                    rows.tags.classes[number] = CLASS_SCALAR
+                    rows.tags.described.append(number)
+            scanner = Scanner(rows.tags)
+            while scanner.scan(data, len(data), 0, rows) == UNUSUAL:
+                rows.cursor[0] += record_at(data, rows.cursor[0])
+            count = int(rows.cursor[2])
+            if count:
+                grouped(rows.values[:count].copy(), len(rows.tags.names))
+        whole_records(path.read_bytes(), 0, MAX_RECORD_BYTES)
 
 
 def record_at(data, offset):
@@ -83,7 +85,8 @@ def count_random_numbers(calls):
         for size in (1, 3, 100, 5000):
             values = (random.normal(size=size) * 10.0 ** random.integers(-20, 20, size)).astype(dtype)
             counts, rows = np.zeros(BINS, np.int64), np.zeros((4, BINS), np.uint32)
-            arguments = (values, counts, places(np.dtype(dtype)).steps, rows, np.zeros(3, dtype), np.zeros(2))
+            sums, extremes = np.zeros((-(-size // BLOCK), 2)), np.zeros(3, dtype)
+            arguments = (values, counts, sums, places(np.dtype(dtype)).steps, rows, extremes)
             Call(function(f"tally_{dtype}"), arguments)()
 
 

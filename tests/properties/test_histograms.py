@@ -1,20 +1,19 @@
 """Histograms say what NumPy says, whether NumPy's tables or the compiled counter counts; of any dtype and layout."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from summaries import kinds
 from summaries.kinds import counting
 from summaries.kinds.distribution import distribution
-from summaries.kinds.tally import COUNTER
+from summaries.native import library
 
-EDGES = kinds.tensorflow_edges()
+EDGES = kinds.tensorflow_bins.tensorflow_edges()
 NEAR = {
     dtype: np.concatenate([np.nextafter(EDGES.astype(dtype), dtype(to)) for to in (np.inf, -np.inf)])
     for dtype in (np.float32, np.float64)
@@ -26,19 +25,15 @@ ODD = [0.0, -0.0, 1e-45, -1e-45, 1e20, -1e20, 3e38, -3e38, math.nan, math.inf, -
 @pytest.fixture(params=["plain", "compiled"], scope="module", autouse=True)
 def counter(request):
     """Every test with either."""
-    plain = request.param == "plain"
-    if not plain:
-        pytest.importorskip("numba", reason="the compiled counter needs the extra `fast`")
+    try:
+        library.use(request.param)
+    except ImportError as error:
+        pytest.skip(str(error))
     with pytest.MonkeyPatch.context() as patch:
-        if plain:
-            patch.setattr(counting, "COUNTER", SimpleNamespace(is_loaded=False))
-            patch.setattr(counting, "_LARGE", math.inf)
-        else:
-            COUNTER.functions()
         patch.setattr(counting, "_SHARED", 1 << 16)
-        patch.setattr(counting, "_SHARED_PIECE", 1 << 14)
-        patch.setattr(counting, "_COUNTED_AGAIN", 1 << 13)
+        patch.setattr(counting, "_PIECE", 1 << 14)
         yield
+    library.use(None)
 
 
 def check(values):
@@ -71,7 +66,6 @@ def numbers(dtype):
     return floats | st.sampled_from(NEAR[dtype].tolist()) | st.sampled_from(np.array(ODD, dtype).tolist())
 
 
-@settings(deadline=None)  # the first one compiles
 @given(st.data(), st.sampled_from([np.float32, np.float64]))
 def test_any_floats(data, dtype):
     check(data.draw(arrays(dtype, st.integers(1, 300), elements=numbers(dtype))))

@@ -1,19 +1,15 @@
 """Random events, in random files, with random damage: nothing is lost but what is damaged, and fast equals plain."""
 
-from importlib.util import find_spec
-
 import numpy as np
-import pytest
+from engines import BOTH, needs_compiled, read_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_runs import EVENT, ODD_EVENT, SCALAR, TAGS, same, written
 
-from summaries import Event, FaultKind, read_events, read_run
+from summaries import Event, FaultKind, read_events
 from summaries.patterns import matcher
 from summaries.reading.run import Run
 from summaries.wire.records import frame
-
-needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
 
 DAMAGE = {
     FaultKind.DAMAGED_LENGTH,
@@ -24,12 +20,12 @@ DAMAGE = {
 }
 
 
-@needs_numba
+@needs_compiled
 @settings(deadline=None)
 @given(files=st.lists(st.lists(st.one_of(EVENT, EVENT, ODD_EVENT), max_size=25), min_size=1, max_size=3))
-def test_fast_equals_plain_on_any_records(tmp_path_factory, files):
+def test_compiled_equals_plain_on_any_records(tmp_path_factory, files):
     directory = written(tmp_path_factory.mktemp("run"), [b"".join(map(frame, file)) for file in files])
-    same(read_run(directory, fast=True), read_run(directory, fast=False))
+    same(read_run(directory, engine="compiled"), read_run(directory, engine="plain"))
 
 
 class Selected:
@@ -61,7 +57,7 @@ def same_selection(selected: Run, run: Run, patterns):
     assert [selected.file_starts(tag) for tag in selected.tags] == [run.file_starts(tag) for tag in want.tags]
 
 
-@needs_numba
+@needs_compiled
 @settings(deadline=None)
 @given(
     files=st.lists(st.lists(st.one_of(EVENT, EVENT, ODD_EVENT), max_size=25), min_size=1, max_size=3),
@@ -69,9 +65,9 @@ def same_selection(selected: Run, run: Run, patterns):
 )
 def test_selected_tags_are_the_same_as_when_all_are_read(tmp_path_factory, files, patterns):
     directory = written(tmp_path_factory.mktemp("run"), [b"".join(map(frame, file)) for file in files])
-    run = read_run(directory, fast=False)
-    for fast in (True, False):
-        same_selection(read_run(directory, fast=fast, tags=patterns), run, patterns)
+    run = read_run(directory, engine="plain")
+    for engine in BOTH:
+        same_selection(read_run(directory, engine=engine, tags=patterns), run, patterns)
 
 
 @st.composite
@@ -99,24 +95,24 @@ def damaged_files(draw):
     return records, bytes(data), spans, len(data) if cut is None else cut
 
 
-@needs_numba
+@needs_compiled
 @settings(deadline=None)
 @given(damaged_files())
-def test_fast_equals_plain_on_damaged_files(tmp_path_factory, file):
+def test_compiled_equals_plain_on_damaged_files(tmp_path_factory, file):
     _, data, _, cut = file
     directory = written(tmp_path_factory.mktemp("run"), [data[:cut]])
-    same(read_run(directory, fast=True), read_run(directory, fast=False))
+    same(read_run(directory, engine="compiled"), read_run(directory, engine="plain"))
 
 
-@needs_numba
+@needs_compiled
 @settings(deadline=None)
 @given(damaged_files(), PATTERNS)
 def test_selected_tags_of_damaged_files(tmp_path_factory, file, patterns):
     _, data, _, cut = file
     directory = written(tmp_path_factory.mktemp("run"), [data[:cut]])
-    run = read_run(directory, fast=False)
-    for fast in (True, False):
-        same_selection(read_run(directory, fast=fast, tags=patterns), run, patterns)
+    run = read_run(directory, engine="plain")
+    for engine in BOTH:
+        same_selection(read_run(directory, engine=engine, tags=patterns), run, patterns)
 
 
 @settings(deadline=None)
@@ -162,11 +158,11 @@ def test_any_split_into_files_gives_the_same_points(tmp_path_factory, events, da
 
 
 @settings(deadline=None)
-@given(st.binary(max_size=200), st.sampled_from([None, False]))
-def test_any_bytes_are_read_without_an_error(tmp_path_factory, data, fast):
+@given(st.binary(max_size=200), st.sampled_from([None, "plain"]))
+def test_any_bytes_are_read_without_an_error(tmp_path_factory, data, engine):
     path = tmp_path_factory.mktemp("run") / "a.tfevents"
     path.write_bytes(data)
-    run = read_run(path, fast=fast)
+    run = read_run(path, engine=engine)
     assert run.faults
     for kind in ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes"):
         assert not getattr(run, kind)

@@ -2,13 +2,13 @@
 
 import tracemalloc
 
-from helpers import parse
+from helpers import Record, parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import chunked, damaged_streams, hostile_bytes, payloads
 
 from summaries.errors import Fault
-from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, Record, frame
+from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
 examples = settings(max_examples=300, deadline=None)
 

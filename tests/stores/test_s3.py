@@ -10,8 +10,9 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from engines import ENGINES, read_logdir, read_run
 
-from summaries import SummaryWriter, audit, clip_advice, compare, export, read_events, read_logdir, read_run, verify
+from summaries import SummaryWriter, audit, clip_advice, compare, export, read_events, verify
 from summaries.auditing.config import Config
 from summaries.auditing.watch import watch
 from summaries.cli import main
@@ -58,13 +59,13 @@ def columns(runs):
 
 
 @pytest.mark.parametrize("range_bytes", [1000, prefetch.RANGE_BYTES])
-@pytest.mark.parametrize("fast", [False, True])
-def test_columns_and_faults_are_the_local_ones(runs, fast, range_bytes, monkeypatch):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_and_faults_are_the_local_ones(runs, engine, range_bytes, monkeypatch):
     monkeypatch.setattr(prefetch, "RANGE_BYTES", range_bytes)
     local, remote, access = runs
-    assert columns(read_logdir(remote, fast=fast, **access)) == columns(read_logdir(local, fast=fast))
+    assert columns(read_logdir(remote, engine=engine, **access)) == columns(read_logdir(local, engine=engine))
     for name in ("damaged", "resumed"):
-        ours, theirs = read_run(f"{remote}/{name}", fast=fast, **access), read_run(f"{local}/{name}", fast=fast)
+        ours, theirs = read_run(f"{remote}/{name}", engine=engine, **access), read_run(f"{local}/{name}", engine=engine)
         assert columns({name: ours}) == columns({name: theirs})
 
 

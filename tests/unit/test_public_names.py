@@ -4,9 +4,12 @@ A name that is not in this list is not public. One that is removed from it break
 `REMOVED` with the reason, and into the changelog.
 """
 
+import ast
 import importlib
 import inspect
+import pickle
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from helpers import run
@@ -124,6 +127,66 @@ def test_an_unknown_name(package):
     with pytest.raises(AttributeError) as raised:
         importlib.import_module(package).nothing_of_this_name  # noqa: B018 - it is what raises
     assert str(raised.value) == f"module {package!r} has no attribute 'nothing_of_this_name'"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_dir_shows_the_names_before_they_are_imported(package):
+    """Completion in a shell or a notebook asks it."""
+    program = f"import {package}, sys; print(set({package}.__all__) <= set(dir({package})), 'numpy' in sys.modules)"
+    assert run("-c", program) == "True False\n"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_star_imports_all(package):
+    namespace = {}
+    exec(f"from {package} import *", namespace)  # noqa: S102 - as a user imports it
+    assert set(importlib.import_module(package).__all__) <= set(namespace)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_name_is_that_of_its_module_with_its_documentation_and_can_be_pickled(package):
+    module = importlib.import_module(package)
+    for name in module.__all__:
+        value = getattr(module, name)
+        assert getattr(importlib.import_module(value.__module__), value.__qualname__) is value
+        assert value.__doc__ or value.__module__.endswith("_pb2"), name
+        assert pickle.loads(pickle.dumps(value)) is value  # noqa: S301 - our own
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        "summaries", "summaries.auditing", "summaries.auditing.rules", "summaries.kinds", "summaries.tools",
+        "summaries.wire", "optim", "optim.integrations",
+    ],
+)  # fmt: skip
+def test_type_checkers_see_what_is_imported_on_first_use(package):
+    """The imports that only they see, and the table that only a program sees."""
+    tree = ast.parse(Path(importlib.import_module(package).__file__).read_text(encoding="utf-8"))
+    (branch,) = [node for node in tree.body if isinstance(node, ast.If)]
+    imports = [node for node in branch.body if isinstance(node, ast.ImportFrom)]
+    seen = {alias.name: (node.module, alias.asname) for node in imports for alias in node.names}
+    (call,) = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy"]
+    table = {name: module for module, names in ast.literal_eval(call.args[1]).items() for name in names.split()}
+    assert {name: f"{package}.{module}".rstrip(".") for name, module in table.items()} == {
+        name: module for name, (module, alias) in seen.items() if alias or name in table
+    }
+
+
+def test_mypy_sees_the_type_of_every_name_and_no_others(tmp_path):
+    """As a user's program is checked: with what the packages themselves say of types."""
+    pytest.importorskip("mypy")
+    names = [f"{package}.{name}" for package in PACKAGES for name in importlib.import_module(package).__all__]
+    names += ["summaries.__version__", "summaries.reading.run.Run", "optim.integrations.torch.attach"]
+    unknown = ["summaries.nothing", "optim.nothing", "optim.integrations.nothing"]
+    program = tmp_path / "program.py"
+    program.write_text("import optim, summaries\n" + "".join(f"reveal_type({name})\n" for name in names + unknown))
+    lines = run("-m", "mypy", program, status=1).splitlines()
+    revealed = [line.partition('Revealed type is "')[2] for line in lines if "Revealed type" in line]
+    assert len(revealed) == len(names) + len(unknown)
+    assert [name for name, kind in zip(names, revealed, strict=False) if kind in {'Any"', 'object"'}] == []
+    assert sum(": error: Module has no attribute" in line for line in lines) == len(unknown)
+    assert lines[-1].startswith(f"Found {len(unknown)} errors in 1 file")
 
 
 def test_the_version_is_looked_up_when_it_is_asked_for():

@@ -18,7 +18,7 @@ from summaries.auditing.signals.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import table_of
-from summaries.execution.tasks import Died, run_tasks, workers_of
+from summaries.execution.tasks import Died, run_tasks
 from summaries.reading.annotations import label_of
 from summaries.storage.protocols import expecting
 
@@ -63,10 +63,11 @@ def compare_runs(
     ranks = {rank for job in ranked_jobs(found, config.ranks) for rank in job[1:]}  # the first one speaks for its job
     read = _Read(known)
     compared = [run for name, run in found.items() if name not in ranks]
+    processes = False
     if executor is None:
-        jobs = jobs_for(compared, jobs, processes=True)
-    task = _Task(config, metric, maximize, sum(run.size for run in compared) // workers_of(executor, jobs))
-    read.all(compared, _results(task, compared, jobs, executor), on_run)
+        jobs, processes = jobs_for(compared, jobs, processes=True)
+    task = _Task(config, metric, maximize)
+    read.all(compared, _results(task, compared, jobs, executor, processes=processes), on_run)
     read.settle()
     labels = marked(read.outcomes, {**read.labels, **known.labels}, good, bad)
     lesson = None
@@ -96,19 +97,18 @@ class _Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class _Task:
-    """Read one run, in this process or another, which reads `in_all` bytes."""
+    """Read one run, in this process or another."""
 
     config: Config
     metric: str | None
     maximize: bool
-    in_all: int
 
     def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
         """While this context lasts, these runs will be read in this order."""
         return expecting([file for run in runs for file in run.files])
 
     def __call__(self, files: RunFiles) -> _Reached:
-        run, failures = read_what_can_be(files.name, files.files, self.in_all)
+        run, failures = read_what_can_be(files.name, files.files)
         left_out = [(files.name, failure.reason) for failure in (*files.failures, *failures)]
         if run is None or has_incident(run):  # which is an excerpt of another run
             return _Reached(None, {}, left_out)
@@ -120,10 +120,10 @@ class _Task:
 
 
 def _results(
-    task: _Task, runs: Sequence[RunFiles], jobs: int | None, executor: Executor | None
+    task: _Task, runs: Sequence[RunFiles], jobs: int | None, executor: Executor | None, *, processes: bool
 ) -> Iterator[tuple[RunFiles, _Reached]]:
     """Each run with what it reached, in the order in which they are done."""
-    done = run_tasks(task, runs, executor=executor, jobs=jobs, processes=True, size=lambda run: run.size)
+    done = run_tasks(task, runs, executor=executor, jobs=jobs, processes=processes, size=lambda run: run.size)
     for run, result in done:
         if isinstance(result, Died):
             yield run, _Reached(None, {}, [(run.name, result.reason)])

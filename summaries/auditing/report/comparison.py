@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json as encoder
 import math
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import summaries
 from summaries.terminal import broken, printable
 from summaries.words import counted
 
@@ -139,7 +139,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     """The comparison as values that JSON can hold; a number that is not finite becomes null."""
     return {
         "version": VERSION,
-        "tool": {"name": "gradledger", "version": version("gradledger")},
+        "tool": {"name": "gradledger", "version": summaries.__version__},
         "metric": comparison.metric,
         "measure": comparison.measure,
         "maximize": comparison.maximize,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json as encoder
 import math
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+import summaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +34,7 @@ def parts(report: Report) -> Iterator[str]:
         ),
         "runs": map(_run, report.runs),
     }
-    head = {"version": VERSION, "tool": {"name": "gradledger", "version": version("gradledger")}}
+    head = {"version": VERSION, "tool": {"name": "gradledger", "version": summaries.__version__}}
     yield _dumped(head).removesuffix("\n}")
     for name, items in lists.items():
         yield f',\n "{name}": ['

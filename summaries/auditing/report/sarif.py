@@ -6,10 +6,10 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import summaries
 from summaries.auditing.findings import Severity
 from summaries.auditing.report.json import finding_as_dict
 from summaries.auditing.report.text import failure_text, steps_text
@@ -33,7 +33,7 @@ def sarif(report: Report) -> str:
     places = {run.name: run.files for run in report.runs}
     driver = {
         "name": "gradledger",
-        "version": version("gradledger"),
+        "version": summaries.__version__,
         "rules": [_rule(code) for code in codes],
     }
     results = [

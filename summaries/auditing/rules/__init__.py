@@ -1,40 +1,15 @@
 """The rules, by code: a module for each family, shared helpers, and a page for each rule in `pages`.
 
-A rule is a function over the signals of a run; see `rule`.
+A rule is a function over the signals of a run; see `rule`. `registry` has them all, and `index` what a page says of
+them, which is known without importing them.
 """
 
-from summaries.auditing.rules import (
-    baseline,
-    clipping,
-    concealed,
-    divergence,
-    files,
-    gradients,
-    histograms,
-    incidents,
-    losses,
-    not_decreasing,
-    overfitting,
-    policies,
-    precursors,
-    ranks,
-    rates,
-    stalled,
-    timeline,
-    updates,
-    variables,
-)
-from summaries.auditing.rules.rule import Rule
+from typing import TYPE_CHECKING
 
-__all__ = ["BETWEEN_RANKS", "RULES"]
+from summaries.lazy import lazy
 
-_MODULES = (
-    files, timeline, losses, not_decreasing, overfitting, concealed, stalled, divergence, gradients, variables,
-    histograms, clipping, updates, precursors, policies, rates, baseline, ranks, incidents,
-)  # fmt: skip
-
-RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))
-"""Every rule by its code, in the order of the codes."""
-
-BETWEEN_RANKS = frozenset(ranks.RULES)
-"""The codes of the rules that see all ranks of a job."""
+if TYPE_CHECKING:
+    from summaries.auditing.rules.registry import BETWEEN_RANKS as BETWEEN_RANKS
+    from summaries.auditing.rules.registry import RULES as RULES
+else:
+    __all__, __getattr__, __dir__ = lazy(__name__, {"registry": "BETWEEN_RANKS RULES"})

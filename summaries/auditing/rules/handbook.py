@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
-from summaries.auditing.rules import RULES
+from summaries.auditing.rules.index import index, read
 
 __all__ = ["page"]
 
@@ -23,10 +21,9 @@ def page(code: str) -> str:
     min_shares = 20  # a whole number of at least 1
     ```
     """
-    thresholds = RULES[code].thresholds
-    text = files("summaries.auditing.rules").joinpath("pages", f"{code}.md").read_text(encoding="utf-8")
+    thresholds = index()[code].thresholds
+    text = read(f"pages/{code}.md")
     if not thresholds:
         return text
-    lines = (f"{name} = {threshold.default:g}  # {threshold.wanted}\n" for name, threshold in thresholds.items())
-    table = f"[tool.gradledger.audit.thresholds.{code}]\n{''.join(lines)}"
-    return f"{text}\n## Thresholds\n\n```toml\n{table}```\n"
+    table = "\n".join((f"[tool.gradledger.audit.thresholds.{code}]", *thresholds))
+    return f"{text}\n## Thresholds\n\n```toml\n{table}\n```\n"

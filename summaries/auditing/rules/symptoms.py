@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from summaries.auditing.rules import RULES
+from summaries.auditing.rules.index import index
 
 __all__ = ["SYMPTOMS", "about"]
 
@@ -85,6 +85,6 @@ def about(words: str) -> list[str]:
     if not wanted:
         return []
     entries = [(seen, codes) for symptoms in SYMPTOMS.values() for seen, codes in symptoms.items()]
-    entries += [(rule.name, code) for code, rule in RULES.items()]
+    entries += [(rule.name, code) for code, rule in index().items()]
     matching = [codes.split(", ") for text, codes in entries if all(word in text.lower() for word in wanted)]
     return list(dict.fromkeys(code for codes in matching for code in codes))

@@ -72,7 +72,7 @@ def export_dataset(
         update.forget()
     manifest.tags, manifest.latest = tags, latest
     parts = update.parts()
-    task = WritePart(target, manifest.storage_options, tags, latest, sum(part.size for part in parts))
+    task = WritePart(target, manifest.storage_options, tags, latest)
     if parts:
         manifest.save()  # new runs have their places before they are anywhere
     try:

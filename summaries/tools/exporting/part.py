@@ -82,14 +82,12 @@ class WritePart:
         storage_options: for an address, the options of its file system.
         tags: which tags are written.
         latest: whether what a restart superseded is left out.
-        total_bytes: how many bytes are read for all parts; decides whether to use the compiled scanner.
     """
 
     target: str
     storage_options: Mapping[str, object] | None
     tags: Sequence[str] | None
     latest: bool
-    total_bytes: int
 
     def __call__(self, part: Part) -> Written:
         """Write one part, in place of the file that is there.
@@ -113,7 +111,7 @@ class WritePart:
     def _add(self, name: str, files: Sequence[StoredFile], parquet: ParquetFile, done: Written) -> None:
         """Read a run and add its rows."""
         try:
-            run = read_files(files, self.total_bytes, tags=self.tags)
+            run = read_files(files, tags=self.tags)
         except OSError as error:  # the other runs go on
             done.failed[name] = error
             return

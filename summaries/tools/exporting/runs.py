@@ -57,7 +57,6 @@ class RunsBelow(Mapping[str, Run]):
         **access: Unpack[Access],
     ) -> None:
         self._files = run_directories(path, on_error, lone=".", names=runs, **access)
-        self._size = sum(file.size for files in self._files.values() for file in files)
         self._tags = tags
 
     def __getitem__(self, name: str) -> Run:
@@ -67,7 +66,7 @@ class RunsBelow(Mapping[str, Run]):
             KeyError: there is no such run.
             OSError: a file cannot be read.
         """
-        return read_files(self._files[name], self._size, tags=self._tags)
+        return read_files(self._files[name], tags=self._tags)
 
     def expecting(self) -> AbstractContextManager[object]:
         """While this context lasts, the runs will be read in order, so that those in a store may be fetched ahead."""

@@ -11,14 +11,7 @@ import numpy as np
 
 from summaries.native.source import compiled
 from summaries.wire.compiled import schema
-from summaries.wire.compiled.primitives import (
-    load_f32,
-    load_f64,
-    load_u8,
-    load_u32,
-    load_u64,
-    varint,
-)
+from summaries.wire.compiled.primitives import load_f32, load_f64, load_u8, load_u32, load_u64, varint
 from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, KIND_TENSOR
 
 __all__ = ["event_fields", "is_sound", "scalar_tensor", "span", "value_fields", "value_kind"]

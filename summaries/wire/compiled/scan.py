@@ -1,6 +1,6 @@
-"""The compiled scanner: a part of an event file → scalar rows and the places of all other values. Pure (no I/O).
+"""The compiled scanner: a part of an event file → the rows of an `Index`. Pure (no I/O).
 
-Strategy: one pass over the bytes: frame, both checksums, the Event, its Summary, each Value's tag, the row. The scanner
+Strategy: one pass over the bytes: frame, both checksums, the Event, its Summary, each Value's tag, the rows. It
 handles only whole records in the form that every writer uses, with tags that it already knows. Before any other record
 it stops and returns the reason; the caller has that record read by the plain parser and protobuf, and restarts the
 scanner after it. So the scanner never decides anything differently from protobuf.
@@ -17,15 +17,9 @@ from typing import Any
 import numpy as np
 
 from summaries.native.source import compiled, unpacker
+from summaries.wire import layout
 from summaries.wire.compiled import schema
-from summaries.wire.compiled.fields import (
-    event_fields,
-    is_sound,
-    scalar_tensor,
-    span,
-    value_fields,
-    value_kind,
-)
+from summaries.wire.compiled.fields import event_fields, is_sound, scalar_tensor, span, value_fields, value_kind
 from summaries.wire.compiled.primitives import (
     checksum,
     copy_to,
@@ -37,31 +31,68 @@ from summaries.wire.compiled.primitives import (
     varint,
 )
 from summaries.wire.compiled.state import ARGUMENTS, FULL, MORE, ODD, UNUSUAL
-from summaries.wire.layout import CLASS_NONE, CLASS_SCALAR, CLASS_SKIPPED, PLACE_CAPACITY
 
-__all__ = [
-    "EXPORTS",
-    "LEVELS",
-    "enter",
-    "enter_again",
-    "group",
-    "scalar_at",
-    "scan",
-    "spread",
-    "tag_number",
-]
+__all__ = ["EXPORTS", "LEVELS", "frames", "group", "scan", "spread"]
 
-_enter_arguments = unpacker(ARGUMENTS["enter"])
-_enter_again_arguments = unpacker(ARGUMENTS["enter_again"])
+_frames_arguments = unpacker(ARGUMENTS["frames"])
 _scan_arguments = unpacker(ARGUMENTS["scan"])
 _group_arguments = unpacker(ARGUMENTS["group"])
 _spread_arguments = unpacker(ARGUMENTS["spread"])
-_MAX_LENGTH = np.uint64(2**31 - 1)
+_FEWEST, _MOST = layout.USUAL_BYTES
+_MAX_LENGTH = 2**31 - 1
 _SHORT = np.uint64(1 << 16)
 
 
 @compiled
-def tag_number(buffer: Any, start: Any, stop: Any, previous: Any, tags: Any) -> Any:
+def _stop_of(buffer: Any, pos: Any, end: Any, most: Any, length_crcs: Any) -> Any:
+    """Where the data of the whole record at `pos` stops; -1 - MORE or -1 - ODD if there is none."""
+    if end - pos < 16:
+        return np.int64(-1 - MORE)
+    length = load_u64(buffer, pos)
+    if length > np.uint64(most):
+        return np.int64(-1 - ODD)
+    want = length_crcs[length] if length < _SHORT else checksum(buffer, pos, pos + 8)
+    if want != load_u32(buffer, pos + 8):
+        return np.int64(-1 - ODD)
+    stop = pos + 12 + np.int64(length)
+    if stop + 4 > end:
+        return np.int64(-1 - MORE)
+    if checksum(buffer, pos + 12, stop) != load_u32(buffer, stop):
+        return np.int64(-1 - ODD)
+    return stop
+
+
+@compiled
+def frames(words: Any) -> Any:
+    """Find the whole records in buffer[pos : end].
+
+    Args:
+        words: the address of a row of words:
+            pos: where the first one starts.
+            end: the number of bytes in the buffer.
+            most: a greater length, in bytes, is damage.
+            buffer: uint8[m].
+            length_crcs: uint32[65536]: the stored checksum of each short length.
+            bounds: int64[n, 2], filled with where each record's data starts and stops.
+
+    Returns:
+        The number of records.
+    """
+    pos, end, most, buffer, length_crcs, bounds = _frames_arguments(words)
+    found = np.int64(0)
+    while found < len(bounds):
+        stop = _stop_of(buffer, pos, end, most, length_crcs)
+        if stop < 0:
+            break
+        bounds[found, 0] = pos + 12
+        bounds[found, 1] = stop
+        found += 1
+        pos = stop + 4
+    return found
+
+
+@compiled
+def _tag_number(buffer: Any, start: Any, stop: Any, previous: Any, tags: Any) -> Any:
     """The number of the tag buffer[start:stop], or -1 if it is unknown.
 
     Tags recur in the same order: the one that followed the previous tag last time is tried before the table.
@@ -92,42 +123,15 @@ def _hash(buffer: Any, start: Any, stop: Any) -> Any:
 
 
 @compiled
-def enter(words: Any) -> Any:
-    """Enter tags into the table, with numbers from `number` on. Their classes are unchanged.
-
-    Args:
-        words: the address of a row of words:
-            number: the first tag's number.
-            start: where it starts in the pool; the others follow without gaps.
-            count: how many tags.
-            lengths: int64[n], the length of each tag in bytes.
-            tags: the table.
-    """
-    number, start, count, lengths, tags = _enter_arguments(words)
+def _enter(count: Any, tags: Any) -> Any:
+    """Enter the tags up to `count` that are not in the slots yet."""
     entries = tags.entries
-    for i in range(count):
-        length = lengths[i]
-        digest = _hash(tags.pool, start, start + length)
-        entries[number, 0] = start
-        entries[number, 1] = length
+    for number in range(tags.entered[0], count):
+        start = entries[number, 0]
+        digest = _hash(tags.pool, start, start + entries[number, 1])
         entries[number, 2] = np.int64(digest)
         _occupy(number, digest, tags.slots)
-        number += 1
-        start += length
-
-
-@compiled
-def enter_again(words: Any) -> Any:
-    """Enter the first `count` tags again, into slots that are all free.
-
-    Args:
-        words: the address of a row of words:
-            count: int64.
-            tags: the table.
-    """
-    count, tags = _enter_again_arguments(words)
-    for number in range(count):
-        _occupy(number, np.uint64(tags.entries[number, 2]), tags.slots)
+    tags.entered[0] = count
 
 
 @compiled
@@ -160,12 +164,11 @@ def _same(buffer: Any, start: Any, stop: Any, tags: Any, number: Any) -> Any:
 
 
 @compiled
-def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: Any, found: Any, scratch: Any) -> Any:
-    """Store the values of one Event in rows and places; return MORE if done, UNUSUAL or FULL."""
+def _values(buffer: Any, base: Any, event: Any, cursor: Any, tags: Any, values: Any, scratch: Any) -> Any:
+    """Store the values of one Event in rows from cursor[2] on; return MORE if done, UNUSUAL or FULL."""
     _, wall_time, step, start, stop = event
     at, stack = scratch.at, scratch.stack
-    rows, places = found.rows, found.places
-    n_rows, n_places, previous = cursor[1], cursor[2], cursor[3]
+    count, previous = cursor[2], cursor[3]
     while start < stop:
         if load_u8(buffer, start) != 0x0A:
             return UNUSUAL
@@ -174,62 +177,52 @@ def _summary(buffer: Any, base: Any, file: Any, event: Any, cursor: Any, tags: A
             return UNUSUAL
         start = last
         what = value_fields(buffer, first, last, at)
-        if what <= 0:
+        if what < 0:
             return UNUSUAL
-        tag = tag_number(buffer, at[0], at[1], previous, tags)
+        tag = _tag_number(buffer, at[0], at[1], previous, tags)
         if tag < 0:
             return UNUSUAL
-        kind = tags.entries[tag, 3]
-        if at[5] > 0 and (kind == CLASS_NONE or not is_sound(buffer, at[4], at[5], schema.METADATA, stack)):
+        tag_class = tags.entries[tag, 3]
+        described = at[5] > 0
+        if described and (tag_class == layout.CLASS_NONE or not is_sound(buffer, at[4], at[5], schema.METADATA, stack)):
             return UNUSUAL
         previous = tag
-        if kind == CLASS_SKIPPED:
-            if what != 0x15 and value_kind(buffer, what, at, stack) < 0:
-                return UNUSUAL
-            continue
+        value = 0.0
+        kind = np.int64(layout.KIND_SCALAR)
         if what == 0x15:
             value = np.float64(load_f32(buffer, at[2]))
-        elif what == 0x42 and kind == CLASS_SCALAR:
+        elif what == 0:
+            kind = np.int64(layout.KIND_NOTHING)
+        elif what == 0x42 and tag_class == layout.CLASS_SCALAR:
             value, sound = scalar_tensor(buffer, at[2], at[3])
             if not sound:
                 return UNUSUAL
         else:
-            place = value_kind(buffer, what, at, stack)
-            if place < 0:
+            kind = value_kind(buffer, what, at, stack)
+            if kind < 0:
                 return UNUSUAL
-            if n_places == PLACE_CAPACITY:
-                return FULL
-            row = places[n_places]
-            row["tag"] = tag
-            row["kind"] = place
-            row["step"] = step
-            row["wall_time"] = wall_time
-            row["offset"] = base + first
-            row["length"] = last - first
-            row["file"] = file
-            n_places += 1
+        if tag_class == layout.CLASS_SKIPPED:
             continue
-        if n_rows == len(rows):
+        if count == len(values):
             return FULL
-        row = rows[n_rows]
-        row["tag"] = tag
-        row["step"] = step
-        row["wall_time"] = wall_time
-        row["value"] = value
-        n_rows += 1
-    cursor[1], cursor[2], cursor[3] = n_rows, n_places, previous
+        length = np.int64(0)
+        if kind > layout.KIND_SCALAR:
+            value, length = np.float64(base + first), last - first
+        _set_value(values[count], value, step, wall_time, cursor[1], tag, length, kind, described)
+        count += 1
+    cursor[2], cursor[3] = count, previous
     return MORE
 
 
 @compiled
-def scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
+def _scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
     """Locate the one scalar of an Event whose fields are in the order that every writer uses.
 
     Returns:
         (the step, where the tag starts); or (0, -1). The tag ends 5 bytes before the end of the Event; the last 4 bytes
         are the value.
     """
-    if stop - start < 20 or stop - start > 100 or load_u8(buffer, start) != 0x09:
+    if stop - start < _FEWEST or stop - start > _MOST or load_u8(buffer, start) != 0x09:
         return np.int64(0), np.int64(-1)
     at = start + 9
     step = np.int64(0)
@@ -249,95 +242,130 @@ def scalar_at(buffer: Any, start: Any, stop: Any) -> Any:
 
 
 @compiled
+def _step_bytes(step: Any) -> Any:
+    """The number of bytes that a step takes with its key, as `scalars` writes it."""
+    size = np.int64(0)
+    while step > 0:
+        size += 1
+        step >>= 7
+    return size + 1 if size else size
+
+
+@compiled
 def scan(words: Any) -> Any:
-    """Scan buffer[cursor[0] : end], record by record.
+    """Read buffer[cursor[0] : end], record by record.
 
     Args:
         words: the address of a row of words:
             end: the number of bytes in the buffer that are filled.
             base: the file offset of buffer[0].
-            file: the number of the file, for places.
+            count: the number of tags.
             buffer: uint8[m].
-            cursor: int64[5]: position in the buffer, rows, places, previous tag, records read; advanced.
+            cursor: int64[4]: position in the buffer, records, values, previous tag; advanced.
             length_crcs: uint32[65536]: the stored checksum of each short length.
             tags: a TagTable.
-            found: a Found; rows are added from cursor[1] on, places from cursor[2] on.
+            events: EVENT[n], filled from cursor[1] on; n = 0 if only values are asked for.
+            values: VALUE[k], filled from cursor[2] on.
             scratch: a Scratch.
 
     Returns:
         MORE, ODD, UNUSUAL or FULL; the cursor is then at the record concerned.
     """
-    end, base, file, buffer, cursor, length_crcs, tags, found, scratch = _scan_arguments(words)
-    rows = found.rows
+    end, base, count, buffer, cursor, length_crcs, tags, events, values, scratch = _scan_arguments(words)
+    _enter(count, tags)
+    with_events = len(events) > 0
     while True:
-        pos = cursor[0]
-        if end - pos < 16:
-            return MORE
-        length = load_u64(buffer, pos)
-        if length > _MAX_LENGTH:
-            return ODD
-        want = length_crcs[length] if length < _SHORT else checksum(buffer, pos, pos + 8)
-        if want != load_u32(buffer, pos + 8):
-            return ODD
+        pos, first = cursor[0], cursor[2]
+        stop = _stop_of(buffer, pos, end, _MAX_LENGTH, length_crcs)
+        if stop < 0:
+            return -1 - stop
+        if first == len(values) or (with_events and cursor[1] == len(events)):
+            return FULL
         start = pos + 12
-        stop = start + np.int64(length)
-        if stop + 4 > end:
-            return MORE
-        if checksum(buffer, start, stop) != load_u32(buffer, stop):
-            return ODD
-        step, tag_at = scalar_at(buffer, start, stop)
-        if tag_at > 0 and cursor[1] < len(rows):
+        wall_time = 0.0
+        tag = np.int64(-1)
+        step, tag_at = _scalar_at(buffer, start, stop)
+        if tag_at > 0:
             wall_time = load_f64(buffer, start + 1)
-            tag = tag_number(buffer, tag_at, stop - 5, cursor[3], tags)
-            if tag >= 0 and np.isfinite(wall_time):
-                row = rows[cursor[1]]
-                row["tag"] = tag
-                row["step"] = step
-                row["wall_time"] = wall_time
-                row["value"] = load_f32(buffer, stop - 4)
-                cursor[0] = stop + 4
-                cursor[1] += tags.entries[tag, 3] != CLASS_SKIPPED  # without a branch: else the row is overwritten
-                cursor[3] = tag
-                cursor[4] += 1
-                continue
-        event = event_fields(buffer, start, stop)
-        if not event[0]:
-            return UNUSUAL
-        if event[4] > event[3]:
-            status = _summary(buffer, base, file, event, cursor, tags, found, scratch)
-            if status != MORE:
-                return status
+            tag = _tag_number(buffer, tag_at, stop - 5, cursor[3], tags)
+        if tag >= 0 and np.isfinite(wall_time):
+            value = np.float64(load_f32(buffer, stop - 4))
+            _set_value(values[first], value, step, wall_time, cursor[1], tag, 0, layout.KIND_SCALAR, False)
+            cursor[2] = first + (tags.entries[tag, 3] != layout.CLASS_SKIPPED)  # if not, it is overwritten
+            cursor[3] = tag
+            what = np.int64(layout.SCALAR)
+            if with_events and tag_at - start != 15 + _step_bytes(step):
+                what = np.int64(layout.SUMMARY)
+        else:
+            event = event_fields(buffer, start, stop)
+            if not event[0]:
+                return UNUSUAL
+            wall_time, step = event[1], event[2]
+            what = np.int64(layout.OTHER)
+            if event[3] > 0:
+                what = np.int64(layout.SUMMARY)
+                status = _values(buffer, base, event, cursor, tags, values, scratch)
+                if status != MORE:
+                    return status
+        if with_events:
+            _set_event(events[cursor[1]], pos, stop + 4, step, wall_time, first, cursor[2] - first, what)
         cursor[0] = stop + 4
-        cursor[4] += 1
+        cursor[1] += 1
+
+
+@compiled
+def _set_value(
+    row: Any, value: Any, step: Any, wall_time: Any, event: Any, tag: Any, length: Any, kind: Any, described: Any
+) -> Any:
+    row["value"] = value
+    row["step"] = step
+    row["wall_time"] = wall_time
+    row["event"] = event
+    row["tag"] = tag
+    row["length"] = length
+    row["kind"] = kind
+    row["described"] = described
+
+
+@compiled
+def _set_event(row: Any, start: Any, stop: Any, step: Any, wall_time: Any, first: Any, count: Any, what: Any) -> Any:
+    row["start"] = start
+    row["stop"] = stop
+    row["step"] = step
+    row["wall_time"] = wall_time
+    row["first"] = first
+    row["count"] = count
+    row["what"] = what
 
 
 @compiled
 def group(words: Any) -> Any:
-    """Sort rows into columns by tag with a counting sort, which is stable.
+    """Sort scalars into columns by tag with a counting sort, which is stable.
 
     Args:
         words: the address of a row of words:
-            rows: ROW[n].
-            counts: int64[t], filled with the number of rows of each tag.
+            values: VALUE[n].
+            counts: int64[t], zero; filled with the number of scalars of each tag.
             starts: int64[t], scratch.
             out: a Block with room for n points, filled.
     """
-    rows, counts, starts, out = _group_arguments(words)
-    steps, wall_times, values = out
-    counts[:] = 0
-    for i in range(len(rows)):
-        counts[rows[i]["tag"]] += 1
+    values, counts, starts, out = _group_arguments(words)
+    steps, wall_times, numbers = out
+    for i in range(len(values)):
+        row = values[i]
+        counts[row["tag"]] += row["kind"] == layout.KIND_SCALAR
     total = np.int64(0)
     for tag in range(len(counts)):
         starts[tag] = total
         total += counts[tag]
-    for i in range(len(rows)):
-        row = rows[i]
-        at = starts[row["tag"]]
-        starts[row["tag"]] = at + 1
-        steps[at] = row["step"]
-        wall_times[at] = row["wall_time"]
-        values[at] = row["value"]
+    for i in range(len(values)):
+        row = values[i]
+        if row["kind"] == layout.KIND_SCALAR:
+            at = starts[row["tag"]]
+            starts[row["tag"]] = at + 1
+            steps[at] = row["step"]
+            wall_times[at] = row["wall_time"]
+            numbers[at] = row["value"]
 
 
 @compiled
@@ -361,7 +389,7 @@ def spread(words: Any) -> Any:
         start = stop
 
 
-EXPORTS = {"scan": scan, "enter": enter, "enter_again": enter_again, "group": group, "spread": spread}
+EXPORTS = {"frames": frames, "scan": scan, "group": group, "spread": spread}
 """The functions that Python calls."""
 
 LEVELS = ("v2", "v3", "v8")

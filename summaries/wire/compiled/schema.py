@@ -13,23 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "AUDIO",
-    "BYTES",
-    "FIXED32",
-    "FIXED64",
-    "HISTOGRAM",
-    "IMAGE",
-    "METADATA",
-    "PACKED32",
-    "PACKED64",
-    "PACKED_VARINT",
-    "SCHEMA",
-    "STRING",
-    "SUBMESSAGE",
-    "TENSOR",
-    "VARINT",
-]
+__all__ = ["SCHEMA"]
 
 # Field codes. Repeated numbers may be unpacked or packed; both occur in practice.
 VARINT, FIXED64, FIXED32, BYTES, STRING, PACKED_VARINT, PACKED64, PACKED32 = range(1, 9)
@@ -42,24 +26,9 @@ _FIELDS: dict[int, dict[int, int]] = {
     IMAGE: {1: VARINT, 2: VARINT, 3: VARINT, 4: BYTES},
     AUDIO: {1: FIXED32, 2: VARINT, 3: VARINT, 4: BYTES, 5: STRING},
     HISTOGRAM: {1: FIXED64, 2: FIXED64, 3: FIXED64, 4: FIXED64, 5: FIXED64, 6: PACKED64, 7: PACKED64},
-    TENSOR: {
-        1: VARINT,
-        2: SUBMESSAGE + _SHAPE,
-        3: VARINT,
-        4: BYTES,
-        5: PACKED32,
-        6: PACKED64,
-        7: PACKED_VARINT,
-        8: BYTES,
-        9: PACKED32,
-        10: PACKED_VARINT,
-        11: PACKED_VARINT,
-        12: PACKED64,
-        13: PACKED_VARINT,
-        16: PACKED_VARINT,
-        17: PACKED_VARINT,
-        18: BYTES,
-    },
+    TENSOR: {1: VARINT, 2: SUBMESSAGE + _SHAPE, 3: VARINT, 4: BYTES, 5: PACKED32, 6: PACKED64, 7: PACKED_VARINT}
+    | {8: BYTES, 9: PACKED32, 10: PACKED_VARINT, 11: PACKED_VARINT, 12: PACKED64, 13: PACKED_VARINT}
+    | {16: PACKED_VARINT, 17: PACKED_VARINT, 18: BYTES},
     METADATA: {1: SUBMESSAGE + _PLUGIN, 2: STRING, 3: STRING, 4: VARINT},
     _SHAPE: {2: SUBMESSAGE + _DIM, 3: VARINT},
     _DIM: {1: VARINT, 2: STRING},

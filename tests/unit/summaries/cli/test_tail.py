@@ -17,7 +17,7 @@ from rich.console import Console
 
 from summaries import text
 from summaries.cli import main
-from summaries.cli.tail import table
+from summaries.cli.tailing import table
 from summaries.tools.tailing import Tailed
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "TZ": "UTC", "PYTHONUNBUFFERED": ""}

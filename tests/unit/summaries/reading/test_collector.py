@@ -1,18 +1,17 @@
 """What one run's reader takes by the scanner, what it parses, and where the two change."""
 
-from importlib.util import find_spec
-
 import pytest
+from engines import ENGINES, needs_compiled, read_run, using
 
-from summaries import Event, SessionLog, Summary, read_run
+from summaries import Event, SessionLog, Summary
+from summaries.reading import reader
 from summaries.reading.collector import Collector
-from summaries.reading.rows import Workspace
 from summaries.storage.local import LOCAL
+from summaries.wire.index import Rows
 from summaries.wire.records import frame
 
-FAST = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
-BOTH = pytest.mark.parametrize("fast", [False, pytest.param(True, marks=FAST)])
-BUFFER_BYTES = len(Workspace().buffer)
+BOTH = pytest.mark.parametrize("engine", ENGINES)
+BUFFER_BYTES = reader._BUFFER_BYTES
 
 
 def scalar(tag, step, value=1.0):
@@ -33,47 +32,48 @@ def image_record(size):
     return made
 
 
-def collected(path, fast, monkeypatch):
+def collected(path, engine, monkeypatch):
     """The collector after it has read the file, and how many records came to it."""
     parsed = []
-    record = Collector._record
-    monkeypatch.setattr(Collector, "_record", lambda self, data, *at: parsed.append(data) or record(self, data, *at))
-    collector = Collector(Workspace(), fast=fast)
+    add = Rows.add
+    monkeypatch.setattr(Rows, "add", lambda self, data, *at: parsed.append(data) or add(self, data, *at))
+    with using(engine):
+        collector = Collector()
     collector.read(LOCAL.discover(str(path))[0])
     return collector, len(parsed)
 
 
 @BOTH
 @pytest.mark.parametrize("size", [BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BYTES + 5])
-def test_a_record_as_large_as_the_buffer_or_larger(tmp_path, monkeypatch, fast, size):
+def test_a_record_as_large_as_the_buffer_or_larger(tmp_path, monkeypatch, engine, size):
     before, after = 10, 20_000
     path = tmp_path / "a.tfevents"
     records = [scalar("loss", step) for step in range(before + after)]
     path.write_bytes(b"".join((*records[:before], image_record(size), *records[before:])))
-    collector, parsed = collected(path, fast, monkeypatch)
+    collector, parsed = collected(path, engine, monkeypatch)
     assert collector.faults == []
     assert collector.records == [1 + before + after]
-    assert collector.rows.points.columns()[0].step.tolist() == [*range(before + after)]
-    assert [len(places) for places in collector.rows.settled_places] == [1]
+    assert collector.points.columns()[0].step.tolist() == [*range(before + after)]
+    assert [len(places) for places in collector.places] == [1]
     # The first of each tag, the large record, and the rest of the stretch that was read with it.
-    assert parsed < (5000 if fast else 600)
+    assert engine == "plain" or parsed < 5000
 
 
 @BOTH
-def test_a_large_record_that_is_damaged(tmp_path, monkeypatch, fast):
+def test_a_large_record_that_is_damaged(tmp_path, monkeypatch, engine):
     path = tmp_path / "a.tfevents"
     large = bytearray(image_record(2 * BUFFER_BYTES + 100))
     large[-1] ^= 1
     records = [scalar("loss", step) for step in range(20_000)]
     path.write_bytes(b"".join((records[0], large, *records[1:])))
-    collector, parsed = collected(path, fast, monkeypatch)
+    collector, parsed = collected(path, engine, monkeypatch)
     (fault,) = collector.faults
     assert (fault.kind, fault.offset, fault.length) == ("damaged payload", len(records[0]), len(large))
-    assert collector.rows.points.columns()[0].step.tolist() == [*range(20_000)]
-    assert parsed < 5000
+    assert collector.points.columns()[0].step.tolist() == [*range(20_000)]
+    assert engine == "plain" or parsed < 5000
 
 
-@FAST
+@needs_compiled
 def test_the_scanner_goes_on_when_no_fault_has_come_for_a_while(tmp_path, monkeypatch):
     """Many faults close together are one stretch for the plain parser, and behind them the scanner takes over again."""
     damaged = bytearray(scalar("loss", 7))
@@ -82,32 +82,30 @@ def test_the_scanner_goes_on_when_no_fault_has_come_for_a_while(tmp_path, monkey
     path = tmp_path / "a.tfevents"
     calm = b"".join(scalar("loss", step) for step in range(30_000))
     path.write_bytes(stretch + calm + stretch + calm)
-    collector, parsed = collected(path, True, monkeypatch)
+    collector, parsed = collected(path, "compiled", monkeypatch)
     assert len(collector.faults) == 200
-    assert collector.rows.points.columns()[0].step.tolist() == 2 * [*range(100), *range(30_000)]
+    assert collector.points.columns()[0].step.tolist() == 2 * [*range(100), *range(30_000)]
     assert parsed < 12_000
     reads = []
-    read_plainly = type(collector.rows)._read_plainly
-    monkeypatch.setattr(
-        type(collector.rows), "_read_plainly", lambda *args: reads.append(args[2]) or read_plainly(*args)
-    )
+    plainly = reader.ScannedReader._plainly
+    monkeypatch.setattr(reader.ScannedReader, "_plainly", lambda *args: reads.append(args[2]) or plainly(*args))
     collector.read(LOCAL.discover(str(path))[0])
     assert len(reads) == 2  # for each stretch
 
 
 @BOTH
-def test_values_without_a_value_leave_their_tag_and_nothing_else(tmp_path, fast):
+def test_values_without_a_value_leave_their_tag_and_nothing_else(tmp_path, engine):
     path = tmp_path / "a.tfevents"
     values = [Summary.Value(tag="empty"), Summary.Value(tag="image", image=Summary.Image(width=3))]
     path.write_bytes(2 * frame(Event(wall_time=1.0, summary=Summary(value=values)).SerializeToString()))
-    run = read_run(path, fast=fast)
+    run = read_run(path, engine=engine)
     assert run.tags == ("empty", "image")
     assert [image.width for image in run.images["image"]] == [3, 3]
     assert run.tensors == {}
 
 
 @BOTH
-def test_session_starts_divide_scalars_and_items(tmp_path, fast):
+def test_session_starts_divide_scalars_and_items(tmp_path, engine):
     def start(step):
         return frame(Event(step=step, session_log=SessionLog(status=SessionLog.START)).SerializeToString())
 
@@ -119,7 +117,7 @@ def test_session_starts_divide_scalars_and_items(tmp_path, fast):
     two = [scalar("loss", 1), start(1), start(0), image(0), scalar("loss", 0)]
     for name, records in (("a", one), ("b", two)):
         (tmp_path / f"{name}.tfevents").write_bytes(b"".join(records))
-    run = read_run(tmp_path, fast=fast)
+    run = read_run(tmp_path, engine=engine)
     assert run.scalars["loss"].restarts == [(3, 1), (4, 0), (4, 0)]
     assert run.scalars["late"].restarts == [(1, 0), (1, 0)]
     assert run.images["image"].restarts == [(3, 0), (3, 0)]

@@ -1,16 +1,14 @@
 """The compiled scanner and the plain reader report the same faults, wherever in a row of usual scalars one stands."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
+from engines import ENGINES, needs_compiled, read_run
 
-from summaries import Event, FaultKind, SessionLog, Summary, read_run
+from summaries import Event, FaultKind, SessionLog, Summary
 from summaries.wire.records import frame
 from summaries.wire.scalars import ScalarEncoder
 
 ROW = range(6)
-needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
 
 
 def scalar(step, wall_time=1.0):
@@ -18,9 +16,9 @@ def scalar(step, wall_time=1.0):
     return frame(Event(step=step, wall_time=wall_time, summary=Summary(value=[value])).SerializeToString())
 
 
-def read(path, *, fast):
+def read(path, *, engine):
     """The (kind, record, offset, got) of each fault, and the steps."""
-    run = read_run(path, fast=fast)
+    run = read_run(path, engine=engine)
     return [(fault.kind, fault.record, fault.offset, fault.got) for fault in run.faults], run.scalars[
         "loss"
     ].step.tolist()
@@ -35,7 +33,7 @@ ODD = {
 }
 
 
-@needs_numba
+@needs_compiled
 @pytest.mark.parametrize("at", [0, 1, len(ROW) - 1])
 @pytest.mark.parametrize(("odd", "kind"), ODD.values(), ids=ODD)
 def test_a_fault_in_a_row_of_usual_scalars(tmp_path, odd, kind, at):
@@ -44,15 +42,15 @@ def test_a_fault_in_a_row_of_usual_scalars(tmp_path, odd, kind, at):
     records[at] = odd
     path = tmp_path / "events.tfevents"
     path.write_bytes(b"".join(records))
-    faults, steps = read(path, fast=False)
+    faults, steps = read(path, engine="plain")
     assert [(fault[0], fault[1]) for fault in faults] == [(kind, at)]
     assert faults[0][2] == len(b"".join(records[:at]))
     assert len(steps) == len(ROW)
-    assert read(path, fast=True) == (faults, steps)
+    assert read(path, engine="compiled") == (faults, steps)
 
 
-@pytest.mark.parametrize("fast", [pytest.param(True, marks=needs_numba), False])
-def test_thousands_of_tags_whose_points_are_split_in_larger_batches(tmp_path, fast):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_thousands_of_tags_whose_points_are_split_in_larger_batches(tmp_path, engine):
     """Each tag gets its points in order, and a mark in the midst of a batch divides them."""
     tags, count = 2_000, 100_000
     numbers = np.random.default_rng(0).integers(tags, size=count)
@@ -63,7 +61,7 @@ def test_thousands_of_tags_whose_points_are_split_in_larger_batches(tmp_path, fa
     cut = offsets[30_000]
     start = Event(step=count, wall_time=1.0, session_log=SessionLog(status=SessionLog.START))
     (tmp_path / "events.tfevents").write_bytes(b"".join((data[:cut], frame(start.SerializeToString()), data[cut:])))
-    run = read_run(tmp_path, fast=fast)
+    run = read_run(tmp_path, engine=engine)
     assert run.faults == ()
     assert len(run.scalars) == tags
     for number in range(tags):

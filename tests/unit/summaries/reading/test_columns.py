@@ -1,12 +1,11 @@
 """Points by tag: none is lost while columns grow, and each lies in the epoch in which it was read."""
 
-import pickle
-
 import numpy as np
 import pytest
+from engines import ENGINES, using
 
-from summaries.reading.columns import Epochs, LaterPoints, Points, sorted_rows
-from summaries.wire.layout import ROW
+from summaries.reading.columns import Epochs, Points
+from summaries.wire.layout import KIND_IMAGE, VALUE
 
 
 def epochs_of(*numbers):
@@ -15,7 +14,7 @@ def epochs_of(*numbers):
 
 def rows(tags, first=0):
     """Rows of these tags whose steps count up."""
-    return np.array([(first + i, 0.5 * i, 2.0 * i, tag) for i, tag in enumerate(tags)], ROW)
+    return np.array([(2.0 * i, first + i, 0.5 * i, i, tag, 0, 0, 0) for i, tag in enumerate(tags)], VALUE)
 
 
 @pytest.mark.parametrize(
@@ -31,16 +30,24 @@ def test_how_many_points_came_before_a_mark():
     assert [epochs_of(1, 1, 3).before(mark) for mark in range(5)] == [0, 2, 2, 3, 3]
 
 
-def test_rows_sorted_by_tag_keep_their_order():
-    block, tags, counts = sorted_rows(rows([2, 0, 2, 70_000, 0, 2]))
-    assert (tags.tolist(), counts.tolist()) == ([0, 2, 70_000], [2, 3, 1])
-    assert block.step.tolist() == [1, 4, 0, 2, 5, 3]
-    assert block.value.tolist() == [2 * step for step in block.step]
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("times", [1, 10, 20_000])
+def test_rows_keep_their_order_and_only_scalars_are_points(engine, times):
+    added = rows([2, 0, 2, 700, 0, 2] * times)
+    added["kind"][::6] = KIND_IMAGE
+    with using(engine):
+        points = Points()
+    assert points.add(added, 701) == 5 * times
+    for tag, block in enumerate(points.columns()):
+        steps = [i for i in range(6 * times) if i % 6 and added["tag"][i] == tag]
+        assert block.step.tolist() == steps
+        assert block.value.tolist() == [2 * step for step in steps]
+        assert block.wall_time.tolist() == [0.5 * step for step in steps]
 
 
 def test_marks_are_numbered_in_order_and_divide_each_tags_points():
     points = Points()
-    points.add(*sorted_rows(rows([1, 0, 1])))
+    points.add(rows([1, 0, 1]), 2)
     assert [points.mark(), points.mark()] == [0, 1]
     points.append(1, 9, 0.5, 7.0)
     assert points.columns()[1].step.tolist() == [0, 2, 9]
@@ -49,35 +56,15 @@ def test_marks_are_numbered_in_order_and_divide_each_tags_points():
     assert list(points.epochs(5).ends()) == [(0, None)]
 
 
-def test_columns_grow_from_one_point_into_mapped_memory():
-    points, want = Points(), []
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_grow_from_one_point_into_mapped_memory(engine):
+    with using(engine):
+        points, want = Points(), []
     for count in (1, 31, 1, 40, 32_700, 70_000):
-        points.add(*sorted_rows(rows([0] * count, len(want))))
+        points.add(rows([0] * count, len(want)), 1)
         points.append(0, -1, 0.25, 0.125)
         want += [*range(len(want), len(want) + count), -1]
     (block,) = points.columns()
     assert block.step.tolist() == want
     assert block.value[-1] == 0.125
     assert block.wall_time[-2] == 0.5 * 69_999
-
-
-@pytest.mark.parametrize("counts", [(1, 1), (5, 70_000), (70_000, 5), (40_000, 40_000)])
-@pytest.mark.parametrize("send", [False, True], ids=["here", "from another process"])
-def test_points_of_a_later_part_follow(counts, send):
-    """Tags have other numbers there; marks and epochs count on."""
-    points, later = Points(), LaterPoints()
-    points.add(*sorted_rows(rows([0] * counts[0])))
-    points.mark()
-    points.append(0, -1, 0.5, 0.25)
-    later.append(1, -2, 0.5, 0.25)
-    later.mark()
-    later.add(*sorted_rows(rows([1] * counts[1])))
-    if send:
-        later = pickle.loads(pickle.dumps(later))  # noqa: S301 - it was just pickled
-    points.absorb(later, [3, 0])
-    (block,) = points.columns()
-    assert block.step.tolist() == [*range(counts[0]), -1, -2, *range(counts[1])]
-    assert block.value[-1] == 2.0 * (counts[1] - 1)
-    assert list(points.epochs(0).ends()) == [(counts[0], 1), (counts[0] + 2, 2), (sum(counts) + 2, None)]
-    assert points.marks == 2
-    assert not later.blocks

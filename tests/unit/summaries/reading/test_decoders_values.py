@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 
 from summaries import Summary
-from summaries.reading.decoders import AUDIO, DECODERS, HISTOGRAMS, IMAGES, TENSORS, TEXTS
+from summaries.reading.decoders import COLUMNS
 from summaries.reading.media import Audio, Images
 from summaries.wire.tensors import numeric_tensor, string_tensor
 
 Value = Summary.Value
 
+DECODE = {column.name: column.decode for column in COLUMNS}
+
 
 def histogram(limits, counts, low=-1.0, high=9.0):
-    return DECODERS[HISTOGRAMS](Value(histo={"min": low, "max": high, "bucket_limit": limits, "bucket": counts}))
+    return DECODE["histograms"](Value(histo={"min": low, "max": high, "bucket_limit": limits, "bucket": counts}))
 
 
 def strings(*items, shape=None):
@@ -45,36 +47,36 @@ def test_a_histogram_without_all_its_counts():
 
 def test_new_histograms():
     buckets = np.arange(6.0).reshape(2, 3)
-    got = DECODERS[HISTOGRAMS](Value(tensor=numeric_tensor(buckets.astype(np.float32))))
+    got = DECODE["histograms"](Value(tensor=numeric_tensor(buckets.astype(np.float32))))
     assert got.dtype == np.float64
     np.testing.assert_array_equal(got, buckets)
 
 
 def test_images():
     old = Value(image={"width": 3, "height": 4, "encoded_image_string": b"PNG"})
-    assert DECODERS[IMAGES](old) == Images(3, 4, (b"PNG",))
-    assert DECODERS[IMAGES](strings(b"3", b"4", b"a", b"b")) == Images(3, 4, (b"a", b"b"))
-    assert DECODERS[IMAGES](strings(b"3", b"4")) == Images(3, 4, ())
+    assert DECODE["images"](old) == Images(3, 4, (b"PNG",))
+    assert DECODE["images"](strings(b"3", b"4", b"a", b"b")) == Images(3, 4, (b"a", b"b"))
+    assert DECODE["images"](strings(b"3", b"4")) == Images(3, 4, ())
 
 
 def test_audio():
-    assert DECODERS[AUDIO](Value(audio={"encoded_audio_string": b"WAV"})) == Audio((b"WAV",), ("",))
-    assert DECODERS[AUDIO](strings(b"WAV", shape=[])) == Audio((b"WAV",), ("",))
-    assert DECODERS[AUDIO](strings(b"a", b"b")) == Audio((b"a", b"b"), ("", ""))
-    assert DECODERS[AUDIO](strings(b"a", b"x", b"b", b"\xff", shape=[2, 2])) == Audio((b"a", b"b"), ("x", "\\xff"))
+    assert DECODE["audio"](Value(audio={"encoded_audio_string": b"WAV"})) == Audio((b"WAV",), ("",))
+    assert DECODE["audio"](strings(b"WAV", shape=[])) == Audio((b"WAV",), ("",))
+    assert DECODE["audio"](strings(b"a", b"b")) == Audio((b"a", b"b"), ("", ""))
+    assert DECODE["audio"](strings(b"a", b"x", b"b", b"\xff", shape=[2, 2])) == Audio((b"a", b"b"), ("x", "\\xff"))
 
 
 def test_texts():
-    assert DECODERS[TEXTS](strings(b"hi", shape=[])) == "hi"
-    assert DECODERS[TEXTS](strings(b"\xff", shape=[1])) == "\\xff"
-    several = DECODERS[TEXTS](strings(b"a", b"b", b"c", b"d", shape=[2, 2]))
+    assert DECODE["texts"](strings(b"hi", shape=[])) == "hi"
+    assert DECODE["texts"](strings(b"\xff", shape=[1])) == "\\xff"
+    several = DECODE["texts"](strings(b"a", b"b", b"c", b"d", shape=[2, 2]))
     assert several.tolist() == [["a", "b"], ["c", "d"]]
     with pytest.raises(ValueError, match=r"^text must be strings, got an array of float32$"):
-        DECODERS[TEXTS](Value(tensor=numeric_tensor(np.float32([1]))))
+        DECODE["texts"](Value(tensor=numeric_tensor(np.float32([1]))))
 
 
 def test_tensors():
     array = np.arange(6, dtype=np.int16).reshape(2, 3)
-    np.testing.assert_array_equal(DECODERS[TENSORS](Value(tensor=numeric_tensor(array))), array, strict=True)
-    assert DECODERS[TENSORS](Value(obsolete_old_style_histogram=b"old")) == b"old"
-    assert DECODERS[TENSORS](Value(tag="nothing")) is None
+    np.testing.assert_array_equal(DECODE["tensors"](Value(tensor=numeric_tensor(array))), array, strict=True)
+    assert DECODE["tensors"](Value(obsolete_old_style_histogram=b"old")) == b"old"
+    assert DECODE["tensors"](Value(tag="nothing")) is None

@@ -1,8 +1,9 @@
 """Graphs that cannot be read are UndecodableErrors with file and offset."""
 
 import pytest
+from engines import ENGINES, read_run
 
-from summaries import Event, read_run
+from summaries import Event
 from summaries.errors import UndecodableError
 from summaries.wire import pb
 from summaries.wire.records import frame
@@ -17,12 +18,12 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("fast", [False, None])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("data", "got"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_meta_graph(tmp_path, data, got, fast):
+def test_a_broken_meta_graph(tmp_path, data, got, engine):
     path = tmp_path / "a.tfevents"
     path.write_bytes(FIRST + frame(Event(wall_time=1.0, meta_graph_def=data).SerializeToString()))
-    run = read_run(path, fast=fast)
+    run = read_run(path, engine=engine)
     with pytest.raises(UndecodableError) as caught:
         _ = run.graph
     assert str(caught.value).startswith(f"data is not a GraphDef: got {got}, want GraphDef - at {path}, ")

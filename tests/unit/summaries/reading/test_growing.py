@@ -4,10 +4,11 @@ import os
 
 import numpy as np
 import pytest
+from engines import ENGINES, using
 
 from summaries import SummaryWriter, read_run
 from summaries.reading.growing import GrowingRun
-from summaries.reading.rows import Rows
+from summaries.reading.reader import Reader
 from summaries.storage.logdir import run_files
 
 
@@ -34,9 +35,10 @@ def log(writer, start, stop):
     writer.flush()
 
 
-@pytest.mark.parametrize("fast", [False, True])
-def test_every_look_is_the_whole_run(tmp_path, fast):
-    run = GrowingRun(fast=fast)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_look_is_the_whole_run(tmp_path, engine):
+    with using(engine):
+        run = GrowingRun()
     with SummaryWriter(tmp_path) as writer:
         for start in range(0, 200, 40):
             log(writer, start, start + 40)
@@ -48,8 +50,8 @@ def test_every_look_is_the_whole_run(tmp_path, fast):
         assert same(run.read(run_files(tmp_path)), tmp_path)
 
 
-@pytest.mark.parametrize("fast", [False, True])
-def test_every_cut_of_a_file(tmp_path, fast):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_cut_of_a_file(tmp_path, engine):
     """A file may end anywhere when it is looked at; what is cut off there is read the next time."""
     with SummaryWriter(tmp_path / "whole") as writer:
         log(writer, 0, 3)
@@ -58,7 +60,8 @@ def test_every_cut_of_a_file(tmp_path, fast):
     os.mkdir(tmp_path / "grows")
     path = tmp_path / "grows" / os.path.basename(writer.path)
     for cut in range(1, len(data), 7):
-        run = GrowingRun(fast=fast)
+        with using(engine):
+            run = GrowingRun()
         for end in (cut, min(cut + 30, len(data)), len(data)):
             path.write_bytes(data[:end])
             assert same(run.read(run_files(tmp_path / "grows")), tmp_path / "grows")
@@ -66,15 +69,14 @@ def test_every_cut_of_a_file(tmp_path, fast):
 
 def test_only_what_is_new_is_read(tmp_path, monkeypatch):
     read = []
-    real = Rows.read
+    real = Reader.read_from
 
-    def counted(self, opened, file, take, start=0, number=0, stop=None):
-        end, records = real(self, opened, file, take, start, number, stop)
-        read.append(end - start)
-        return end, records
+    def counted(self, opened, start=0, number=0):
+        yield from real(self, opened, start, number)
+        read.append(self.end - start)
 
-    monkeypatch.setattr("summaries.reading.rows.Rows.read", counted)
-    run = GrowingRun(fast=False)
+    monkeypatch.setattr(Reader, "read_from", counted)
+    run = GrowingRun()
     with SummaryWriter(tmp_path) as writer:
         log(writer, 0, 1000)
         run.read(run_files(tmp_path))

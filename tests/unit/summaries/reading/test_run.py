@@ -4,10 +4,10 @@ import math
 import os
 import pathlib
 import struct
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from engines import ENGINES, read_run
 
 from summaries import (
     Event,
@@ -20,14 +20,12 @@ from summaries import (
     UndecodableError,
     read_events,
     read_logdir,
-    read_run,
 )
 from summaries.wire import pb
 from summaries.wire.pb.event_pb2 import TaggedRunMetadata
 from summaries.wire.protobuf import varint
 from summaries.wire.records import frame
 
-FAST = [False, pytest.param(True, marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra"))]
 VERSION = Event(wall_time=1.0, file_version="brain.Event:2")
 
 
@@ -44,14 +42,14 @@ def file_of(*events):
     return b"".join(frame(event if isinstance(event, bytes) else event.SerializeToString()) for event in events)
 
 
-@pytest.fixture(params=FAST, ids=lambda fast: "fast" if fast else "plain")
+@pytest.fixture(params=ENGINES)
 def run_of(tmp_path, request):
     """Writes files of one run and reads them: bytes → Run."""
 
     def read(*files):
         for i, data in enumerate(files):
             (tmp_path / f"{i}.tfevents").write_bytes(data)
-        return read_run(tmp_path, fast=request.param)
+        return read_run(tmp_path, engine=request.param)
 
     return read
 

@@ -1,13 +1,11 @@
 """What of a run stands where a session start comes among its values: in the middle of a file, and in another file."""
 
-from importlib.util import find_spec
-
 import pytest
+from engines import ENGINES, read_run
 
-from summaries import Event, SessionLog, Standing, Summary, read_run
+from summaries import Event, SessionLog, Standing, Summary
 from summaries.wire.records import frame
 
-FAST = [False, pytest.param(True, marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra"))]
 VALUES = {
     "histogram": Summary.Value(tag="x", histo={"min": 0.0, "max": 1.0, "bucket_limit": [1.0], "bucket": [1.0]}),
     "scalar": Summary.Value(tag="x", simple_value=0.5),
@@ -39,14 +37,14 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("fast", FAST)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 @pytest.mark.parametrize(("files", "standing"), LAYOUTS.values(), ids=LAYOUTS)
-def test_what_stands(tmp_path, value, files, standing, fast):
+def test_what_stands(tmp_path, value, files, standing, engine):
     for number, content in enumerate(files):
         data = b"".join(start(int(item)) if isinstance(item, str) else record(value, item) for item in content)
         (tmp_path / f"{number}.tfevents").write_bytes(data)
-    run = read_run(tmp_path, fast=fast)
+    run = read_run(tmp_path, engine=engine)
     series = (run.histograms if value.HasField("histo") else run.scalars)["x"]
     steps = [item for content in files for item in content if not isinstance(item, str)]
     assert series.step.tolist() == steps

@@ -4,9 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from engines import ENGINES, read_logdir, read_run
 from memory_storage import MemoryStorage
 
-from summaries import Event, GraphDef, SummaryWriter, read_logdir, read_run
+from summaries import Event, GraphDef, SummaryWriter
 from summaries.wire.pb import NodeDef
 from summaries.wire.records import frame
 
@@ -29,9 +30,9 @@ def run(tmp_path):
 KINDS = ("scalars", "histograms", "images", "texts", "tensors")
 
 
-@pytest.mark.parametrize("fast", [False, None])
-def test_every_kind(run, fast):
-    chosen, whole = read_run(run, tags="b/*", fast=fast), read_run(run, fast=fast)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_kind(run, engine):
+    chosen, whole = read_run(run, tags="b/*", engine=engine), read_run(run, engine=engine)
     assert chosen.tags == tuple(tag for tag in whole.tags if tag.startswith("b/"))
     assert chosen.metadata == {tag: own for tag, own in whole.metadata.items() if tag.startswith("b/")}
     for kind in KINDS:

@@ -5,9 +5,10 @@ import threading
 
 import numpy as np
 import pytest
+from engines import ENGINES, read_logdir, read_run
 from memory_storage import MemoryStorage
 
-from summaries import GraphDef, SummaryWriter, UndecodableError, audit, read_events, read_logdir, read_run
+from summaries import GraphDef, SummaryWriter, UndecodableError, audit, read_events
 from summaries.auditing.config import Config
 from summaries.auditing.watch import watch
 from summaries.cli import main
@@ -43,11 +44,9 @@ def storage(tmp_path, monkeypatch):
     return storage
 
 
-@pytest.mark.parametrize("fast", [False, True])
-def test_a_log_directory(storage, fast):
-    if fast:
-        pytest.importorskip("numba", reason="an extra")
-    runs = read_logdir("memory://logs", fast=fast)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_log_directory(storage, engine):
+    runs = read_logdir("memory://logs", engine=engine)
     assert storage.requests.count("list") == 1
     assert {name: run.files for name, run in runs.items()} == {
         "a": ("memory://logs/a/1.tfevents", "memory://logs/a/2.tfevents"),

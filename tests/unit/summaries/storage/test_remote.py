@@ -6,6 +6,7 @@ import pickle
 import fsspec
 import numpy as np
 import pytest
+from helpers import Record, one_by_one
 
 from summaries import (
     SummaryWriter,
@@ -20,7 +21,7 @@ from summaries import (
 )
 from summaries.storage.remote import is_vacant
 from summaries.wire.pb import Event, GraphDef, NodeDef
-from summaries.wire.records import Record, RecordParser
+from summaries.wire.records import RecordParser
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def events(data):
     parser = RecordParser()
     parser.feed(data)
     parser.close()
-    items = list(parser.items())
+    items = one_by_one(parser.items())
     assert all(isinstance(item, Record) for item in items)
     return [Event.FromString(item.data) for item in items]
 

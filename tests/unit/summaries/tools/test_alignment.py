@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from summaries import Series
-from summaries.tools.alignment import ALIGNMENTS, aligned
+from summaries.tools.alignment import aligned
+from summaries.tools.choices import ALIGNMENTS
 
 
 def series(points):

@@ -7,7 +7,7 @@ import pytest
 from helpers import run_script
 
 from summaries import Event, FaultKind, SummaryWriter, read_logdir, read_run
-from summaries.reading import indexed
+from summaries.reading.reader import Reader
 from summaries.storage.protocols import UnreachableError
 from summaries.tools import drop, keep, repair, thin
 from summaries.wire.records import frame
@@ -64,7 +64,7 @@ def test_a_store_that_cannot_be_reached_ends_it(runs, tmp_path, monkeypatch):
     def unreachable(self, file):
         raise UnreachableError(111, "Connection refused", "s3://bucket")
 
-    monkeypatch.setattr(indexed.Indexer, "read", unreachable)
+    monkeypatch.setattr(Reader, "read", unreachable)
     errors = []
     with pytest.raises(UnreachableError):
         repair(runs, tmp_path / "out", on_error=errors.append)

@@ -112,5 +112,5 @@ def test_in_threads_it_is_the_same(tmp_path, monkeypatch):
     write_odd_runs(tmp_path)
     alone = ls(tmp_path)
     monkeypatch.setattr("summaries.tools.listing._THREAD_BYTES", 0)
-    monkeypatch.setattr("summaries.tools.listing.use_fast", lambda *_: True)
+    monkeypatch.setattr("summaries.tools.listing.is_available", lambda: True)
     assert ls(tmp_path) == alone

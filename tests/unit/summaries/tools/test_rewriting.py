@@ -2,22 +2,20 @@
 
 import io
 import itertools
-from importlib.util import find_spec
 
 import pytest
+from engines import ENGINES, read_run, reader_of
 from hypothesis import given
 from hypothesis import strategies as st
 from wire_events import SCALARS, TEXT, field, plain_scalars, sound_events, streams
 
-from summaries import Event, Summary, read_events, read_run, verify
-from summaries.reading.indexed import indexer
+from summaries import Event, Summary, read_events, verify
 from summaries.storage.local import LOCAL
 from summaries.tools.copying import Tally, copy_file
 from summaries.tools.rewriting import Edit, Rewriter
 from summaries.tools.selecting import Selection
 from summaries.wire.records import frame
 
-ENGINES = [False, pytest.param(True, marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra"))]
 DROPPED = ("loss", "grad/b", "é")
 
 
@@ -25,11 +23,11 @@ def kept(tag):
     return tag not in DROPPED
 
 
-def rewritten(directory, data, edit, *, fast):
+def rewritten(directory, data, edit, *, engine):
     """The bytes that an edit makes of a file, and what was counted."""
     path = directory / "in.tfevents"
     path.write_bytes(data)
-    source, out, tally = indexer(fast=fast), io.BytesIO(), Tally()
+    source, out, tally = reader_of(engine), io.BytesIO(), Tally()
     rewriter = Rewriter(edit, source.tags)
     copy_file(LOCAL.discover(str(path))[0], source, rewriter, out, tally)
     tally.add(".", rewriter)
@@ -46,31 +44,31 @@ def messages(events):
     return [event.SerializeToString(deterministic=True) for event in events]
 
 
-@pytest.mark.parametrize("fast", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @given(sound_events())
-def test_keeping_everything_is_byte_identical(tmp_path_factory, fast, events):
+def test_keeping_everything_is_byte_identical(tmp_path_factory, engine, events):
     data = b"".join(map(frame, events))
-    out, tally = rewritten(tmp_path_factory.mktemp("x"), data, Edit(), fast=fast)
+    out, tally = rewritten(tmp_path_factory.mktemp("x"), data, Edit(), engine=engine)
     assert out == data
     assert (tally.events, tally.dropped) == (len(events), 0)
 
 
-@pytest.mark.parametrize("fast", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @given(streams())
-def test_of_damage_a_sound_file_is_made_and_nothing_else_is_lost(tmp_path_factory, fast, data):
+def test_of_damage_a_sound_file_is_made_and_nothing_else_is_lost(tmp_path_factory, engine, data):
     directory = tmp_path_factory.mktemp("x")
-    out, _ = rewritten(directory, data, Edit(), fast=fast)
+    out, _ = rewritten(directory, data, Edit(), engine=engine)
     before = events_of(directory, data)
     assert messages(events_of(directory, out)) == messages(before)
     assert not [fault for fault in verify(directory / "out.tfevents").faults if fault.kind.is_data_loss]
 
 
-@pytest.mark.parametrize("fast", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @given(sound_events())
-def test_dropping_then_reading_is_reading_then_dropping(tmp_path_factory, fast, events):
+def test_dropping_then_reading_is_reading_then_dropping(tmp_path_factory, engine, events):
     """Apart from the metadata, which the next value of a tag may have been given."""
     directory = tmp_path_factory.mktemp("x")
-    out, tally = rewritten(directory, b"".join(map(frame, events)), Selection(kept), fast=fast)
+    out, tally = rewritten(directory, b"".join(map(frame, events)), Selection(kept), engine=engine)
     expected, gone = [], 0
     for event in map(Event.FromString, events):
         if event.HasField("summary") and event.summary.value:
@@ -98,12 +96,12 @@ class EverySecond(Edit):
         return np.array([next(self.turns) for _ in index.values], bool)
 
 
-@pytest.mark.parametrize("fast", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @given(sound_events())
-def test_a_tag_keeps_its_first_metadata(tmp_path_factory, fast, events):
+def test_a_tag_keeps_its_first_metadata(tmp_path_factory, engine, events):
     directory = tmp_path_factory.mktemp("x")
     data = b"".join(map(frame, events))
-    out, _ = rewritten(directory, data, EverySecond(), fast=fast)
+    out, _ = rewritten(directory, data, EverySecond(), engine=engine)
     first, expected = {}, {}
     turns = itertools.cycle([False, True])
     for value in (value for event in map(Event.FromString, events) for value in event.summary.value):
@@ -140,10 +138,10 @@ CARRIED = {
 }
 
 
-@pytest.mark.parametrize("fast", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("events", "expected"), CARRIED.values(), ids=CARRIED)
-def test_metadata_is_carried(tmp_path, events, expected, fast):
-    out, _ = rewritten(tmp_path, b"".join(map(frame, events)), EverySecond(), fast=fast)
+def test_metadata_is_carried(tmp_path, events, expected, engine):
+    out, _ = rewritten(tmp_path, b"".join(map(frame, events)), EverySecond(), engine=engine)
     values = [value for event in events_of(tmp_path, out) for value in event.summary.value]
     assert [value.metadata if value.HasField("metadata") else None for value in values] == expected
 
@@ -160,11 +158,11 @@ class Moved(Edit):
         return np.full(len(index.events), 1000)
 
 
-@pytest.mark.parametrize("fast", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @given(st.lists(st.one_of(plain_scalars(), sound_events().map(lambda events: events[0] if events else b""))))
-def test_new_names_steps_and_times(tmp_path_factory, fast, events):
+def test_new_names_steps_and_times(tmp_path_factory, engine, events):
     directory = tmp_path_factory.mktemp("x")
-    out, _ = rewritten(directory, b"".join(map(frame, events)), Moved(), fast=fast)
+    out, _ = rewritten(directory, b"".join(map(frame, events)), Moved(), engine=engine)
     expected = [Event.FromString(event) for event in events]
     for event, data in zip(expected, events, strict=True):
         event.step += 1000
@@ -175,17 +173,17 @@ def test_new_names_steps_and_times(tmp_path_factory, fast, events):
     assert messages(events_of(directory, out)) == messages(expected)
 
 
-@pytest.mark.parametrize("fast", ENGINES)
-def test_the_payload_of_a_nan_stays(tmp_path, fast):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_payload_of_a_nan_stays(tmp_path, engine):
     data = bare("a", 7)[:-4] + b"\x01\x00\xa0\x7f"
-    out, _ = rewritten(tmp_path, frame(bare("a", 7)) + frame(data), Moved(), fast=fast)
+    out, _ = rewritten(tmp_path, frame(bare("a", 7)) + frame(data), Moved(), engine=engine)
     assert out[-8:-4] == b"\x01\x00\xa0\x7f"
 
 
-@pytest.mark.parametrize("fast", ENGINES)
-def test_a_tag_that_is_not_text_is_escaped(tmp_path, fast):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_tag_that_is_not_text_is_escaped(tmp_path, engine):
     bad = field(5, field(1, b"\x0a\x02\xff\xfe\x15" + bytes(4))) + b"\x10\x04"
-    out, tally = rewritten(tmp_path, frame(bare("a", 1)) + frame(bad), Edit(), fast=fast)
+    out, tally = rewritten(tmp_path, frame(bare("a", 1)) + frame(bad), Edit(), engine=engine)
     (tmp_path / "out.tfevents").write_bytes(out)
     assert read_run(tmp_path / "out.tfevents").tags == ("a", "\\xff\\xfe")
     assert [str(fault.kind) for fault in tally.faults] == ["undecodable text"]

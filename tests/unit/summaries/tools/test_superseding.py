@@ -1,17 +1,15 @@
 """Superseding: the values that stand are those of `latest`, with memory for restarts only."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
+from engines import ENGINES, read_run, reader_of, using
 from hypothesis import given
 from hypothesis import strategies as st
 from wire_events import summary_events
 
-from summaries import Event, SessionLog, Summary, read_events, read_run
-from summaries.reading.indexed import indexer
+from summaries import Event, SessionLog, Summary, read_events
 from summaries.storage.logdir import run_files
-from summaries.tools import copying, merge
+from summaries.tools import merge
 from summaries.tools.superseding import Latest
 from summaries.wire.records import frame
 from summaries.wire.scalars import encode_scalar
@@ -41,17 +39,14 @@ def points_of(directory):
     }
 
 
-@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("engine", ENGINES)
 @given(FILES)
-def test_what_stands_is_what_latest_says(tmp_path_factory, fast, files):
-    if fast and find_spec("numba") is None:
-        pytest.skip("numba is an extra")
+def test_what_stands_is_what_latest_says(tmp_path_factory, engine, files):
     place = tmp_path_factory.mktemp("x")
     (place / "run").mkdir()
     for number, records in enumerate(files):
         (place / "run" / f"{number}.tfevents").write_bytes(b"".join(records))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(copying, "use_fast", lambda *_: fast)
+    with using(engine):
         merge([place / "run"], place / "out", latest=True)
     assert points_of(place / "out") == latest_of(place / "run")
 
@@ -78,7 +73,7 @@ def test_what_is_kept_does_not_grow_with_the_file(tmp_path):
     steps = np.concatenate([np.arange(20_000), np.arange(10_000, 30_000), np.arange(5_000, 40_000)])
     data = b"".join(encode_scalar("a", int(step), 1.0, 0.0) + encode_scalar("b", 5, 1.0, 0.0) for step in steps)
     (tmp_path / "x.tfevents").write_bytes(data)
-    source, latest = indexer(fast=False), Latest()
+    source, latest = reader_of("plain"), Latest()
     latest.begin_file(0)
     for index in source.read(run_files(tmp_path)[0]):
         latest.see(index, source.tags)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from engines import ENGINES, read_run
 
-from summaries import Event, Summary, read_run
+from summaries import Event, Summary
 from summaries.wire.records import frame
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -19,16 +20,14 @@ GROUPS = {
 
 @pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
 @pytest.mark.parametrize("behind", [False, True])
-@pytest.mark.parametrize("fast", [False, True])
-def test_an_event_with_a_group_is_read(tmp_path, group, behind, fast):
-    if fast:
-        pytest.importorskip("numba", reason="the extra `fast` is not installed")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_event_with_a_group_is_read(tmp_path, group, behind, engine):
     value = Summary.Value(tag="h", histo={"min": 1.0, "bucket_limit": [1.0], "bucket": [2.0]})
     event = Event(wall_time=1.0, step=3, summary=Summary(value=[value])).SerializeToString()
     data = event + group if behind else group + event
     Event.FromString(data)
     (tmp_path / "a.tfevents").write_bytes(frame(data))
-    run = read_run(tmp_path, fast=fast)
+    run = read_run(tmp_path, engine=engine)
     assert not run.faults
     assert np.asarray(run.histograms["h"].step).tolist() == [3]
     assert run.histograms["h"][0] is not None

@@ -4,12 +4,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from helpers import chunks_of, parse
+from helpers import Record, chunks_of, one_by_one, parse
 from strategies import sound_header
 
 from summaries.errors import Fault
 from summaries.wire.crc32c import crc32c, masked_crc32c, unmask
-from summaries.wire.records import MAX_RECORD_BYTES, Record, RecordParser, frame, length_crc
+from summaries.wire.records import MAX_RECORD_BYTES, RecordParser, frame, length_crc
 
 # (data, its record). The checksums are tensorboard's.
 RECORDS = {
@@ -54,7 +54,7 @@ def test_parse_with_trailing_data(data, framed, size, trailing):
     items = []
     for chunk in chunks_of(framed + trailing, size):
         parser.feed(chunk)
-        items += parser.items()
+        items += one_by_one(parser.items())
     assert items == [Record(0, data)]
     assert parser.offset == len(framed)
     assert parser.unsettled_bytes == len(trailing)
@@ -240,9 +240,9 @@ def test_an_unfinished_record_is_awaited(cut):
     """Nothing is wrong with the bytes of a file that is still being written."""
     parser = RecordParser()
     parser.feed(TWO[:cut])
-    assert list(parser.items()) == []
+    assert one_by_one(parser.items()) == []
     parser.feed(TWO[cut:])
-    assert list(parser.items()) == [Record(0, b"two, which will be hit!!")]
+    assert one_by_one(parser.items()) == [Record(0, b"two, which will be hit!!")]
 
 
 @each_way
@@ -265,7 +265,7 @@ def test_nothing_is_allocated_for_a_claim():
     try:
         for chunk in chunks_of(sound_header(MAX_RECORD_BYTES) + b"data", 1):
             parser.feed(chunk)
-            assert list(parser.items()) == []
+            assert one_by_one(parser.items()) == []
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -336,7 +336,7 @@ def test_a_fed_buffer_may_be_used_again():
     parser = RecordParser()
     parser.feed(buffer)
     buffer[:] = bytes(len(buffer))
-    assert list(parser.items()) == [Record(0, b"one")]
+    assert one_by_one(parser.items()) == [Record(0, b"one")]
 
 
 @pytest.mark.parametrize("length", [0, 1, 24, 2**31 - 1, 2**64 - 1])

@@ -7,7 +7,7 @@ import pytest
 from helpers import event_files, scalars
 
 from summaries import EventFileWriter, NonFiniteWarning, read_run, summary_iterator
-from summaries.kinds import text
+from summaries.kinds.text import text
 from summaries.writing import columns_writer
 from summaries.writing.columns_writer import ColumnsWriter
 

@@ -5,10 +5,11 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from engines import ENGINES, read_run
 from helpers import event_files
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from summaries import NonFiniteWarning, SummaryWriter, read_run, summary_iterator
+from summaries import NonFiniteWarning, SummaryWriter, summary_iterator
 
 
 def events(directory):
@@ -113,12 +114,12 @@ def test_metadata_is_written_once_a_tag(logdir):
     ]
 
 
-@pytest.mark.parametrize("fast", [False, None])
-def test_values_without_metadata_are_read_as_their_tags_first(logdir, fast):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_without_metadata_are_read_as_their_tags_first(logdir, engine):
     with SummaryWriter(logdir) as writer:
         for step in range(3):
             log_kinds(writer, step)
-    run = read_run(logdir, fast=fast)
+    run = read_run(logdir, engine=engine)
     assert {tag: len(series) for tag, series in run.scalars.items()} == {"scalar": 3, "titled": 3}
     assert [(len(items), *items) for items in (run.texts, run.tensors, run.pr_curves, run.meshes)] == [
         (1, "text/text_summary"),

@@ -36,8 +36,8 @@ def test_memory_is_used_again_up_to_a_bound(most, again):
     assert event(first).summary == histogram("h", VALUES)
 
 
-@pytest.mark.parametrize("other", [VALUES[:10], VALUES.astype(np.float32), VALUES.reshape(10, 100)])
-def test_memory_of_another_shape_or_dtype_is_not(other):
+@pytest.mark.parametrize("other", [VALUES[:10], VALUES.astype(np.float32), VALUES.astype(">f8")])
+def test_memory_of_another_size_or_dtype_is_not(other):
     large = LargeHistograms(1 << 20)
     large.deferred("h", VALUES, "tensorflow", None, 1, 1.0)[0].record()
     deferred, size = large.deferred("h", other, "tensorflow", None, 2, 1.0)

@@ -127,6 +127,6 @@ def test_all_writers(logdir):
     assert scalars(*event_files(logdir / "loss_train")) == [(1, "loss", 0.5)]
     writer.close()
     assert writer.all_writers is None
-    writer.add_summary(kinds.scalar("loss", 1.0))
+    writer.add_summary(kinds.scalar.scalar("loss", 1.0))
     assert next(iter(writer.all_writers)) == str(logdir)
     writer.close()

@@ -22,6 +22,7 @@ from summaries import (
     summary_iterator,
 )
 from summaries.wire.pb import NodeDef, StepStats
+from summaries.writing import kind_methods
 
 GRAPH = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
 
@@ -152,9 +153,9 @@ with SummaryWriter(sys.argv[1]) as writer:
     assert scalars(*event_files(logdir / "curves_4999")) == [(0, "curves", 4999.0), (1, "curves", 4999.0)]
 
 
-@pytest.mark.parametrize("fast", [False, True])
-def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(fast, logdir, monkeypatch):
-    monkeypatch.setattr(kinds, "is_fast", lambda _: fast)  # else it is counted in the background
+@pytest.mark.parametrize("deferred", [False, True])
+def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(deferred, logdir, monkeypatch):
+    monkeypatch.setattr(kind_methods, "is_worth_deferring", lambda *_: deferred)
     values = np.random.default_rng(0).normal(size=100_000).astype(np.float32)
     with SummaryWriter(logdir, flush_secs=float("inf")) as writer:
         for step in range(5):
@@ -168,10 +169,10 @@ def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(fast, l
     np.testing.assert_allclose(np.diff(minima), 1, atol=1e-4)
 
 
-@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("deferred", [False, True])
 @pytest.mark.parametrize("size", [2, 100_000])
-def test_values_that_are_not_finite_are_warned_of_once_a_tag(size, fast, logdir, monkeypatch):
-    monkeypatch.setattr(kinds, "is_fast", lambda _: fast)
+def test_values_that_are_not_finite_are_warned_of_once_a_tag(size, deferred, logdir, monkeypatch):
+    monkeypatch.setattr(kind_methods, "is_worth_deferring", lambda *_: deferred)
     values = np.append(np.ones(size - 1), np.nan)
     text = "tag 'h' got values that are not finite at step 0: written as counts in the outermost bins, NaN in none"
     with SummaryWriter(logdir) as writer:
@@ -278,7 +279,7 @@ def test_bins_by_rule_of_numbers_close_together_and_far_apart(rule):
     sums = np.random.default_rng(0).random((5000, 10))
     sums /= sums.sum(1, keepdims=True)
     for values in (sums.sum(1), np.array([1e308, -1e308, 0.0]), np.array([5e-324, 0.0, 1e-323])):
-        histogram = kinds.histogram("h", values, rule).value[0].histo
+        histogram = kinds.histogram.histogram("h", values, rule).value[0].histo
         assert sum(histogram.bucket) == values.size
         assert np.isfinite(histogram.bucket_limit).all()
 
@@ -316,7 +317,7 @@ def test_torchs_file_writer(logdir):
     """Lightning, stable-baselines3, MONAI and Composer use it."""
     writer = SummaryWriter(logdir)
     for file_writer in (writer._get_file_writer(), writer.file_writer):
-        file_writer.add_summary(kinds.scalar("hp_metric", 1.0), 0)
+        file_writer.add_summary(kinds.scalar.scalar("hp_metric", 1.0), 0)
         file_writer.add_event(Event(file_version="x"), step=3, walltime=5.0)
         file_writer.flush()
         assert file_writer.get_logdir() == str(logdir)
@@ -324,7 +325,7 @@ def test_torchs_file_writer(logdir):
     assert writer.file_writer.event_writer._ev_writer._file_name == writer.path
     writer.close()
     assert writer.file_writer is None
-    writer._get_file_writer().add_summary(kinds.scalar("hp_metric", 2.0), 1)
+    writer._get_file_writer().add_summary(kinds.scalar.scalar("hp_metric", 2.0), 1)
     assert writer.file_writer is not None
     writer.close()
     assert read_run(logdir).scalars["hp_metric"].value.tolist() == [1.0, 1.0, 2.0]

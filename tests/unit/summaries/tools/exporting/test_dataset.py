@@ -328,5 +328,5 @@ def test_an_executor(logs, tmp_path, kind, monkeypatch):
 
 
 def test_the_task_is_picklable(logs, tmp_path):
-    task = part.WritePart(str(tmp_path), None, ["loss"], False, 0)
+    task = part.WritePart(str(tmp_path), None, ["loss"], False)
     assert pickle.loads(pickle.dumps(task)) == task  # noqa: S301 - our own

@@ -9,21 +9,28 @@ import pytest
 
 from summaries import Event, Summary, read_run
 from summaries.native import building, library
-from summaries.reading.rows import Workspace
 from summaries.wire.compiled.scanner import Scanner
-from summaries.wire.compiled.state import MORE, ODD, UNUSUAL, Found
+from summaries.wire.compiled.state import MORE, ODD, UNUSUAL
+from summaries.wire.index import Rows, Tags
+from summaries.wire.layout import EVENT, VALUE
 from summaries.wire.records import frame, length_crc
 from summaries.wire.resync import short_length_crcs
 from summaries.wire.scalars import encode_scalar
 
 
+def rows_with(tags):
+    """Rows to be filled, with these tags."""
+    rows = Rows(Tags(), np.zeros(0, EVENT), np.zeros(100, VALUE))
+    for tag in tags:
+        rows.tags.number(tag)
+    return rows
+
+
 def scanned(data, tags=()):
     """Why the scanner stopped, and where."""
-    scanner, space = Scanner(), Workspace()
-    for tag in tags:
-        scanner.add(tag)
-    status = scanner.scan(np.frombuffer(data, np.uint8), len(data), 0, 0, Found(space.rows, space.places))
-    return status, int(scanner.cursor[0])
+    rows = rows_with(tags)
+    status = Scanner(rows.tags).scan(np.frombuffer(data, np.uint8), len(data), 0, rows)
+    return status, int(rows.cursor[0])
 
 
 @pytest.mark.parametrize("size", [*range(20), 4096, 4103, 70_000])
@@ -60,7 +67,7 @@ def test_varints(varint, step):
     """What is no varint, or a step below zero, is left to protobuf."""
     value = encode_scalar("x", 0, 1.0, 2.0)[12 + 9 : -4]
     record = frame(b"\x09" + bytes(8) + b"\x10" + varint + value)
-    assert scanned(record, [b"x"]) == ((UNUSUAL, 0) if step is None else (MORE, len(record)))
+    assert scanned(record, ["x"]) == ((UNUSUAL, 0) if step is None else (MORE, len(record)))
 
 
 def test_thousands_of_tags(tmp_path):
@@ -100,16 +107,12 @@ def test_a_record_larger_than_the_buffer(tmp_path):
 
 def test_the_scanner_knows_a_tag_by_all_its_bytes():
     tags = ["", "a", "ab", *("b" * n + "c" for n in range(1, 30)), "b" * 300, "b" * 299 + "c", "c" * 2000]
-    scanner = Scanner()
-    for tag in tags:
-        scanner.add(tag.encode())
     numbers = [3, 2, 1, 0, *reversed(range(len(tags)))]
     data = b"".join(encode_scalar(tags[number], 1, 1.0, 1.0) for number in numbers)
-    space = Workspace()
-    found = Found(space.rows, space.places)
-    assert scanner.scan(np.frombuffer(data, np.uint8), len(data), 0, 0, found) == MORE
-    assert space.rows["tag"][: len(numbers)].tolist() == numbers
-    assert scanner.cursor.tolist()[:3] == [len(data), len(numbers), 0]
+    rows = rows_with(tags)
+    assert Scanner(rows.tags).scan(np.frombuffer(data, np.uint8), len(data), 0, rows) == MORE
+    assert rows.values["tag"][: len(numbers)].tolist() == numbers
+    assert rows.cursor.tolist()[:3] == [len(data), len(numbers), len(numbers)]
 
 
 CHECKED = """
@@ -120,12 +123,12 @@ import numpy as np
 from summaries import read_run
 from summaries.native.calls import NativeError
 from summaries.wire.compiled.scanner import Scanner
-from summaries.wire.compiled.state import Found
-from summaries.reading.rows import Workspace
-space, scanner = Workspace(), Scanner()
-scanner.cursor[0] = -1
+from summaries.wire.index import Rows, Tags
+from summaries.wire.layout import EVENT, VALUE
+rows = Rows(Tags(), np.zeros(0, EVENT), np.zeros(100, VALUE))
+rows.cursor[0] = -1
 try:
-    scanner.scan(space.buffer, 100, 0, 0, Found(space.rows, space.places))
+    Scanner(rows.tags).scan(np.zeros(1000, np.uint8), 100, 0, rows)
     raise SystemExit("the scanner is compiled without checks")
 except NativeError as error:
     assert str(error) == "scan indexed outside an array"

@@ -1,31 +1,25 @@
-"""Indexes: where events and values lie, with the compiled indexer as without."""
+"""Readers: where events and values lie, with the compiled scanner as without."""
 
-from importlib.util import find_spec
 from struct import pack
 
 import numpy as np
 import pytest
+from engines import ENGINES, needs_compiled, reader_of
 from hypothesis import given
-from hypothesis import strategies as st
 from wire_events import streams
 
 from summaries import Event, FaultKind, Summary
 from summaries.errors import Fault
-from summaries.reading import indexed
 from summaries.reading.event_iterator import events_of
-from summaries.reading.indexed import indexer
 from summaries.storage.local import LOCAL
-from summaries.wire import index
-from summaries.wire.index import KIND_SCALAR, LOST, SCALAR, SUMMARY, VERSION
+from summaries.wire.layout import KIND_SCALAR, LOST, SCALAR, SUMMARY, VERSION
 from summaries.wire.protobuf import varint
 from summaries.wire.records import frame
 
-needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="numba is an extra")
 
-
-def rows_of(path, *, fast):
+def rows_of(path, *, engine):
     """Every event (where, step, time, what, its data), every value, and every fault of a file."""
-    source = indexer(fast=fast)
+    source = reader_of(engine)
     events, values, faults = [], [], []
     for item in source.read(LOCAL.discover(str(path))[0]):
         if isinstance(item, Fault):
@@ -36,8 +30,10 @@ def rows_of(path, *, fast):
         for number, (start, stop, step, wall_time, _, count, what) in enumerate(item.events.tolist()):
             where = item.base + start, item.base + stop
             events.append((where, step, wall_time, count, what, item.data(number)))
-        for value, _, tag, kind, described in item.values.tolist():
-            values.append((value, source.tags.names[tag], kind, described))
+        for value, step, wall_time, event, tag, length, kind, described in item.values.tolist():
+            assert kind > KIND_SCALAR or length == 0
+            assert repr((step, wall_time)) == repr(tuple(item.events[["step", "wall_time"]][event].tolist()))
+            values.append((value, source.tags.names[tag], kind, described, length))
     return events, values, faults
 
 
@@ -67,39 +63,30 @@ def test_rows(tmp_path):
     two = [Summary.Value(tag="a", simple_value=1.0), Summary.Value(tag="b", simple_value=2.0)]
     one = Event(wall_time=2.0, step=7, summary=Summary(value=two[:1]))
     data = [event.SerializeToString() for event in (version, one, Event(step=8, summary=Summary(value=two)))]
-    events, values, faults = rows_of(written(tmp_path, b"".join(map(frame, data))), fast=False)
+    events, values, faults = rows_of(written(tmp_path, b"".join(map(frame, data))), engine="plain")
     ends = np.cumsum([len(one) + 16 for one in data]).tolist()
     assert [event[0] for event in events] == list(zip([0, *ends[:-1]], ends, strict=True))
     assert [event[1:5] for event in events] == [(0, 1.0, 0, VERSION), (7, 2.0, 1, SCALAR), (8, 0.0, 2, SUMMARY)]
     assert [event[5] for event in events] == data
-    assert values == [(1.0, "a", KIND_SCALAR, 0), (1.0, "a", KIND_SCALAR, 0), (2.0, "b", KIND_SCALAR, 0)]
+    assert values == [
+        (1.0, "a", KIND_SCALAR, 0, 0),
+        (1.0, "a", KIND_SCALAR, 0, 0),
+        (2.0, "b", KIND_SCALAR, 0, 0),
+    ]
     assert faults == []
 
 
-@needs_numba
+@needs_compiled
 @given(streams())
-def test_the_compiled_indexer_gives_the_same(tmp_path_factory, data):
+def test_the_compiled_scanner_gives_the_same(tmp_path_factory, data):
     path = written(tmp_path_factory.mktemp("index"), data + STEPS)
-    assert repr(rows_of(path, fast=True)) == repr(rows_of(path, fast=False))
-
-
-@given(streams(), st.sampled_from([1, 3]))
-def test_in_bulk_as_one_by_one(tmp_path_factory, data, fewest):
-    """Other steps than small ones too: those at the ends of each length of a varint, and ones that are too long."""
-    path = written(tmp_path_factory.mktemp("index"), data * 2 + STEPS + data)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indexed, "_FEW", 1 << 30)
-        one_by_one = repr(rows_of(path, fast=False))
-        patch.setattr(indexed, "_FEW", 0)
-        patch.setattr(index, "_FIRST_BULK", 2)
-        patch.setattr(index, "_FEWEST_BULK", fewest)
-        assert repr(rows_of(path, fast=False)) == one_by_one
+    assert repr(rows_of(path, engine="compiled")) == repr(rows_of(path, engine="plain"))
 
 
 @given(streams())
 def test_the_same_events_and_faults_as_the_iterator(tmp_path_factory, data):
     path = written(tmp_path_factory.mktemp("index"), data)
-    events, values, faults = rows_of(path, fast=False)
+    events, values, faults = rows_of(path, engine="plain")
     wanted = []
     expected = list(events_of(LOCAL.discover(str(path))[0], wanted.append))
     read = [Event.FromString(event[5]) for event in events if event[4] != LOST]
@@ -111,21 +98,21 @@ def test_the_same_events_and_faults_as_the_iterator(tmp_path_factory, data):
         assert sorted(faults, key=repr) == sorted(wanted, key=repr)
 
 
-@pytest.mark.parametrize("fast", [False, pytest.param(True, marks=needs_numba)])
-def test_an_event_with_more_values_than_there_is_room_for(tmp_path, fast):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_event_with_more_values_than_there_is_room_for(tmp_path, engine):
     many = Summary(value=[Summary.Value(tag="a", simple_value=i) for i in range(40_000)])
     few = frame(Event(step=1, summary=Summary(value=many.value[:2])).SerializeToString())
     path = written(tmp_path, few + frame(Event(step=2, summary=many).SerializeToString()) + few)
-    events, values, _ = rows_of(path, fast=fast)
+    events, values, _ = rows_of(path, engine=engine)
     assert [event[3] for event in events] == [2, 40_000, 2]
     assert [value[0] for value in values] == [0, 1, *range(40_000), 0, 1]
 
 
-@pytest.mark.parametrize("fast", [False, pytest.param(True, marks=needs_numba)])
-def test_a_record_larger_than_the_buffer(tmp_path, fast):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_record_larger_than_the_buffer(tmp_path, engine):
     small = frame(Event(step=1).SerializeToString())
     large = Event(step=2, graph_def=bytes(3 << 20)).SerializeToString()
-    events, _, faults = rows_of(written(tmp_path, small + frame(large) + small), fast=fast)
+    events, _, faults = rows_of(written(tmp_path, small + frame(large) + small), engine=engine)
     assert [event[1] for event in events] == [1, 2, 1]
     assert events[1][5] == large
     assert faults == []
@@ -140,8 +127,8 @@ NO_EVENT_FILES = {
 }
 
 
-@pytest.mark.parametrize("fast", [False, pytest.param(True, marks=needs_numba)])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("data", "kind"), NO_EVENT_FILES.values(), ids=NO_EVENT_FILES)
-def test_files_without_a_record(tmp_path, data, kind, fast):
-    _, _, faults = rows_of(written(tmp_path, data), fast=fast)
+def test_files_without_a_record(tmp_path, data, kind, engine):
+    _, _, faults = rows_of(written(tmp_path, data), engine=engine)
     assert [(fault.kind, fault.path) for fault in faults] == [(kind, str(tmp_path / "x.tfevents"))]

@@ -1,0 +1,258 @@
+"""The files of one run → what their records say, in stretches, and their faults, in order.
+
+Strategy: `Reader` has each record read by protobuf, and defines what the bytes mean. `ScannedReader` gives the compiled
+scanner a buffer at a time, and has protobuf read those records before which the scanner stops. Bytes that are not a
+sound record go to the plain parser, which reads until no fault has occurred for a while; then the scanner resumes.
+"""
+
+from __future__ import annotations
+
+from threading import local
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.errors import Fault, FaultKind
+from summaries.native.library import is_available
+from summaries.reading.event_iterator import empty_file, no_event_file
+from summaries.storage.protocols import chunks
+from summaries.wire.compiled import state
+from summaries.wire.compiled.scanner import Scanner, whole_records
+from summaries.wire.index import Rows, Tags
+from summaries.wire.layout import CAPACITY, EVENT, VALUE
+from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, MAX_RECORD_BYTES, RecordParser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.storage.protocols import ReadableFile, StoredFile
+    from summaries.wire.index import Index
+
+__all__ = ["Reader", "reader"]
+
+_BUFFER_BYTES = 4 << 20  # after each, a thread waits for the interpreter's lock if others read, too
+_STRETCH_BYTES = 1 << 16  # the plain parser's chunk size, where the scanner's is troubled
+_NO_ROWS = np.empty(0, EVENT), np.empty(0, VALUE)
+
+
+def reader(*, events: bool = True, wanted: Callable[[str], bool] | None = None) -> Reader:
+    """A reader for the files of one run, compiled where that can be; the result is the same, cut into other stretches.
+
+    Args:
+        events: whether its stretches tell of events, not only of values.
+        wanted: whether a tag is wanted; None for every tag.
+    """
+    return (ScannedReader if is_available() else Reader)(Tags(wanted), events=events)
+
+
+class Reader:
+    """Reads the files of one run, one after another, record by record.
+
+    Args:
+        tags: the run's tags, which grow.
+        events: whether its stretches tell of events, not only of values.
+
+    Attributes:
+        tags: the same.
+        end: where the last file ended, in bytes.
+    """
+
+    def __init__(self, tags: Tags, *, events: bool) -> None:
+        self.tags = tags
+        self.end = 0
+        self._own = _Workspace(CAPACITY) if events else None
+        self._rows = Rows(tags, *_NO_ROWS)
+
+    def read(self, file: StoredFile) -> Iterator[Index | Fault]:
+        """Yield what a file's records say, in stretches, and its faults, which name it.
+
+        The records of a stretch and those of the next follow one another unless a fault that loses bytes is between.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        with file.open(0) as opened:
+            yield from self.read_opened(opened, file.path)
+
+    def read_opened(self, opened: ReadableFile, path: str) -> Iterator[Index | Fault]:
+        """`read` for a file that is open, with the path that faults name."""
+        records, held = 0, list[Fault]()
+        for item in self.read_from(opened):
+            if isinstance(item, Fault):
+                held.append(item)
+            else:
+                records += item.records
+            if records:
+                yield from (fault.located(path) for fault in held)
+                held.clear()
+            if not isinstance(item, Fault):
+                yield item
+        if held:
+            begins = opened.read_range(0, HEADER_BYTES)
+            yield from (_of_no_records(fault, self.end, begins).located(path) for fault in held)
+        elif not records:
+            yield empty_file().located(path)
+
+    def read_from(self, opened: ReadableFile, start: int = 0, number: int = 0) -> Iterator[Index | Fault]:
+        """`read` for the rest of a file, with its faults as they are found.
+
+        Args:
+            opened: the file.
+            start: where to begin, in bytes: where a record starts.
+            number: the number of records before that.
+        """
+        # What is read may be kept for hours, until the file has grown, and then be read in another thread.
+        space = self._own or _of_this_thread()
+        self._rows = Rows(self.tags, space.events, space.values)
+        yield from self._read(opened, start, number, space)
+        self._rows = Rows(self.tags, *_NO_ROWS)
+
+    def _read(self, opened: ReadableFile, start: int, number: int, space: _Workspace) -> Iterator[Index | Fault]:
+        parser = RecordParser(start, number)
+        self.end = start
+        for chunk in chunks(opened, start):
+            self.end += len(chunk)
+            parser.feed(chunk)
+            yield from self._stretches(parser)
+        parser.close()
+        yield from self._stretches(parser)
+
+    def _stretches(self, parser: RecordParser) -> Iterator[Index | Fault]:
+        """What the bytes so far settle."""
+        for item in parser.items():
+            if isinstance(item, Fault):
+                yield item
+                continue
+            buffer, rows = np.frombuffer(item.buffer, np.uint8), self._rows
+            for i, (start, stop) in enumerate(zip(item.starts, item.stops, strict=True)):
+                at = start - HEADER_BYTES
+                if rows.add(item.buffer[start:stop], at, item.base + at, item.number + i):
+                    yield from self._settled(buffer, item.base)
+            yield from self._settled(buffer, item.base)
+
+    def _settled(self, buffer: NDArray[np.uint8], base: int) -> Iterator[Index | Fault]:
+        """The rows so far, and the faults of their records."""
+        rows = self._rows
+        faults, rows.faults = rows.faults, []
+        index = rows.taken(buffer, base)
+        if index.records:
+            yield index
+        yield from faults
+
+
+class ScannedReader(Reader):
+    """Reads the files of one run with the compiled scanner."""
+
+    def __init__(self, tags: Tags, *, events: bool) -> None:
+        super().__init__(tags, events=events)
+        self._scanner = Scanner(tags)
+        self._unusual_stop = -1  # where the records that protobuf read last stop in the buffer
+        self._unusual_bytes = 0  # so many of them are read together
+
+    def _read(self, opened: ReadableFile, start: int, number: int, space: _Workspace) -> Iterator[Index | Fault]:
+        rows, buffer = self._rows, space.buffer
+        cursor, base = rows.cursor, start  # and where the buffer begins in the file
+        end = opened.read_into(base, buffer.data)
+        while end:
+            status = self._scanner.scan(buffer, end, base, rows)
+            pos, records, values, _ = cursor.tolist()
+            if status == state.FULL and rows.make_room():
+                continue
+            stuck = status == state.FULL and not values and not 0 < len(rows.events) == records
+            if status == state.UNUSUAL or stuck:
+                number = yield from self._by_protobuf(buffer[:end], base, number)
+                continue
+            if len(rows.events) or status != state.MORE:  # what is told of events is in the buffer
+                number += records
+                yield from self._settled(buffer[:end], base)
+            if status == state.MORE and (pos or end < len(buffer)):
+                rest = end - pos
+                buffer[:rest] = buffer[pos:end]
+                base, got = base + pos, opened.read_into(base + end, buffer.data[rest:])
+                cursor[0], end = 0, rest + got
+                if got:
+                    continue
+            number += int(cursor[1])
+            yield from self._settled(buffer[:end], base)
+            if status in (state.MORE, state.ODD) and end:
+                base, number = yield from self._plainly(opened, base + int(cursor[0]), number)
+                cursor[0] = 0
+                end = opened.read_into(base, buffer.data)
+        self.end = base
+        self._scanner.forget()
+
+    def _by_protobuf(self, buffer: NDArray[np.uint8], base: int, number: int) -> Generator[Index | Fault, None, int]:
+        """Have protobuf read the record at the cursor, which is whole; after another like it, also what follows.
+
+        Args:
+            buffer: the bytes.
+            base: the offset of the first one in the file.
+            number: the number of records before the rows so far.
+
+        Returns:
+            The same, of the rows that are left.
+        """
+        rows = self._rows
+        pos = int(rows.cursor[0])
+        size = HEADER_BYTES + int.from_bytes(buffer[pos : pos + 8].tobytes(), "little") + FOOTER_BYTES
+        self._unusual_bytes = min(2 * self._unusual_bytes + size, _STRETCH_BYTES) if pos == self._unusual_stop else 0
+        data = buffer[pos : pos + max(size, self._unusual_bytes)].tobytes()
+        one = [HEADER_BYTES], [size - FOOTER_BYTES]
+        starts, stops = one if len(data) == size else whole_records(data, 0, MAX_RECORD_BYTES)
+        for start, stop in zip(starts, stops, strict=True):
+            at = pos + start - HEADER_BYTES
+            if rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1])):
+                number += int(rows.cursor[1])
+                yield from self._settled(buffer, base)
+        self._unusual_stop = int(rows.cursor[0])
+        return number
+
+    def _plainly(
+        self, opened: ReadableFile, start: int, number: int
+    ) -> Generator[Index | Fault, None, tuple[int, int]]:
+        """Read plainly from an offset until no fault has occurred for a while, or to the end.
+
+        Returns:
+            The offset reached, and the number of records before it.
+        """
+        parser, end = RecordParser(start, number), start
+        while not (parser.calm and parser.offset > start):
+            chunk = opened.read_range(end, _STRETCH_BYTES)
+            end += len(chunk)
+            parser.feed(chunk)
+            if not chunk:
+                parser.close()
+            yield from self._stretches(parser)
+            if not chunk:
+                return end, parser.number
+        return parser.offset, parser.number
+
+
+class _Workspace:
+    """Memory to read with: a buffer and rows. One reader at a time uses it."""
+
+    def __init__(self, events: int) -> None:
+        self.events = np.zeros(events, EVENT)
+        self.values = np.zeros(CAPACITY, VALUE)
+        self.buffer = np.empty(_BUFFER_BYTES, np.uint8)
+
+
+_threads = local()
+
+
+def _of_this_thread() -> _Workspace:
+    """Memory for values, used for run after run."""
+    if not hasattr(_threads, "workspace"):
+        _threads.workspace = _Workspace(0)
+    space: _Workspace = _threads.workspace
+    return space
+
+
+def _of_no_records(fault: Fault, end: int, begins: bytes) -> Fault:
+    """A fault of a file of `end` bytes without a record, of which the first few are given."""
+    if fault.kind is FaultKind.UNFINISHED_TAIL and any(begins[4:8]):  # no record is as long as its length says
+        reason = "no record in the file"
+        return Fault(FaultKind.NO_EVENT_FILE, reason, 0, end, fault.got, fault.want)
+    return no_event_file(fault, end)

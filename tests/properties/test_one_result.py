@@ -1,0 +1,33 @@
+"""One result: a reader gives the same in a process that has just begun as in one that has done everything before."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from engines import BOTH
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from read_once import READERS, digest
+from wire_events import streams
+
+TESTS = Path(__file__).parents[1]
+
+
+def in_a_new_process(engine, name, path):
+    """What the program says, which has read nothing before."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (TESTS.parent, TESTS)))}
+    command = [sys.executable, str(TESTS / "read_once.py"), engine, name, str(path)]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=300).stdout
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.lists(streams(), min_size=1, max_size=3), st.sampled_from(BOTH), st.sampled_from([*READERS]))
+def test_what_a_process_has_read_before_changes_nothing(tmp_path_factory, files, engine, name):
+    paths = []
+    for data in files:
+        paths.append(tmp_path_factory.mktemp("run") / "events.tfevents")
+        paths[-1].write_bytes(data)
+    for other in READERS:
+        assert len({digest(each, other, path) for path in paths[-1:] for each in (*BOTH, *BOTH)}) == 1, other
+    assert in_a_new_process(engine, name, paths[-1]).strip() == digest(engine, name, paths[-1])
