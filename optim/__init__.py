@@ -6,7 +6,7 @@
 
 - A loss is plain NumPy. `recording` records its operations, `autodiff` computes gradients from the recording, and
   `graph` converts it to TensorFlow's operations.
-- `rules` holds the formula of each optimizer. `kernels` runs any formula over arrays, compiled by numba or in plain
+- `rules` holds the formula of each optimizer. `kernels` runs any formula over arrays, compiled or in plain
   NumPy, on several threads. `clip` holds the clipping functions.
 - In `optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform
   them. `schedules` computes learning rates from the step. `moving_average` averages variables.

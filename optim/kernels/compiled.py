@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy as np
 from optim.kernels import codegen, own, plain, threads
 from optim.kernels.stats import ARRAY_WIDTH, LARGEST, SQUARES, combined, stats_width
 from optim.kernels.tasks import cut, run_tasks, table
+from summaries.native import library
 from summaries.native.calls import address
-from summaries.native.library import function, is_available
+from summaries.native.library import function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,20 @@ if TYPE_CHECKING:
     from summaries.native.calls import Function
 
 __all__ = ["ENGINE", "Engine", "Memory", "is_available", "kernel"]
+
+
+def is_available() -> bool:
+    """Whether compiled kernels are to be used: there are none for x86 processors without AVX2 and FMA."""
+    return library.is_available() and _are_for_this_processor()
+
+
+@cache
+def _are_for_this_processor() -> bool:
+    try:
+        function("addresses")
+    except LookupError:
+        return False
+    return True
 
 
 def kernel(rule: Rule, dtype: str, report: bool) -> Function | None:

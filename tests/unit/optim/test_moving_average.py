@@ -164,6 +164,7 @@ def test_out_of_bounds(make, text):
 
 
 def test_compiled_equals_plain():
+    library.use(None)
     if not library.is_available():
         pytest.skip("there is no compiled code for this machine")
     shadows = []

@@ -128,3 +128,13 @@ def test_numpy_runs_a_rule_without_a_kernel(monkeypatch, use):
     assert v.tolist() == [-2.0] * 3
     assert stats[0, 0] == 3.0
     assert counts == [1]
+
+
+@needs_library
+def test_a_processor_below_the_kernels_levels_has_numpy(monkeypatch):
+    def function(name):
+        raise LookupError(name)
+
+    monkeypatch.setattr(compiled, "function", function)
+    monkeypatch.setattr(compiled, "_are_for_this_processor", compiled._are_for_this_processor.__wrapped__)
+    assert engine() is plain.ENGINE
