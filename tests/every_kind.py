@@ -15,8 +15,7 @@ from functools import partial
 import numpy as np
 
 import summaries
-from summaries import SummaryWriter
-from summaries.kinds import figure, image_with_boxes, images, pr_curve_raw, video
+from summaries import SummaryWriter, figure, image_with_boxes, images, pr_curve_raw, video
 from summaries.wire.pb import AttrValue, Event, GraphDef, NodeDef
 
 RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")

@@ -130,7 +130,7 @@ class Rows:
         tags, events, values: the same.
         faults: the faults of the records so far.
 
-    >>> rows = Rows(Tags(), np.zeros(9, EVENT), np.zeros(9, layout.VALUE))
+    >>> rows = Rows(Tags(), np.zeros(9, layout.EVENT), np.zeros(9, layout.VALUE))
     >>> rows.add(encode_scalar("loss", 7, 1.5, 0.25)[12:-4], 0, 0, 0)
     False
     >>> index = rows.taken(np.empty(0, np.uint8), 0)

@@ -8,6 +8,7 @@ import pytest
 
 from summaries.native import building, library
 from summaries.native.library import function, is_available, use
+from summaries.wire.layout import VALUE
 
 MISSING = """
 import logging, sys
@@ -92,7 +93,7 @@ def test_a_processor_without_the_instructions_is_plain(monkeypatch, chosen):
 
 def test_arguments_are_words():
     counts = np.zeros(3, np.int64)
-    rows = np.zeros(4, [("step", "<i8"), ("wall_time", "<f8"), ("value", "<f8"), ("tag", "<i8")])
+    rows = np.zeros(4, VALUE)
     rows["tag"] = [2, 0, 2, 2]
     block = (np.zeros(4, np.int64), np.zeros(4), np.zeros(4))
     assert function("group")(rows, counts, np.zeros(3, np.int64), block) == 0
