@@ -6,7 +6,7 @@
 
 - A loss is plain NumPy. `recording` records its operations, `autodiff` computes gradients from the recording, and
   `graph` converts it to TensorFlow's operations.
-- `rules` holds the formula of each optimizer. `kernels` runs any formula over arrays, compiled by numba or in plain
+- `rules` holds the formula of each optimizer. `kernels` runs any formula over arrays, compiled or in plain
   NumPy, on several threads. `clip` holds the clipping functions.
 - In `optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform
   them. `schedules` computes learning rates from the step. `moving_average` averages variables.
@@ -19,9 +19,8 @@ clip and schedules, telemetry, variable, kernels and recording, rules, arrays an
 `integrations` and `demo` use `summaries`; `kernels` keeps compiled code in the same place.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
-processor that the process may use. GRADLEDGER_KERNELS=plain turns numba off. GRADLEDGER_CACHE_DIR is the directory
-for compiled code, by default in the user's cache directory. A kernel is compiled once per machine, when it is first
-used; the logger "optim" says so. `compile_kernels` or the command `gradledger warm-up` does it ahead of time.
+processor that the process may use. GRADLEDGER_KERNELS=plain turns compiled code off. Kernels come compiled, but for a
+rule of one's own: numba, if it is installed, compiles that when it is first used; the logger "optim" says so.
 
 Differences from TF1: float16 and bfloat16 are computed in float32 and rounded once, when they are stored, while
 TensorFlow rounds after every operation. Hyperparameters of float64 variables stay float64. Variables without a name are
@@ -67,7 +66,6 @@ if TYPE_CHECKING:
         global_norm as global_norm,
     )
     from optim.graph.trace import trace_graph as trace_graph, trace_run as trace_run
-    from optim.kernels.compiled import compile_kernels as compile_kernels
     from optim.kernels.threads import get_num_threads as get_num_threads, set_num_threads as set_num_threads
     from optim.moving_average import ExponentialMovingAverage as ExponentialMovingAverage
     from optim.optimizers.adagrad import AdadeltaOptimizer as AdadeltaOptimizer, AdagradOptimizer as AdagradOptimizer
@@ -133,7 +131,6 @@ else:
             "checkpoints.saver": "Saver",
             "clip": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm",
             "graph.trace": "trace_graph trace_run",
-            "kernels.compiled": "compile_kernels",
             "kernels.threads": "get_num_threads set_num_threads",
             "moving_average": "ExponentialMovingAverage",
             "optimizers.adagrad": "AdadeltaOptimizer AdagradOptimizer",

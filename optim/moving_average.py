@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim import checks
+from optim import checks, rules
 from optim.checkpoints.state import Entry, check_listed
 from optim.kernels.plan import Plan
-from optim.rules import Rule
 from optim.variable import Variable
 
 if TYPE_CHECKING:
@@ -25,29 +24,12 @@ _FLOATING = ("float16", "bfloat16", "float32", "float64")
 _KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}  # faster than looking at a dtype's name
 
 
-# To a kernel, the variable takes the place of an optimizer's gradient, and the shadow that of its variable.
-def _moving_average(value: Any, shadow: Any, decay: Any) -> tuple[Any]:
-    return (shadow - (1 - decay) * (shadow - value),)
-
-
-def _debiased_average(value: Any, shadow: Any, biased: Any, decay: Any, weight: Any) -> tuple[Any, Any]:
-    biased = biased - (1 - decay) * (biased - value)
-    return biased / weight, biased
-
-
-_PLAIN = Rule(_moving_average, (), "Polyak and Juditsky 1992, https://doi.org/10.1137/0330046", moves_at_rest=True)
-_DEBIASED = Rule(
-    _debiased_average, ("biased",), "Kingma and Ba 2015, section 3, https://arxiv.org/abs/1412.6980", moves_at_rest=True
-)
-
-
 class ExponentialMovingAverage:
     r"""Keeps shadows of variables, which follow them smoothly.
 
     .. math:: shadow \leftarrow shadow - (1 - d)(shadow - v), \quad d = \min(decay, (1 + n) / (10 + n))
 
-    where n is `num_updates`; without it d is `decay`. One pass over memory updates a shadow, compiled if numba is
-    installed.
+    where n is `num_updates`; without it d is `decay`. One pass over memory updates a shadow.
 
     Args:
         decay: the fraction of the shadow that is kept, from 0 to 1; usually close to 1, such as 0.999.
@@ -210,7 +192,7 @@ class ExponentialMovingAverage:
         """The plan for these shadows; the last plan is reused if they are the same."""
         plan, arrays = self._plans.get(dtype, (None, []))
         if plan is None or list(map(id, arrays)) != list(map(id, shadows)):
-            plan = Plan(_PLAIN, [(shadow,) for shadow in shadows])
+            plan = Plan(rules.MOVING_AVERAGE, [(shadow,) for shadow in shadows])
             self._plans[dtype] = plan, shadows
         return plan
 
@@ -227,7 +209,7 @@ class _ArrayShadow:
         self._updates = 0
         self._debiased = debiased
         targets = [self.shadow.value, np.zeros(array.shape, array.dtype)] if debiased else [self.shadow.value]
-        self._plan = Plan(_DEBIASED if debiased else _PLAIN, [targets])
+        self._plan = Plan(rules.MOVING_AVERAGE_DEBIASED if debiased else rules.MOVING_AVERAGE, [targets])
 
     def follow(self, array: NDArray[Any], decay: float) -> None:
         """Update the shadow."""

@@ -2,11 +2,11 @@
 
 A formula takes the gradient g, the variable v, the slots and the step's hyperparameters, and returns the new variable
 and the new slots. It does not deal with arrays, blocks, threads or clipping: `kernels` runs it as it is on NumPy
-arrays, or compiles it with numba for one element. So a new optimizer is a formula here, and a class in `optimizers`
+arrays, and what is shipped here comes compiled. So a new optimizer is a formula here, and a class in `optimizers`
 that names its hyperparameters.
 
 A formula may use arithmetic, numbers, local names, `np.sqrt`, `np.abs`, `np.sign` and `np.where`, and nothing else.
-`np.where` becomes a branch when compiled, and numbers take the arrays' dtype.
+Numbers take the arrays' dtype.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ __all__ = [
     "GRADIENT_DESCENT",
     "LION",
     "MOMENTUM",
+    "MOVING_AVERAGE",
+    "MOVING_AVERAGE_DEBIASED",
     "NADAM",
     "NESTEROV",
     "RMSPROP",
@@ -216,6 +218,16 @@ def _rmsprop_centered_sparse(
     return v - a, s, mg, a
 
 
+# An average takes the variable where an optimizer takes the gradient, and its shadow where that takes the variable.
+def _moving_average(value: Any, shadow: Any, decay: Any) -> tuple[Any]:
+    return (shadow - (1 - decay) * (shadow - value),)
+
+
+def _debiased_average(value: Any, shadow: Any, biased: Any, decay: Any, weight: Any) -> tuple[Any, Any]:
+    biased = biased - (1 - decay) * (biased - value)
+    return biased / weight, biased
+
+
 def _rule(formula: Callable[..., Any], slots: tuple[str, ...], reference: str, **options: Any) -> Rule:
     """The rule, with its rule for sparse gradients if there is one."""
     sparse = options.pop("sparse", None)
@@ -261,4 +273,10 @@ RMSPROP_CENTERED = _rule(
     ("rms", "mg", "momentum"),
     "Graves 2013, https://arxiv.org/abs/1308.0850",
     sparse=_rmsprop_centered_sparse,
+)
+MOVING_AVERAGE = Rule(
+    _moving_average, (), "Polyak and Juditsky 1992, https://doi.org/10.1137/0330046", moves_at_rest=True
+)
+MOVING_AVERAGE_DEBIASED = Rule(
+    _debiased_average, ("biased",), "Kingma and Ba 2015, section 3, https://arxiv.org/abs/1412.6980", moves_at_rest=True
 )

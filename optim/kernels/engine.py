@@ -1,6 +1,6 @@
 """Engine: runs formulas over arrays and measures arrays; and the choice between the two engines.
 
-Both use the same formula from `rules`, and give the same results up to rounding.
+Both use the same formula from `rules`, and give the same results.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Engine(Protocol):
 
 
 def engine() -> Engine:
-    """The engine for ready arrays: the compiled one, unless `compiled.use` or the machine rules it out."""
-    return compiled.ENGINE if compiled.available() else plain.ENGINE
+    """The engine for ready arrays: compiled where there is a library for this machine, and it is not switched off."""
+    return compiled.ENGINE if compiled.is_available() else plain.ENGINE
 
 
 def is_ready(array: NDArray[Any]) -> bool:

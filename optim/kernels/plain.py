@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.kernels import threads
-from optim.kernels.codegen import SUMMED
 from optim.kernels.fusion import program
 from optim.kernels.stats import (
     ARRAY_WIDTH,
+    BLOCK,
+    BOUNDS,
     LARGEST,
+    LARGEST_OF_SLOTS,
     NONFINITE,
     SQUARES,
     SUM,
@@ -27,31 +29,30 @@ from optim.kernels.stats import (
     WEIGHT_SQUARES,
     ZEROS,
     combined,
-    empty_stats,
+    lanes,
     slot_columns,
     stats_width,
 )
 from optim.kernels.tasks import SHARED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from optim.rules import Rule
 
     Arrays = tuple[NDArray[Any], ...]
-    Task = Sequence[tuple[int, int, slice, Arrays]]  # row of the block, its variable, its elements, views of targets
+    Task = Sequence[tuple[slice, int, slice, Arrays]]  # rows of stats, the variable, its elements, views of targets
 
 __all__ = ["ENGINE", "BufferedRun", "Engine", "compute_dtype", "count_nonfinite", "scaled_norm"]
 
 # Elements. With fewer, operations are so short that two threads mostly pass the GIL to each other; with more, the cache
 # overflows.
-_BLOCK = 160 << 10
+_BLOCK = 40 * BLOCK
 _TOGETHER = 4  # blocks that a thread takes at once; one by one at the end, so that all threads end together
 _PAGE = 4096  # bytes
 _APART = 272  # elements between the page offsets of scratch blocks: a store one page from a load delays the load
-_CACHE_LINE = 64  # bytes; a store across two of them takes twice as long
 _own = threading.local()
 
 
@@ -69,18 +70,12 @@ class Engine:
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays]: the sum of the squares of each array's elements."""
-        with np.errstate(all="ignore"):
-            return np.array([sum([_squares(block) for block in _read(array)]) for array in arrays], np.float64)
+        return np.array([_of_blocks(array, 1, slice(0), _add_up)[SQUARES] for array in arrays], np.float64)
 
     def measure(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""
-        stats = np.zeros((len(arrays), ARRAY_WIDTH))
-        stats[:, LARGEST] = -np.inf
-        with np.errstate(all="ignore"):
-            for row, array in zip(stats, arrays, strict=True):
-                for block in _read(array):
-                    _tally_block(row, block, _squares(block))
-        return stats
+        rows = [_of_blocks(array, ARRAY_WIDTH, slice(LARGEST, LARGEST + 1), _measure) for array in arrays]
+        return np.array(rows).reshape(-1, ARRAY_WIDTH)
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
         """int64[arrays]: the address of each array's first element."""
@@ -103,10 +98,10 @@ class _Run:
     ) -> NDArray[np.float64] | None:
         """Update the arrays in place: see `engine.Run`."""
         blocks, step = self._blocks, _Step(self._rule, numbers.tolist(), self._dtype)
-        stats = empty_stats(blocks.rows, stats_width(len(self._rule.slots))) if report else None
+        stats = np.empty((blocks.rows, stats_width(len(self._rule.slots)))) if report else None
         flat = [gradient.reshape(-1) for gradient in gradients]
         most = len(blocks.tasks) if blocks.elements >= SHARED else 1
-        threads.share(lambda task: step.run(blocks.of(task, flat), stats), blocks.tasks, most)
+        threads.share(lambda task: step.run(blocks.of(task, flat, stats)), blocks.tasks, most)
         return None if stats is None else combined(stats, blocks.first)
 
 
@@ -128,10 +123,21 @@ class BufferedRun:
     ) -> NDArray[np.float64] | None:
         """Update the arrays in place: see `engine.Run`."""
         step = _Step(self._rule, numbers.tolist(), self._dtype)
-        stats = empty_stats(len(self._targets), stats_width(len(self._rule.slots))) if report else None
+        width = stats_width(len(self._rule.slots))
+        stats = np.empty((len(self._targets), width)) if report else None
 
         def work(row: int) -> None:
-            step.run_buffered(row, (gradients[row], *self._targets[row]), stats)
+            arrays = gradients[row], *self._targets[row]
+            blocks: list[NDArray[np.float64]] = []
+            step.run(
+                (
+                    (_rows(blocks, width, block[0].size) if report else None, block)
+                    for block in _buffered(arrays, self._dtype, writes=True)
+                ),
+                arrays,
+            )
+            if stats is not None:
+                stats[row] = _together(blocks, width, LARGEST_OF_SLOTS)
 
         rows = range(len(self._targets))
         size = sum(gradient.size for gradient in gradients)
@@ -162,36 +168,30 @@ class _Step:
             self._clip = typed[:3] if tuple(numbers[:3]) != (1.0, -math.inf, math.inf) else None
             self._update = todo.prepare(typed[3:])
 
-    def run(
-        self, blocks: Iterable[tuple[int, Arrays]], stats: NDArray[Any] | None, stored: Arrays | None = None
-    ) -> None:
+    def run(self, blocks: Iterable[tuple[NDArray[np.float64] | None, Arrays]], stored: Arrays | None = None) -> None:
         """Update variables and slots in place.
 
         Args:
-            blocks: (row of `stats`, arrays): the gradient, which is not modified, the variable and its slots.
-            stats: `empty_stats`, to add to; or None.
+            blocks: (stats to fill, or None; arrays: the gradient, which is not modified, the variable and its slots).
             stored: if the blocks are only buffers, the arrays behind them, which may have narrower dtypes.
         """
         update, clip, size = self._update, self._clip, -1
-        wanted = self._scratch + (clip is not None) + (stats is not None)
+        needed = self._scratch + (clip is not None)
         with np.errstate(all="ignore"):  # divergence shows in the values, with numba and without
-            for row, block in blocks:
+            for stats, block in blocks:
                 if size != block[0].size:
                     size = block[0].size
-                    spare = [scratch[:size] for scratch in _scratch(wanted, self._dtype)]
+                    spare = [scratch[:size] for scratch in _scratch(needed + 2, self._dtype)]
                     free = spare[: self._scratch]
+                *_, old, squares = spare
                 if stats is not None:
-                    np.copyto(old := spare[-1], block[1])
+                    np.copyto(old, block[1])
                 update(block[0] if clip is None else _clipped(block[0], clip, spare[len(free)]), *block[1:], *free)
                 if stats is not None:
                     for array, target in zip(block[1:], (stored or block)[1:], strict=True):
                         if target.dtype != self._dtype:  # measure the values as stored
                             array[...] = array.astype(target.dtype)
-                    _tally(stats[row], block, np.subtract(block[1], old, out=old))
-
-    def run_buffered(self, row: int, arrays: Arrays, stats: NDArray[Any] | None) -> None:
-        """Like `run`, for whole arrays of any strides, size and floating dtype."""
-        self.run(((row, block) for block in _buffered(arrays, self._dtype, writes=True)), stats, arrays)
+                    _tally(stats, block, np.subtract(block[1], old, out=old), squares)
 
 
 class _Blocks:
@@ -202,28 +202,36 @@ class _Blocks:
 
     Attributes:
         tasks: groups of blocks that a thread takes at once.
-        rows: the number of blocks.
-        first: int64[variables]: the row of each variable's first block.
+        rows: the number of rows of stats.
+        first: int64[variables]: each variable's first row of stats.
         elements: the number of elements of all variables.
     """
 
     def __init__(self, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
-        parts = [_parts(arrays[0].size) for arrays in targets]
-        flat = [[array.reshape(-1) for array in arrays] for arrays in targets]
-        every = [(k, part, tuple(a[part] for a in flat[k])) for k, of_one in enumerate(parts) for part in of_one]
-        blocks = [(row, *block) for row, block in enumerate(every)]
-        counts = np.array([len(of_one) for of_one in parts])
-        self.rows = len(blocks)
+        sizes = np.array([arrays[0].size for arrays in targets])
+        counts = -(-sizes // BLOCK)
+        self.rows = int(counts.sum())
         self.first = np.cumsum(counts) - counts
-        self.elements = sum(arrays[0].size for arrays in targets)
-        late = max(0, self.rows - 2 * _TOGETHER)
-        bounds = [*range(0, late, _TOGETHER), *range(late, self.rows + 1)]
+        self.elements = int(sizes.sum())
+        blocks: list[tuple[slice, int, slice, Arrays]] = []
+        for k, arrays in enumerate(targets):
+            flat = [array.reshape(-1) for array in arrays]
+            for part in _parts(flat[0].size):
+                row = int(self.first[k]) + part.start // BLOCK
+                rows = slice(row, row - (-flat[0][part].size // BLOCK))
+                blocks.append((rows, k, part, tuple(array[part] for array in flat)))
+        late = max(0, len(blocks) - 2 * _TOGETHER)
+        bounds = [*range(0, late, _TOGETHER), *range(late, len(blocks) + 1)]
         self.tasks: list[Task] = [blocks[start:stop] for start, stop in pairwise(bounds)]
 
     @staticmethod
-    def of(task: Task, gradients: Sequence[NDArray[Any]]) -> Iterator[tuple[int, Arrays]]:
+    def of(
+        task: Task, gradients: Sequence[NDArray[Any]], stats: NDArray[np.float64] | None
+    ) -> Iterator[tuple[NDArray[np.float64] | None, Arrays]]:
         """The task's blocks for `_Step.run`, with these flat gradients, one for each variable."""
-        return ((row, (gradients[k][part], *targets)) for row, k, part, targets in task)
+        return (
+            (None if stats is None else stats[rows], (gradients[k][part], *targets)) for rows, k, part, targets in task
+        )
 
 
 def _clipped(g: NDArray[Any], clip: Sequence[NDArray[Any]], out: NDArray[Any]) -> NDArray[Any]:
@@ -260,45 +268,83 @@ def count_nonfinite(arrays: Sequence[NDArray[Any]]) -> int:
     return sum(int(block.size - np.count_nonzero(np.isfinite(block))) for array in arrays for block in _read(array))
 
 
-def _tally(stats: NDArray[Any], block: Sequence[NDArray[Any]], update: NDArray[Any]) -> None:
-    """Add the statistics of a block of a rule's arrays to its row."""
+def _tally(
+    stats: NDArray[np.float64], block: Sequence[NDArray[Any]], update: NDArray[Any], scratch: NDArray[Any]
+) -> None:
+    """Fill the stats of a block of a rule's arrays."""
     gradient, variable, *slots = block
-    squares = _squares(gradient)
-    stats[SQUARES] += squares
-    stats[WEIGHT_SQUARES] += _squares(variable)
-    stats[UPDATE_SQUARES] += _squares(update)
-    _count(stats, gradient, squares)
+    for column, array in ((SQUARES, gradient), (WEIGHT_SQUARES, variable), (UPDATE_SQUARES, update)):
+        _add_up(stats[:, column : column + 1], array, scratch, of_rule=True)
+    _count(stats, gradient)
     for k, slot in enumerate(slots):
-        _sum_up(stats[slot_columns(k)], slot, _squares(slot))
+        _add_up(stats[:, slot_columns(k)], slot, scratch, of_rule=True)
 
 
-def _tally_block(stats: NDArray[Any], block: NDArray[Any], squares: float) -> None:
-    _sum_up(stats, block, squares)
-    _count(stats, block, squares)
+def _measure(stats: NDArray[np.float64], block: NDArray[Any], scratch: NDArray[Any]) -> None:
+    _add_up(stats[:, : LARGEST + 1], block, scratch)
+    _count(stats, block)
 
 
-def _count(stats: NDArray[Any], block: NDArray[Any], squares: float) -> None:
-    stats[ZEROS] += block.size - np.count_nonzero(block)
-    if not math.isfinite(squares):  # if the sum is finite, so are all elements
-        stats[NONFINITE] += block.size - np.count_nonzero(np.isfinite(block))
+def _count(stats: NDArray[np.float64], block: NDArray[Any]) -> None:
+    """Fill ZEROS and NONFINITE, whose sums are exact in any order."""
+    stats[:, [ZEROS, NONFINITE]] = 0.0
+    stats[0, ZEROS] = block.size - np.count_nonzero(block)
+    if not np.isfinite(stats[:, SQUARES]).all():  # if the sums are finite, so are all elements
+        stats[0, NONFINITE] = block.size - np.count_nonzero(np.isfinite(block))
 
 
-def _sum_up(stats: NDArray[Any], block: NDArray[Any], squares: float) -> None:
-    total = np.sum(block)
-    stats[SQUARES] += squares
-    stats[SUM] += total if np.isfinite(total) else np.sum(block, dtype=np.float64)
-    stats[LARGEST] = np.maximum(stats[LARGEST], np.max(block))
+def _add_up(columns: NDArray[np.float64], block: NDArray[Any], scratch: NDArray[Any], *, of_rule: bool = False) -> None:
+    """Fill SQUARES and, where there are these columns, SUM and LARGEST."""
+    count, (least, most) = lanes(block.dtype.name, of_rule=of_rule), BOUNDS[block.dtype.name]
+    has_sum = columns.shape[1] > SUM
+    columns[:, SQUARES] = _sums(np.multiply(block, block, out=scratch), count)
+    if has_sum:
+        columns[:, SUM] = _sums(block, count)
+        columns[:, LARGEST] = np.fmax.reduce(block, initial=-math.inf) + 0.0  # never -0, which equals 0
+    narrow = ~((least < columns[:, SQUARES]) & (columns[:, SQUARES] < most))
+    if narrow.any():
+        wide = block.astype(np.float64)
+        columns[narrow, SQUARES] = _sums(wide * wide, count)[narrow]
+        if has_sum:
+            columns[narrow, SUM] = _sums(wide, count)[narrow]
 
 
-def _squares(block: NDArray[Any]) -> float:
-    if block.dtype == np.float32 and block.flags.c_contiguous:
-        whole = block.size - block.size % SUMMED
-        rows, rest = block[:whole].reshape(-1, SUMMED), block[whole:]
-        total = float(np.vecdot(rows, rows).sum(dtype=np.float64)) + float(np.vdot(rest, rest))
-        if 1e-30 < total < math.inf:  # noqa: PLR2004 - no square was lost below or above float32's range
-            return total
-    double = block.astype(np.float64, copy=False)
-    return float(np.vdot(double, double))
+def _sums(values: NDArray[Any], count: int) -> NDArray[np.float64]:
+    """float64[blocks]: the sum of each block in `count` lanes, as `stats` defines it."""
+    whole = values.size - values.size % BLOCK
+    last = np.zeros(-(-(values.size - whole) // count) * count, values.dtype)
+    last[: values.size - whole] = values[whole:]
+    parts = [part for part in (values[:whole].reshape(-1, BLOCK), last.reshape(1, -1)) if part.size]
+    sums = [np.add.reduce(part.reshape(len(part), -1, count), axis=1, initial=0.0) for part in parts]
+    total = np.concatenate(sums).astype(np.float64)
+    while total.shape[1] > 1:
+        half = total.shape[1] // 2
+        total = total[:, :half] + total[:, half:]
+    return total[:, 0]
+
+
+def _of_blocks(array: NDArray[Any], width: int, largest: slice, fill: Callable[..., None]) -> NDArray[np.float64]:
+    """float64[width]: the stats of an array, whose blocks' are filled by `fill`."""
+    rows: list[NDArray[np.float64]] = []
+    with np.errstate(all="ignore"):
+        for block in _read(array):
+            fill(_rows(rows, width, block.size), block, _scratch(1, block.dtype)[0][: block.size])
+        return _together(rows, width, largest)
+
+
+def _rows(made: list[NDArray[np.float64]], width: int, size: int) -> NDArray[np.float64]:
+    """Stats of `size` elements to fill, also added to the list."""
+    made.append(np.empty((-(-size // BLOCK), width)))
+    return made[-1]
+
+
+def _together(rows: Sequence[NDArray[np.float64]], width: int, largest: slice) -> NDArray[np.float64]:
+    """float64[width]: the stats of an array of these blocks, maybe none."""
+    none = np.zeros((1, width))
+    none[:, largest] = -math.inf
+    every = np.concatenate(rows) if rows else none
+    found: NDArray[np.float64] = combined(every, np.zeros(1, np.int64), largest)[0]
+    return found
 
 
 def _read(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
@@ -313,7 +359,7 @@ def _read(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 def _parts(size: int) -> list[slice]:
     """Cut an array of `size` elements into blocks of about equal size, so that none is very short."""
     blocks = -(-size // _BLOCK)
-    block = -(-size // (max(1, blocks) * _CACHE_LINE)) * _CACHE_LINE
+    block = -(-size // (max(1, blocks) * BLOCK)) * BLOCK
     return [slice(start, start + block) for start in range(0, size, block or 1)]
 
 

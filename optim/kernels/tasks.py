@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from optim.kernels import threads
+from optim.kernels.stats import BLOCK
+from summaries.native.calls import address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from summaries.native.calls import Function
 
 __all__ = ["SHARED", "Cut", "cut", "run_tasks", "table"]
 
 SHARED = 1 << 18  # elements: the smallest step for which it is worth waking a second thread
-_TASK = 1 << 16  # elements of a task at most: few enough to share evenly, enough for the call not to matter
+_TASK = 16 * BLOCK  # elements of a task at most: few enough to share evenly, enough for the call not to matter
 _PIECES = 16  # per thread, so that a thread delayed by another process does not delay the step
 
 
@@ -27,23 +31,28 @@ class Cut(NamedTuple):
 
     array: NDArray[Any]  # int64[tasks]: the index of the array
     offset: NDArray[Any]  # int64[tasks]: the elements of the array before the task
-    elements: NDArray[Any]  # int64[tasks]: the elements of the task
-    first: NDArray[Any]  # int64[arrays]: each array's first task
+    begin: NDArray[
+        Any
+    ]  # int64[tasks, 2]: the task's elements, and its first row of stats, which have one for each block
+    first: NDArray[Any]  # int64[arrays]: each array's first row of stats
+    rows: int  # of stats
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
 
 
 @lru_cache(maxsize=64)
 def cut(sizes: tuple[int, ...], threads_: int) -> Cut:
     """Cut arrays of these sizes into tasks for `threads_` threads."""
-    counts = -(-np.array(sizes) // _TASK)
+    counts, blocks = -(-np.array(sizes) // _TASK), -(-np.array(sizes) // BLOCK)
     array = np.repeat(np.arange(len(sizes)), counts)
-    first = np.cumsum(counts) - counts
-    offset = (np.arange(len(array)) - first[array]) * _TASK
+    offset = (np.arange(len(array)) - (np.cumsum(counts) - counts)[array]) * _TASK
+    first = np.cumsum(blocks) - blocks
     elements = np.minimum(np.array(sizes)[array] - offset, _TASK)
     pieces = threads_ * _PIECES if threads_ > 1 and sum(sizes) >= SHARED else 1
     goals = np.linspace(0, sum(sizes), min(pieces, len(array)) + 1)[1:]
-    bounds = np.unique(np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
-    return Cut(array, offset, elements, first, list(pairwise([0, *np.unique(bounds).tolist()])))
+    bounds = (np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
+    pairs = list(pairwise(dict.fromkeys([0, *bounds.tolist()])))
+    begin = np.stack([elements, first[array] + offset // BLOCK], axis=1)
+    return Cut(array, offset, begin, first, int(blocks.sum()), pairs)
 
 
 def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> NDArray[np.int64]:
@@ -55,29 +64,36 @@ def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> 
         itemsize: an element's size in bytes.
 
     Returns:
-        int64[tasks, 1 + columns]: the number of elements, then an address for each column.
+        int64[tasks, 2 + columns]: the number of elements, the first row of stats, then an address for each column.
     """
-    rows = np.empty((len(parts.array), 1 + len(addresses)), np.int64)
-    rows[:, 0] = parts.elements
+    rows = np.empty((len(parts.array), 2 + len(addresses)), np.int64)
+    rows[:, :2] = parts.begin
     for k, starts in enumerate(addresses):
         whole = len(rows) == len(starts)  # as small arrays are
-        rows[:, k + 1] = starts if whole else starts[parts.array] + parts.offset * itemsize
+        rows[:, k + 2] = starts if whole else starts[parts.array] + parts.offset * itemsize
     return rows
 
 
 def run_tasks(
-    kernel: Callable[..., None],
+    kernel: Function,
     rows: NDArray[np.int64],
     pieces: list[tuple[int, int]],
-    numbers: NDArray[np.float64],
-    stats: NDArray[np.float64],
+    numbers: NDArray[np.float64] | None,
+    stats: NDArray[np.float64] | None,
 ) -> None:
     """Run a compiled kernel over all tasks, in several threads if there are several pieces."""
-    if len(pieces) == 1:
-        kernel(rows, 0, len(rows), numbers, stats)
-        return
+    before = (address(rows), *rows.shape)
+    after: tuple[int, ...] = (0, 0) if numbers is None else (address(numbers), len(numbers))
+    after += (0, 0, 0) if stats is None else (address(stats), *stats.shape)
 
     def work(piece: tuple[int, int]) -> None:
-        kernel(rows, *piece, numbers, stats)
+        if numbers is None or stats is None:
+            kernel.with_words(*before, *piece, *after, 0)
+        else:
+            scratch = np.empty(BLOCK + 64)
+            kernel.with_words(*before, *piece, *after, address(scratch))
 
-    threads.share(work, pieces, len(pieces))
+    if len(pieces) == 1:
+        work(pieces[0])
+    else:
+        threads.share(work, pieces, len(pieces))

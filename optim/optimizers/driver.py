@@ -75,7 +75,7 @@ class Optimizer:
 
     @property
     def rule(self) -> Rule:
-        """The update's rule, for `compile_kernels`."""
+        """The update's rule."""
         return self.update.rule
 
     @property

@@ -97,7 +97,7 @@ def _memory_of(tensors: Sequence[Any], *, signed: bool) -> compiled.Memory | Non
         signed: whether the elements' signs matter: a tensor may be the negative of what lies there.
     """
     torch = sys.modules.get("torch")
-    if torch is None or not {*map(type, tensors)} <= {torch.Tensor, torch.nn.Parameter} or not compiled.available():
+    if torch is None or not {*map(type, tensors)} <= {torch.Tensor, torch.nn.Parameter} or not compiled.is_available():
         return None
     tensor = torch.Tensor  # its methods are called one after the other: there may be many small tensors
     dtype, *others = {one.dtype for one in tensors}

@@ -15,8 +15,9 @@ from benchmarks.growth import Growth, grown, rising
 from benchmarks.peers import Contender
 from benchmarks.places import in_memory
 from benchmarks.scale import sized
-from optim.kernels import compiled, threads
+from optim.kernels import threads
 from summaries import SummaryWriter
+from summaries.native import library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,7 +61,7 @@ def copying(parameters: int) -> Callable[[], object]:
 
 def pairs_of(shape: tuple[int, int]) -> list[tuple[Any, optim.Variable]]:
     """(gradient, Variable) of each array."""
-    compiled.use(None)
+    library.use(None)
     threads.set_num_threads(THREADS)
     return [(g, optim.Variable(w, name=f"layer{i}/weights")) for i, (w, g) in enumerate(arrays_of(shape))]
 

@@ -5,7 +5,6 @@ In memory that is slow arithmetic hides behind it, so the kernel is measured in 
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +16,9 @@ from benchmarks.peers import Contender, compare, take_turns
 from benchmarks.places import in_memory
 from optim import rules
 from optim.kernels import compiled
-from optim.kernels.stats import stats_width
+from optim.kernels.stats import BLOCK, stats_width
+from summaries.native import library
+from summaries.native.calls import Call, address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,16 +59,18 @@ def added_to_a_step(shape: tuple[int, int], was: float, wanted: str) -> Figure:
 
 def kernel_in_cache(report: bool) -> Callable[[], object]:
     """A call of Adam's kernel on the same arrays, again and again."""
-    compiled.use("compiled")
+    library.use("compiled")
     run = compiled.kernel(rules.ADAM, "float32", report)
-    assert run is not None, "numba compiles every rule"
+    assert run is not None
     rng = np.random.default_rng(0)
     arrays = [rng.uniform(1e-4, 1e-3, ELEMENTS).astype(np.float32) for _ in range(4)]
-    rows = np.array([[ELEMENTS, *(array.ctypes.data for array in arrays)]] * _TIMES, np.int64)
+    blocks = -(-ELEMENTS // BLOCK)
+    rows = np.array([[ELEMENTS, i * blocks, *(address(array) for array in arrays)] for i in range(_TIMES)], np.int64)
     numbers = np.array([0.5, -np.inf, np.inf, 1e-3, 0.9, 0.999, 1e-8])
-    stats = np.empty((_TIMES, stats_width(2)))
-    step = functools.partial(run, rows, 0, _TIMES, numbers, stats)
-    return lambda: (step(), arrays)  # the kernel has only their addresses
+    stats = np.empty((_TIMES * blocks, stats_width(2)))
+    scratch = np.empty(BLOCK + 64)
+    step = Call(run, (rows, 0, _TIMES, numbers, stats, address(scratch)))
+    return lambda: (step(), arrays, scratch)  # the kernel has only their addresses
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ import optim
 from benchmarks.figures import OURS, Figure
 from benchmarks.peers import Contender, Outcome, take_turns
 from benchmarks.scale import sized
-from optim.kernels import compiled, threads
+from optim.kernels import threads
+from summaries.native import library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,7 +137,7 @@ def arrays_of(shape: tuple[int, int]) -> list[tuple[Any, Any]]:
 
 def our_step(number: int) -> Callable[[], object]:
     contest = CONTESTS[number]
-    compiled.use(contest.kernels if compiled.available() or contest.kernels == "plain" else None)
+    library.use(contest.kernels if library.is_available() or contest.kernels == "plain" else None)
     threads.set_num_threads(THREADS)
     pairs: Pairs = [(g, optim.Variable(w, name=f"w{i}")) for i, (w, g) in enumerate(arrays_of(contest.shape))]
     optimizer = contest.ours()

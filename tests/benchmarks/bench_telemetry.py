@@ -16,8 +16,9 @@ from benchmarks.bench_optim import CLIP_NORM, LARGE, PAUSE_SECS, SMALL, THREADS,
 from benchmarks.figures import OURS, Figure
 from benchmarks.peers import Contender, Outcome, take_turns
 from benchmarks.places import in_memory
-from optim.kernels import compiled, threads
+from optim.kernels import threads
 from summaries import SummaryWriter
+from summaries.native import library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ def of(what: str, shape: tuple[int, int], outcome: Outcome, wanted: str = "") ->
 
 def our_step(shape: tuple[int, int], directory: str | None = None, every_n_steps: int = 1) -> Step:
     """A step of our Adam; with telemetry if a directory is given."""
-    compiled.use(None)
+    library.use(None)
     threads.set_num_threads(THREADS)
     pairs = [(g, optim.Variable(w, name=f"layer{i}/weights")) for i, (w, g) in enumerate(arrays_of(shape))]
     optimizer = optim.clip_gradients_by_norm(optim.AdamOptimizer(), CLIP_NORM)

@@ -71,14 +71,14 @@ def test_several_kinds_and_many_elements():
 
 
 def test_plain_tensors_are_not_converted(monkeypatch):
-    if not compiled.available():
-        pytest.skip("numba is not installed")
+    if not compiled.is_available():
+        pytest.skip("there is no compiled code for this machine")
     monkeypatch.setattr("optim.telemetry.hosts.on_host", lambda _: pytest.fail("converted"))
     measure_at_hand([BASE, torch.nn.Parameter(BASE)], ["gradient"], np.zeros((2, ARRAY_WIDTH)))
 
 
 def test_without_compiled_kernels(monkeypatch):
-    monkeypatch.setattr(compiled, "available", lambda: False)
+    monkeypatch.setattr(compiled, "is_available", lambda: False)
     table = np.zeros((2, ARRAY_WIDTH))
     measure_at_hand([BASE, torch.nn.Parameter(BASE)], ["gradient"], table)
     assert table[:, SQUARES].tolist() == [wanted(BASE)[SQUARES]] * 2

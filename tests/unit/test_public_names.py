@@ -37,7 +37,7 @@ FUNCTIONS = {
     """,
     "optim": """
     clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value clip_gradients_by_norm
-    clip_gradients_by_percentile clip_gradients_by_value compile_kernels cosine_decay cosine_decay_restarts
+    clip_gradients_by_percentile clip_gradients_by_value cosine_decay cosine_decay_restarts
     exponential_decay get_num_threads global_norm global_step gradients inverse_time_decay join_schedules
     latest_checkpoint linear_cosine_decay linear_warmup name_scope natural_exp_decay noisy_linear_cosine_decay
     piecewise_constant polynomial_decay set_num_threads skip_nonfinite_steps stop_gradient trace_graph trace_run
@@ -78,7 +78,7 @@ PREVIOUS = {
     LionOptimizer LooperThread MomentumOptimizer NAdamOptimizer Optimizer Queue QueueRunner RMSPropOptimizer
     Saver Schedule ShutDown SlotReport StepReport Variable VariableReport VariableReports clip_by_average_norm
     clip_by_global_norm clip_by_norm clip_by_value clip_gradients_by_norm clip_gradients_by_percentile
-    clip_gradients_by_value compile_kernels cosine_decay cosine_decay_restarts exponential_decay get_num_threads
+    clip_gradients_by_value cosine_decay cosine_decay_restarts exponential_decay get_num_threads
     global_norm global_step gradients inverse_time_decay join_schedules latest_checkpoint linear_cosine_decay
     linear_warmup name_scope natural_exp_decay noisy_linear_cosine_decay piecewise_constant polynomial_decay
     set_num_threads skip_nonfinite_steps stop_gradient trace_graph trace_run with_summaries

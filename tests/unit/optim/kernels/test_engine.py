@@ -8,15 +8,16 @@ from optim.kernels import compiled, plain, plan
 from optim.kernels.engine import engine, is_ready
 from optim.kernels.measure import measure, norm, sums_of_squares
 from optim.kernels.plan import Plan
-from optim.kernels.stats import OF_GRADIENT
+from optim.kernels.stats import OF_GRADIENT, SQUARES
+from summaries.native import library
 
-needs_numba = pytest.mark.skipif(not compiled._installed(), reason="the extra `fast` is not installed")
+needs_library = pytest.mark.skipif(not library.is_available(), reason="no compiled code")
 
 
 @pytest.fixture
 def use():
-    yield compiled.use
-    compiled.use(None)
+    yield library.use
+    library.use(None)
 
 
 def test_the_plain_engine_may_be_chosen(use):
@@ -24,7 +25,7 @@ def test_the_plain_engine_may_be_chosen(use):
     assert engine() is plain.ENGINE
 
 
-@needs_numba
+@needs_library
 def test_the_compiled_engine_may_be_chosen(use):
     use("compiled")
     assert engine() is compiled.ENGINE
@@ -47,7 +48,7 @@ def test_what_an_engine_can_walk_through(array, ready):
     assert is_ready(array) == ready
 
 
-@needs_numba
+@needs_library
 def test_engines_agree_on_arrays_of_all_kinds(use):
     rng = np.random.default_rng(0)
     arrays = [rng.standard_normal(size).astype(dtype) for size in (0, 5, 70_000) for dtype in ("f2", "f4", "f8", ">f4")]
@@ -57,10 +58,10 @@ def test_engines_agree_on_arrays_of_all_kinds(use):
         use(name)
         found[name] = [measure(arrays), sums_of_squares(arrays), norm(arrays), engine().addresses(arrays)]
     for of_plain, of_compiled in zip(*found.values(), strict=True):
-        np.testing.assert_allclose(of_plain, of_compiled, rtol=1e-5, atol=0.05)
+        np.testing.assert_array_equal(of_plain, of_compiled)
 
 
-@needs_numba
+@needs_library
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_gradients_at_addresses(dtype):
     rng = np.random.default_rng(0)
@@ -68,7 +69,8 @@ def test_gradients_at_addresses(dtype):
     arrays += [np.array(odd, dtype) for odd in ([np.inf, np.nan, 1, 0], [1e30, 1e30], [1e-30, 0])]
     memory = compiled.Memory(compiled.ENGINE.addresses(arrays), tuple(array.size for array in arrays), dtype)
     found, wanted = compiled.ENGINE.measure_gradients_at(memory), plain.ENGINE.measure(arrays)
-    np.testing.assert_allclose(found[:, OF_GRADIENT], wanted[:, OF_GRADIENT], rtol=1e-6)
+    np.testing.assert_array_equal(found[:, OF_GRADIENT], wanted[:, OF_GRADIENT])
+    np.testing.assert_array_equal(compiled.ENGINE.squares_at(memory), wanted[:, SQUARES])
 
 
 def served(monkeypatch, module):
@@ -84,7 +86,9 @@ def served(monkeypatch, module):
     return counts
 
 
-@pytest.mark.parametrize(("name", "module"), [("plain", plain), pytest.param("compiled", compiled, marks=needs_numba)])
+@pytest.mark.parametrize(
+    ("name", "module"), [("plain", plain), pytest.param("compiled", compiled, marks=needs_library)]
+)
 def test_a_plan_hands_over_what_is_ready(monkeypatch, use, name, module):
     use(name)
     counts = served(monkeypatch, module)
@@ -100,7 +104,7 @@ def test_a_plan_hands_over_what_is_ready(monkeypatch, use, name, module):
     assert counts == [2, 1]
 
 
-@needs_numba
+@needs_library
 def test_a_plan_follows_the_choice(monkeypatch, use):
     v = np.zeros(3)
     of_one = Plan(rules.GRADIENT_DESCENT, [(v,)])
@@ -112,8 +116,8 @@ def test_a_plan_follows_the_choice(monkeypatch, use):
     assert counts == {plain: [1], compiled: [1]}
 
 
-@needs_numba
-def test_numpy_runs_a_rule_that_numba_cannot_compile(monkeypatch, use):
+@needs_library
+def test_numpy_runs_a_rule_without_a_kernel(monkeypatch, use):
     use("compiled")
     monkeypatch.setattr(compiled, "kernel", lambda *_: None)
     counts = served(monkeypatch, plain)
@@ -124,3 +128,13 @@ def test_numpy_runs_a_rule_that_numba_cannot_compile(monkeypatch, use):
     assert v.tolist() == [-2.0] * 3
     assert stats[0, 0] == 3.0
     assert counts == [1]
+
+
+@needs_library
+def test_a_processor_below_the_kernels_levels_has_numpy(monkeypatch):
+    def function(name):
+        raise LookupError(name)
+
+    monkeypatch.setattr(compiled, "function", function)
+    monkeypatch.setattr(compiled, "_are_for_this_processor", compiled._are_for_this_processor.__wrapped__)
+    assert engine() is plain.ENGINE

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from optim import rules
-from optim.kernels import compiled
 from optim.kernels.measure import measure
 from optim.kernels.plan import Plan
 from optim.kernels.stats import (
@@ -19,19 +18,22 @@ from optim.kernels.stats import (
     WEIGHT_SQUARES,
     ZEROS,
     combined,
-    empty_stats,
     slot_columns,
     stats_width,
 )
+from summaries.native import library
 
-ENGINES = ["plain", pytest.param("compiled", marks=pytest.mark.skipif(not compiled._installed(), reason="no numba"))]
+ENGINES = [
+    "plain",
+    pytest.param("compiled", marks=pytest.mark.skipif(not library.is_available(), reason="no compiled code")),
+]
 
 
 @pytest.fixture(params=ENGINES)
 def _engine(request):
-    compiled.use(request.param)
+    library.use(request.param)
     yield
-    compiled.use(None)
+    library.use(None)
 
 
 @pytest.mark.usefixtures("_engine")
@@ -59,7 +61,7 @@ def test_an_array_is_measured():
 
 
 def test_parts_are_combined():
-    parts = empty_stats(3, stats_width(1))
+    parts = np.zeros((3, stats_width(1)))
     parts[:, SQUARES] = [1.0, 2.0, 4.0]
     parts[:, slot_columns(0)] = [[1.0, np.inf, -3.0], [2.0, -np.inf, -2.0], [3.0, 0.5, -1.0]]
     whole = combined(parts, np.array([0, 2]))
@@ -68,5 +70,9 @@ def test_parts_are_combined():
     assert combined(parts, np.arange(3)) is parts
 
 
+@pytest.mark.usefixtures("_engine")
 def test_no_elements_have_no_largest():
-    assert empty_stats(1, stats_width(1))[0].tolist() == [0.0] * 5 + [0.0, 0.0, -np.inf]
+    empty = np.ones(0, np.float32)
+    assert measure([empty]).tolist() == [[0.0, 0.0, -np.inf, 0.0, 0.0]]
+    stats = Plan(rules.MOMENTUM, [(empty, empty)]).run([empty], (0.1, 0.5), report=True)
+    assert stats.tolist() == [[0.0] * 7 + [-np.inf]]

@@ -40,7 +40,7 @@ def has_numbers_of_numpy(g, v, most, lr):
 )
 def test_it_is_the_plain_formula(formula, engine):
     if engine is compiled.ENGINE:
-        pytest.importorskip("numba", reason="the extra `fast`")
+        pytest.importorskip("numba", reason="an extra")
     rng = np.random.default_rng(0)
     gradients, variables, slots = ([rng.standard_normal(size).astype("f4") for size in (9, 4100)] for _ in range(3))
     before = [variable.copy() for variable in variables]
@@ -53,8 +53,8 @@ def test_it_is_the_plain_formula(formula, engine):
         np.testing.assert_array_equal(variables[i], variable)
         np.testing.assert_array_equal(slots[i], np.broadcast_to(np.float32(slot), slots[i].shape))
         moved = np.float64(variables[i] - before[i])
-        np.testing.assert_allclose(stats[i, UPDATE_SQUARES], moved @ moved, rtol=1e-5)
-        np.testing.assert_allclose(stats[i, slot_columns(0)][SQUARES], np.float64(slots[i]) @ slots[i], rtol=1e-5)
+        np.testing.assert_allclose(stats[i, UPDATE_SQUARES], moved @ moved, rtol=1e-6)
+        np.testing.assert_allclose(stats[i, slot_columns(0)][SQUARES], np.float64(slots[i]) @ slots[i], rtol=1e-6)
 
 
 ALLOWED = (
@@ -133,7 +133,7 @@ def test_what_the_message_advises_can_be_recorded(engine):
         return (np.where(g != g, v, both_positive),)  # noqa: PLR0124 - whether it is NaN
 
     if engine is compiled.ENGINE:
-        pytest.importorskip("numba", reason="the extra `fast`")
+        pytest.importorskip("numba", reason="an extra")
         assert compiled.kernel(Rule(advised, (), ""), "float32", False) is not None
     variable = np.array([1, -1, 1, 1], "f4")
     run = engine.prepare(Rule(advised, (), ""), [[variable]])

@@ -9,8 +9,8 @@ import pytest
 
 import optim
 from optim import IndexedSlices, Variable
-from optim.kernels import compiled
 from summaries import SummaryWriter, read_run
+from summaries.native import library
 
 OPTIMIZERS = {
     "gradient descent": lambda: optim.GradientDescentOptimizer(0.1),
@@ -28,15 +28,18 @@ OPTIMIZERS = {
 }
 SHAPES = {"kernel": (70, 80), "bias": (7,), "table": (30, 5), "empty": (0, 3), "scalar": ()}
 BAD = {"finite": 1.0, "NaN": np.nan, "infinite": -np.inf}
-ENGINES = ["plain", pytest.param("compiled", marks=pytest.mark.skipif(not compiled._installed(), reason="no numba"))]
+ENGINES = [
+    "plain",
+    pytest.param("compiled", marks=pytest.mark.skipif(not library.is_available(), reason="no compiled code")),
+]
 STEPS = 3
 
 
 @pytest.fixture(params=ENGINES)
 def engine(request):
-    compiled.use(request.param)
+    library.use(request.param)
     yield request.param
-    compiled.use(None)
+    library.use(None)
 
 
 def gradients_of(rng, dtype, bad):

@@ -1,0 +1,37 @@
+"""The kernels that come compiled, for `summaries.native.building`. Needs numba, which only building needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from optim.kernels.codegen import DTYPES, SHIPPED, kernel_name
+from optim.kernels.intrinsics import int64_at
+from optim.kernels.sums import READERS
+from optim.kernels.writing import reader, written
+from summaries.native.calls import INTEGER, Array
+from summaries.native.source import compiled, unpacker
+
+__all__ = ["EXPORTS", "LEVELS"]
+
+LEVELS = ("v4", "v3", "v8")
+
+_addresses_arguments = unpacker((Array("int64"), INTEGER, Array("int64")))
+
+
+@compiled
+def addresses(words: Any) -> Any:
+    """The addresses of arrays' elements, from those of the arrays as Python's objects.
+
+    It follows the object's header: NumPy's C macro PyArray_DATA reads it there in every extension module. Asking NumPy
+    in Python takes a microsecond per array.
+    """
+    objects, header_bytes, found = _addresses_arguments(words)
+    for i in range(objects.size):
+        found[i] = int64_at(objects[i] + header_bytes)
+
+
+EXPORTS: dict[str, Any] = {"addresses": addresses}
+for _dtype in DTYPES:
+    EXPORTS |= {f"{name}_{_dtype}": reader(name, _dtype) for name in READERS}
+    for _rule in SHIPPED:
+        EXPORTS |= {kernel_name(_rule, _dtype, report): written(_rule, _dtype, report) for report in (False, True)}
