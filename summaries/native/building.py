@@ -2,8 +2,7 @@
 
     functions ─numba─▶ IR, the same everywhere ─LLVM─▶ an object for each level of a target ─zig─▶ its library
 
-Needs the packages of the dependency group `build`, and is a program of its own, because numba has to be told before it
-is imported that it compiles for no machine in particular:
+Needs the packages of the dependency group `build`:
 
     python -m summaries.native.building [--all] [--check]
 
@@ -17,26 +16,31 @@ import ast
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from functools import cache
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
+from itertools import chain, product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from summaries.native.targets import DIRECTORY, MARK, TARGETS, built_from, host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
     from summaries.native.targets import Level, Target
 
 __all__ = ["build", "modules", "sources", "stale"]
 
 ROOT = Path(__file__).parents[2]
+_PARTS = 3  # of a module's functions, compiled side by side
 _PACKAGES = ("numba", "llvmlite", "ziglang")
 _HERE = Path(__file__).parent
 _RUNTIME = "runtime.c"
@@ -109,12 +113,18 @@ def build(targets: Sequence[Target], directory: str) -> None:
         subprocess.CalledProcessError: the linker failed.
     """
     made_of = " ".join([sources(), *(f"{name}-{version(name)}" for name in _PACKAGES)])
-    functions = _functions()
     os.makedirs(directory, exist_ok=True)
     for each in targets:
         print(f"building {each.file}", flush=True)
-        with tempfile.TemporaryDirectory() as temporary:
-            _link(each, list(_objects(each, functions, Path(temporary))), made_of, directory)
+    # A process for each task, in which nothing was compiled before: so the number of processors makes no difference.
+    with ProcessPoolExecutor(mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        parts = pool.map(_functions, *zip(*product(modules(), range(_PARTS)), strict=True))
+        functions = sorted(chain.from_iterable(parts))
+        levels = [(target, level) for target in targets for level in target.levels]
+        objects = list(pool.map(partial(_object, functions), *zip(*levels, strict=True)))
+    for each in targets:
+        code = {level.name: code for (target, level), code in zip(levels, objects, strict=True) if target == each}
+        _link(each, code, made_of, directory)
 
 
 class _Function(NamedTuple):
@@ -123,10 +133,8 @@ class _Function(NamedTuple):
     levels: tuple[str, ...]  # of the processor that it is made for
 
 
-def _functions() -> list[_Function]:
-    """All functions, in the order of their modules."""
-    if "numba" in sys.modules:
-        raise RuntimeError("numba was imported before it was told to compile for no machine in particular")
+def _functions(module: str, part: int) -> list[_Function]:
+    """A part of the functions of a module. To be called in a process of its own."""
     os.environ.update(NUMBA_OPT="0", NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_DISABLE_JIT="0")
     from llvmlite import binding  # noqa: PLC0415 - only to build
     from numba import types  # noqa: PLC0415
@@ -136,23 +144,19 @@ def _functions() -> list[_Function]:
     for step in CRC32C:
         binding.add_symbol(step, 1)  # it is never called here
     words = (types.CPointer(types.int64),)
-    found = []
-    for module in map(import_module, modules()):
-        for name, function in module.EXPORTS.items():
-            function.compile(words)
-            found.append(_Function(name, function.inspect_llvm(function.signatures[0]), module.LEVELS))
+    source, found = import_module(module), []
+    for name, function in list(source.EXPORTS.items())[part::_PARTS]:
+        function.compile(words)
+        found.append(_Function(name, function.inspect_llvm(function.signatures[0]), source.LEVELS))
     return found
 
 
-def _objects(target: Target, functions: Sequence[_Function], directory: Path) -> Iterator[Path]:
-    """Write an object for each level of a target."""
+def _object(functions: Sequence[_Function], target: Target, level: Level) -> bytes:
+    """The object code for a level of a target."""
     crc32c = _HERE.joinpath("crc32c_x86.ll" if target.triple.startswith("x86") else "crc32c_arm.ll").read_text("utf-8")
-    for level in target.levels:
-        names = {each.name: _symbol(each.name, level) for each in functions if level.name in each.levels}
-        texts = [_with_name(each.text, names[each.name]) for each in functions if each.name in names]
-        path = directory / f"{level.name}.o"
-        path.write_bytes(_emitted(target, level, [crc32c, *texts], set(names.values())))
-        yield path
+    names = {each.name: _symbol(each.name, level) for each in functions if level.name in each.levels}
+    texts = [_with_name(each.text, names[each.name]) for each in functions if each.name in names]
+    return _emitted(target, level, [crc32c, *texts], set(names.values()))
 
 
 def _symbol(name: str, level: Level) -> str:
@@ -211,16 +215,17 @@ def _optimise(module: Any, machine: Any) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def _link(target: Target, objects: Sequence[Path], made_of: str, directory: str) -> None:
+def _link(target: Target, objects: Mapping[str, bytes], made_of: str, directory: str) -> None:
     """Link objects, and what all levels share, to a library without a trace of when and where it was made."""
-    temporary = objects[0].parent
-    (temporary / _RUNTIME).write_bytes((_HERE / _RUNTIME).read_bytes())
     compiler = [sys.executable, "-m", "ziglang", "cc", "-target", target.linker]
     made_of = f'-DBUILT_FROM="{MARK}{made_of}"'
     options = ["-shared", "-s", "-O2", "-ffreestanding", made_of, *_LINKER[target.triple.split("-")[2]]]
-    files = [_RUNTIME, *(each.name for each in objects)]
-    subprocess.run([*compiler, *options, "-o", target.file, *files], cwd=temporary, check=True)  # noqa: S603
-    os.replace(temporary / target.file, os.path.join(directory, target.file))
+    files = {_RUNTIME: (_HERE / _RUNTIME).read_bytes()} | {f"{name}.o": code for name, code in objects.items()}
+    with tempfile.TemporaryDirectory() as temporary:
+        for name, data in files.items():
+            Path(temporary, name).write_bytes(data)
+        subprocess.run([*compiler, *options, "-o", target.file, *files], cwd=temporary, check=True)  # noqa: S603
+        shutil.move(os.path.join(temporary, target.file), os.path.join(directory, target.file))
 
 
 _LINKER = {

@@ -19,10 +19,10 @@ from package.recorded import recording
 from summaries import read_run
 from summaries.kinds.sums import BLOCK
 from summaries.kinds.tensorflow_bins import BINS, places
-from summaries.native.building import stale
+from summaries.native.building import ROOT, stale
 from summaries.native.calls import Call
 from summaries.native.library import _library, function
-from summaries.native.targets import DIRECTORY, TARGETS
+from summaries.native.targets import DIRECTORY, TARGETS, host
 from summaries.wire.compiled.scanner import Scanner, grouped, whole_records
 from summaries.wire.compiled.state import UNUSUAL
 from summaries.wire.index import Rows, Tags
@@ -44,6 +44,15 @@ ALWAYS_THERE = {"_bzero", "_memcpy", "_memset", "dyld_stub_binder"}  # in libSys
 
 def test_all_are_built():
     assert stale(everywhere=True) == []
+
+
+def test_whoever_builds_gets_the_same_bytes(tmp_path):
+    """On one processor as on several."""
+    command = [sys.executable, "-m", "summaries.native.building", "--output", tmp_path]
+    one = min(os.sched_getaffinity(0))
+    subprocess.run(command, check=True, cwd=ROOT, preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+    file = host().file
+    assert (tmp_path / file).read_bytes() == Path(DIRECTORY, file).read_bytes()
 
 
 @pytest.fixture(scope="session")
