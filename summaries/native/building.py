@@ -174,16 +174,23 @@ def _emitted(target: Target, level: Level, texts: Sequence[str], exported: set[s
     machine = _machine(target, level)
     whole = _parsed(texts[0], machine)
     for text in texts[1:]:
-        whole.link_in(_parsed(text, machine))
-    for each in (*whole.functions, *whole.global_variables):
-        if not each.is_declaration:
-            each.linkage = "external" if each.name in exported else "internal"
-        if each.name in exported and "windows" in target.triple:
-            each.storage_class = "dllexport"
+        module = _parsed(text, machine)
+        _hide(module, exported)  # before it is linked: others may have a function of the same name, and another meaning
+        whole.link_in(module)
+    _hide(whole, exported)
+    for name in exported if "windows" in target.triple else ():
+        whole.get_function(name).storage_class = "dllexport"
     _optimise(whole, machine)
     whole.verify()
     code: bytes = machine.emit_object(whole)
     return code
+
+
+def _hide(module: Any, exported: set[str]) -> None:
+    """Let nothing of a module be seen from outside but these symbols."""
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration:
+            each.linkage = "external" if each.name in exported else "internal"
 
 
 def _machine(target: Target, level: Level) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.native.calls import Call
+from summaries.native.calls import Call, Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,13 +29,13 @@ class Recording:
         self.results: list[bytes] = []
         self._calls: list[bytes] = []
 
-    def calls(self, levels: Sequence[str]) -> bytes:
-        """The calls as `driver` reads them, of the functions for these levels of the processor."""
-        symbols = (
-            f"gradledger_{name}_{level}".encode().ljust(64, b"\0")
-            for name, level in zip(self.names, levels, strict=True)
+    def calls(self, levels: Sequence[str | None]) -> bytes:
+        """The calls as `driver` reads them, of the functions for these levels; None leaves a call out."""
+        return b"".join(
+            f"gradledger_{name}_{level}".encode().ljust(64, b"\0") + call
+            for name, call, level in zip(self.names, self._calls, levels, strict=True)
+            if level is not None
         )
-        return b"".join(symbol + call for symbol, call in zip(symbols, self._calls, strict=True))
 
     def call(self, call: Call, memory: Sequence[NDArray[Any]] = ()) -> int:
         """Make a call, and record it; `memory` is what its arguments point to, without being arguments."""
@@ -53,13 +53,14 @@ def recording() -> Iterator[Recording]:
     """Within the block, all calls are recorded."""
     recorded = Recording()
     Call.__call__ = lambda call: recorded.call(call)  # type: ignore[method-assign]  # noqa: PLW0108 - a method of Call
+    Function.__call__ = lambda function, *arguments: recorded.call(Call(function, arguments))  # type: ignore[method-assign]
     try:
         yield recorded
     finally:
-        Call.__call__ = _make  # type: ignore[method-assign]
+        Call.__call__, Function.__call__ = _make, _call  # type: ignore[method-assign]
 
 
-_make = Call.__call__
+_make, _call = Call.__call__, Function.__call__
 
 
 def _arrays(arguments: Sequence[Any]) -> list[NDArray[Any]]:
