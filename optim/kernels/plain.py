@@ -106,7 +106,7 @@ class _Run:
             clipped = np.minimum(np.maximum(gradient * scale, low), high)
             old = blocks[0].copy() if report else blocks[0]
             for array, new in zip(targets, _computed(self._formula, [clipped, *blocks, *hyperparameters]), strict=True):
-                _elements(array)[part] = new
+                _write(array, part, new)
             if report:  # the values as stored, which may be narrower
                 _measure_step(stats, gradient, old, [_read(array, part) for array in targets])
 
@@ -151,13 +151,17 @@ def _parts(size: int) -> list[slice]:
 
 def _read(array: NDArray[Any], part: slice) -> NDArray[Any]:
     """These elements, in the dtype to compute in: a view where that is possible."""
-    block: NDArray[Any] = _elements(array)[part].astype(compute_dtype(array.dtype), copy=False)
-    return block
+    dtype = compute_dtype(array.dtype)
+    if array.flags.c_contiguous:
+        return array.reshape(-1)[part].astype(dtype, copy=False)
+    chunks: Any = np.nditer(array, ["buffered", "external_loop", "ranged"], order="C", buffersize=_BLOCK)
+    chunks.iterrange = part.start, part.stop  # reads quicker than `array.flat`, whose elements come one by one
+    return np.concatenate([chunk.astype(dtype) for chunk in chunks])
 
 
-def _elements(array: NDArray[Any]) -> Any:
-    """The array's elements in C order, to read and write ranges of."""
-    return array.reshape(-1) if array.flags.c_contiguous else array.flat
+def _write(array: NDArray[Any], part: slice, new: Any) -> None:
+    elements: Any = array.reshape(-1) if array.flags.c_contiguous else array.flat
+    elements[part] = new
 
 
 def _in_blocks(arrays: Sequence[NDArray[Any]], work: Work, width: int, largest: slice) -> NDArray[np.float64]:
