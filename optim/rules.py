@@ -109,7 +109,7 @@ def _adam(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
-    # alpha in the divisor: nothing overflows, however small epsilon is, and NumPy needs only one scratch block
+    # alpha in the divisor: nothing overflows, however small epsilon is
     return v - m / ((np.sqrt(s) + epsilon) * (1 / alpha)), m, s
 
 

@@ -120,7 +120,7 @@ class _Update:
         self._names = {id(x): name for x, name in zip(inputs, names, strict=True)}
         self._once: list[str] = []
         self._formula: list[str] = []
-        for i, (function, arguments, result) in enumerate(operations):
+        for i, (function, arguments, result, _) in enumerate(operations):
             line = f"t{i} = {function.__name__}({', '.join(map(self._name, arguments))})"
             self._names[id(result)] = f"t{i}"
             (self._formula if result.varies else self._once).append(line)

@@ -94,25 +94,29 @@ class Plan:
             float64[variables, width], a rule's columns of `stats`; None without a report.
         """
         numbers = np.array([*clip, *hyperparameters], np.float64)
-        ready = tuple([i for i, g in enumerate(gradients) if self._ready[i] and is_ready(g)])
-        if len(ready) == len(self.targets):
-            return self._run_of(ready)(gradients, numbers, report)
+        runs = self._runs_of(gradients)
+        if len(runs) == 1:
+            return runs[0][1](gradients, numbers, report)
         stats = np.empty((len(self.targets), stats_width(len(self.rule.slots)))) if report else None
-        others = sorted(set(range(len(self.targets))).difference(ready))
-        buffered = plain.BufferedRun(self.rule, [self.targets[i] for i in others])
-        runs: list[tuple[Sequence[int], Run]] = [(others, buffered)]
-        if ready:
-            runs.insert(0, (ready, self._run_of(ready)))
         for chosen, run in runs:
             measured = run([gradients[i] for i in chosen], numbers, report)
             if stats is not None:
                 stats[list(chosen)] = measured
         return stats
 
-    def _run_of(self, ready: tuple[int, ...]) -> Run:
-        """The run of the rule over these of the targets, cached as long as the settings stay the same."""
-        key = engine(), threads.get_num_threads(), ready
-        run = self._runs.get(key)
-        if run is None:
-            run = self._runs[key] = key[0].prepare(self.rule, [self.targets[i] for i in ready])
-        return run
+    def _runs_of(self, gradients: Sequence[NDArray[Any]]) -> list[tuple[Sequence[int], Run]]:
+        """Runs of the rule, each with the targets that it updates: an engine's for ready ones, NumPy's for others."""
+        server, every = engine(), tuple(range(len(self.targets)))
+        ready = tuple([i for i in every if self._ready[i] and is_ready(gradients[i])])
+        if ready == every or server is plain.ENGINE:
+            return [(every, self._run_by(server, every))]
+        others = tuple(sorted(set(every).difference(ready)))
+        runs: list[tuple[Sequence[int], Run]] = [(others, self._run_by(plain.ENGINE, others))]
+        return [(ready, self._run_by(server, ready)), *runs] if ready else runs
+
+    def _run_by(self, server: Engine, chosen: tuple[int, ...]) -> Run:
+        """The engine's run of the rule over these of the targets, cached as long as the settings stay the same."""
+        key = server, threads.get_num_threads(), chosen
+        if key not in self._runs:
+            self._runs[key] = server.prepare(self.rule, [self.targets[i] for i in chosen])
+        return self._runs[key]

@@ -7,11 +7,12 @@ In a rule's run SQUARES, ZEROS and NONFINITE are the gradient's. So a statistic 
 relative to `slot_columns` for a slot. Every column is a sum over the elements, except LARGEST, the largest element that
 is not NaN, or -inf if there is none.
 
-A sum depends on the elements alone: not on the processor, the threads, nor the engine. An array is cut into blocks of
-BLOCK elements. In a block, element i belongs to lane i % lanes; a lane adds its elements in this order, beginning with
-0, in the array's dtype, to which squares are rounded first. Then the second half of the lanes is added to the first, in
-float64, until one is left. Where the sum of squares is not between the BOUNDS, float32 may have been too narrow for
-some squares or for their sum, and the block's elements are summed as float64s. NumPy adds the blocks: see `combined`.
+A sum depends on the elements alone: not on their strides, the processor, the threads, nor the engine. An array, in C
+order, is cut into blocks of BLOCK elements. In a block, element i belongs to lane i % lanes; a lane adds its elements
+in this order, beginning with 0, in the array's dtype, to which squares are rounded first. Then the second half of the
+lanes is added to the first, in float64, until one is left. Where the sum of squares is not between the BOUNDS, float32
+may have been too narrow for some squares or for their sum, and the block's elements are summed as float64s. NumPy adds
+the blocks: see `combined`.
 """
 
 from __future__ import annotations

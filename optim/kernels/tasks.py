@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from optim.kernels import threads
 from optim.kernels.stats import BLOCK
+from optim.kernels.threads import get_num_threads
+from summaries.execution.sharing import share
 from summaries.native.calls import address
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     from summaries.native.calls import Function
 
-__all__ = ["SHARED", "Cut", "cut", "run_tasks", "table"]
+__all__ = ["Cut", "cut", "run_tasks", "table"]
 
-SHARED = 1 << 18  # elements: the smallest step for which it is worth waking a second thread
+_SHARED = 1 << 18  # elements: the smallest step for which it is worth waking a second thread
 _TASK = 16 * BLOCK  # elements of a task at most: few enough to share evenly, enough for the call not to matter
 _PIECES = 16  # per thread, so that a thread delayed by another process does not delay the step
 
@@ -31,23 +32,21 @@ class Cut(NamedTuple):
 
     array: NDArray[Any]  # int64[tasks]: the index of the array
     offset: NDArray[Any]  # int64[tasks]: the elements of the array before the task
-    begin: NDArray[
-        Any
-    ]  # int64[tasks, 2]: the task's elements, and its first row of stats, which have one for each block
+    begin: NDArray[Any]  # int64[tasks, 2]: its elements, and its first row of stats, which have one for each block
     first: NDArray[Any]  # int64[arrays]: each array's first row of stats
     rows: int  # of stats
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
 
 
 @lru_cache(maxsize=64)
-def cut(sizes: tuple[int, ...], threads_: int) -> Cut:
-    """Cut arrays of these sizes into tasks for `threads_` threads."""
+def cut(sizes: tuple[int, ...], threads: int) -> Cut:
+    """Cut arrays of these sizes into tasks for this many threads."""
     counts, blocks = -(-np.array(sizes) // _TASK), -(-np.array(sizes) // BLOCK)
     array = np.repeat(np.arange(len(sizes)), counts)
     offset = (np.arange(len(array)) - (np.cumsum(counts) - counts)[array]) * _TASK
     first = np.cumsum(blocks) - blocks
     elements = np.minimum(np.array(sizes)[array] - offset, _TASK)
-    pieces = threads_ * _PIECES if threads_ > 1 and sum(sizes) >= SHARED else 1
+    pieces = threads * _PIECES if threads > 1 and sum(sizes) >= _SHARED else 1
     goals = np.linspace(0, sum(sizes), min(pieces, len(array)) + 1)[1:]
     bounds = (np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
     pairs = list(pairwise(dict.fromkeys([0, *bounds.tolist()])))
@@ -96,4 +95,4 @@ def run_tasks(
     if len(pieces) == 1:
         work(pieces[0])
     else:
-        threads.share(work, pieces, len(pieces))
+        share(work, pieces, get_num_threads())

@@ -1,6 +1,6 @@
 """Records a formula: run once on objects that note each operation, it becomes a list of them.
 
-`fusion` turns the list into NumPy operations on blocks, and `codegen` into operations on vector registers.
+`plain` does the operations on blocks, and `codegen` makes them operations on vector registers.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from optim.rules import Rule
 
-__all__ = ["COMPARISONS", "Operation", "Trace", "Traced", "trace", "where"]
+__all__ = ["Operation", "Trace", "Traced", "trace"]
 
-COMPARISONS = {np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal}
+_COMPARISONS = {np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal}
 _MAY_USE = "a formula may use arithmetic, comparisons, np.where, and functions of one element such as np.sqrt"
 _NO_BRANCH = (
     "a formula runs once for all elements, so it cannot ask whether a comparison holds: write np.where(a, x, y) "
@@ -38,11 +36,12 @@ _CONDITIONS = "in conditions, write x != x for np.isnan(x), and np.where(a, np.w
 
 
 class Operation(NamedTuple):
-    """One operation of a formula: a ufunc, or `where`."""
+    """One operation of a formula: a ufunc, or np.where."""
 
     function: Callable[..., Any]
     inputs: tuple[Any, ...]  # Traced, or numbers
     result: Traced
+    ended: Sequence[Traced] = ()  # what is not needed after it
 
 
 class Traced(NDArrayOperatorsMixin):
@@ -58,7 +57,7 @@ class Traced(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
         name = f"np.{ufunc.__name__}" + f".{method}" * (method != "__call__")
-        if method != "__call__" or not (ufunc in COMPARISONS or f"{'f' * ufunc.nin}->f" in ufunc.types):
+        if method != "__call__" or not (ufunc in _COMPARISONS or f"{'f' * ufunc.nin}->f" in ufunc.types):
             raise TypeError(f"{_MAY_USE}, got {name}; {_CONDITIONS}")
         return self._note(ufunc, inputs)
 
@@ -78,7 +77,7 @@ class Traced(NDArrayOperatorsMixin):
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Traced:
         if function is not np.where:
             raise TypeError(f"{_MAY_USE}, got np.{function.__name__}; {_CONDITIONS}")
-        return self._note(where, inputs)
+        return self._note(np.where, inputs)
 
     def _note(self, function: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
         return _noted(self._operations, function, inputs)
@@ -115,11 +114,11 @@ def trace(rule: Rule) -> Trace:
     arrays = 2 + len(rule.slots)
     inputs = [Traced(operations, varies=i < arrays) for i in range(len(rule.parameters))]
     found = rule.formula(*inputs)
-    results = [x if isinstance(x, Traced) else _noted(operations, np.multiply, (x, 1.0)) for x in found]
+    made = {id(operation.result) for operation in operations}
+    results = [x if id(x) in made else _noted(operations, np.multiply, (x, 1.0)) for x in found]
+    needed = {id(x) for x in results}
+    for i, operation in reversed([*enumerate(operations)]):
+        ended = {id(x): x for x in operation.inputs if isinstance(x, Traced) and id(x) not in needed}
+        operations[i] = operation._replace(ended=[*ended.values()])
+        needed |= set(ended)
     return Trace(inputs, operations, results)
-
-
-def where(condition: NDArray[Any], chosen: Any, other: Any, out: NDArray[Any]) -> None:
-    """np.where, into `out`."""
-    np.copyto(out, other)
-    np.copyto(out, chosen, where=condition)

@@ -1,7 +1,10 @@
-"""Sharing compiled work, which releases the GIL, with one other thread that waits for it.
+"""Sharing compiled work, which releases the GIL, with other threads that wait for it.
 
-The thread is started when there is something to share, and again after a fork, which does not copy threads. Waking it
+Threads are started when there is something to share, and again after a fork, which does not copy threads. Waking one
 takes a tenth of a millisecond: less than the work should.
+
+Nobody waits for a thread that is busy with something else: one that comes when all pieces are taken does nothing. Only
+the threads outlive a call: after an error or an interrupt, none is at work for it any more.
 """
 
 from __future__ import annotations
@@ -11,13 +14,13 @@ import threading
 from collections import deque
 from contextlib import suppress
 from functools import cache
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, TypeVar
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["share"]
+__all__ = ["processors", "share"]
 
 _Piece = TypeVar("_Piece")
 _Result = TypeVar("_Result")
@@ -25,59 +28,95 @@ _jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
 _threads: list[threading.Thread] = []
 
 
-def share(work: Callable[[_Piece], _Result], pieces: Iterable[_Piece]) -> list[_Result]:
-    """Call `work` with each piece; return the results, in any order.
+def share(work: Callable[[_Piece], _Result], pieces: Iterable[_Piece], threads: int | None = None) -> list[_Result]:
+    """Call `work` with each piece, in several threads including this one; return the results, in any order.
 
-    This thread begins with the first piece, the other with the last, so that each finds in its cache what it had there
-    before. If the other is slow to wake, or busy, this one does all: it only waits for what the other has begun.
+    This thread begins with the first piece, the others with the last, so that each finds in its cache what it had there
+    before.
+
+    Args:
+        work: what to do with one piece.
+        pieces: what to do it with.
+        threads: how many threads at most; by default two, if this process may use two processors.
 
     Raises:
-        Exception: an error of `work`, in either thread.
+        BaseException: an error of `work`, in any thread; or an interrupt. By then no thread is working any more.
     """
-    waiting, results = deque(pieces), list[_Result]()
-    number = len(waiting)
-    ended: SimpleQueue[_Result | BaseException] = SimpleQueue()
-
-    def help_out() -> None:
-        # The last piece is left to the caller, which then rarely waits.
-        while len(waiting) > 1 and (taken := _taken(waiting.pop)):
-            try:
-                ended.put(work(*taken))
-            except BaseException as error:  # noqa: BLE001 - raised in the caller
-                ended.put(error)
-
-    if number > 1 and _processors() > 1:
-        _start_thread()
-        _jobs.put(help_out)
+    job = _Job(work, pieces)
+    helpers = min(threads or min(processors(), 2), len(job.waiting)) - 1
+    if helpers > 0:
+        _start_threads(helpers)
     try:
-        while taken := _taken(waiting.popleft):
-            results.append(work(*taken))
+        try:
+            for _ in range(helpers):
+                _jobs.put(job.help_out)
+            job.take(job.waiting.popleft)
+        finally:
+            job.end()
     finally:
-        waiting.clear()  # after an error or an interrupt, the other thread ends, too
-    while len(results) < number:
-        result = ended.get()
-        if isinstance(result, BaseException):
-            raise result
-        results.append(result)
-    return results
+        job.end()  # again: an interrupt may have come just before the first call
+    if job.errors:
+        raise job.errors[0]
+    return job.results
 
 
-def _taken(take: Callable[[], _Piece]) -> list[_Piece]:
-    """What `take` takes from a deque; nothing if the other thread has taken the last."""
-    try:
-        return [take()]
-    except IndexError:
-        return []
+class _Job(Generic[_Piece, _Result]):
+    """One call of `share`. Lists and deques are changed by one operation at a time, so they need no lock."""
+
+    def __init__(self, work: Callable[[_Piece], _Result], pieces: Iterable[_Piece]) -> None:
+        self._work = work
+        self.waiting = deque(pieces)
+        self.results: list[_Result] = []
+        self.errors: list[BaseException] = []
+        self._helpers: list[None] = []
+        self._ended: list[None] = []
+        self._wakes: SimpleQueue[None] = SimpleQueue()
+
+    def take(self, take: Callable[[], _Piece]) -> None:
+        """Do the pieces that `take` takes from those that wait."""
+        while True:
+            try:
+                piece = take()
+            except IndexError:  # another thread took the last
+                return
+            self.results.append(self._work(piece))
+
+    def help_out(self) -> None:
+        """In another thread: take pieces from the end."""
+        self._helpers.append(None)  # before it takes a piece: `end` first leaves none to take, and then counts
+        try:
+            self.take(self.waiting.pop)
+        except BaseException as error:  # noqa: BLE001 - raised in the caller
+            self.errors.append(error)
+            self.waiting.clear()
+        self._ended.append(None)
+        self._wakes.put(None)
+
+    def end(self) -> None:
+        """In the caller: return when no helper is at work; an interrupt is raised only afterwards."""
+        interrupt: BaseException | None = None
+        waits = True
+        while waits:
+            try:
+                self.waiting.clear()
+                while len(self._ended) < len(self._helpers):
+                    with suppress(Empty):  # an interrupt may have taken what woke it
+                        self._wakes.get(timeout=0.1)
+                waits = False
+            except BaseException as error:  # noqa: BLE001 - raised again below
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
 
 
 @cache
-def _processors() -> int:
+def processors() -> int:
     """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _start_thread() -> None:
-    if not _threads:
+def _start_threads(number: int) -> None:
+    while len(_threads) < number:
         _threads.append(threading.Thread(target=_serve, args=(_jobs,), name="gradledger-helper", daemon=True))
         with suppress(RuntimeError):  # at the very end, a thread cannot be started any more, and nobody needs it
             _threads[-1].start()
@@ -89,7 +128,7 @@ def _serve(jobs: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def _forget() -> None:
-    global _jobs  # noqa: PLW0603 - a child does not have its parent's thread
+    global _jobs  # noqa: PLW0603 - a child does not have its parent's threads
     _threads.clear()
     _jobs = SimpleQueue()
 

@@ -18,6 +18,7 @@ from benchmarks.figures import OURS, Figure
 from benchmarks.peers import Contender, Outcome, take_turns
 from benchmarks.scale import sized
 from optim.kernels import threads
+from summaries.execution.sharing import share
 from summaries.native import library
 
 if TYPE_CHECKING:
@@ -176,4 +177,4 @@ def copying() -> Callable[[], object]:
         first, last = bound
         np.copyto(target[first:last], source[first:last])
 
-    return lambda: threads.share(work, bounds, THREADS)
+    return lambda: share(work, bounds, THREADS)

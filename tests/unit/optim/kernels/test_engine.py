@@ -87,11 +87,12 @@ def served(monkeypatch, module):
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("plain", plain), pytest.param("compiled", compiled, marks=needs_library)]
+    ("name", "by_compiled", "by_plain"),
+    [("plain", [], [4]), pytest.param("compiled", [2, 1], [2, 3], marks=needs_library)],
 )
-def test_a_plan_hands_over_what_is_ready(monkeypatch, use, name, module):
+def test_a_plan_hands_over_what_is_ready(monkeypatch, use, name, by_compiled, by_plain):
     use(name)
-    counts = served(monkeypatch, module)
+    of_compiled, of_plain = served(monkeypatch, compiled), served(monkeypatch, plain)
     targets = [(np.zeros(4),), (np.zeros((4, 2))[:, 0],), (np.zeros(0),), (np.zeros(3),)]
     of_one_dtype = Plan(rules.GRADIENT_DESCENT, targets)
     gradients = [np.ones(v.shape) for (v,) in targets]
@@ -99,9 +100,9 @@ def test_a_plan_hands_over_what_is_ready(monkeypatch, use, name, module):
         stats = of_one_dtype.run(gradients, (1.0,), report=True)
         assert [v.tolist() for (v,) in targets] == [[-step] * 4, [-step] * 4, [], [-step] * 3]
         assert stats[:, 0].tolist() == [4.0, 4.0, 0.0, 3.0]
-    assert counts == [2]  # prepared once, for the two that are ready
+    assert (of_compiled, of_plain) == (by_compiled[:1], by_plain[:1])  # prepared once, for what each handles
     of_one_dtype.run([gradients[0], gradients[1], gradients[2], np.ones(6)[::2]], (1.0,))
-    assert counts == [2, 1]
+    assert (of_compiled, of_plain) == (by_compiled, by_plain)
 
 
 @needs_library

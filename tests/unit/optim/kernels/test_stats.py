@@ -76,3 +76,21 @@ def test_no_elements_have_no_largest():
     assert measure([empty]).tolist() == [[0.0, 0.0, -np.inf, 0.0, 0.0]]
     stats = Plan(rules.MOMENTUM, [(empty, empty)]).run([empty], (0.1, 0.5), report=True)
     assert stats.tolist() == [[0.0] * 7 + [-np.inf]]
+
+
+@pytest.mark.usefixtures("_engine")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_do_not_depend_on_strides(dtype):
+    ready = np.random.default_rng(0).standard_normal((300, 401)).astype(dtype)
+    others = [np.asfortranarray(ready), np.repeat(ready, 2, axis=1)[:, ::2], ready[::-1].copy()[::-1]]
+    wanted = measure([ready])[0]
+    for measured in measure(others):
+        np.testing.assert_array_equal(measured, wanted)
+
+    def stepped(gradient):
+        variable = np.zeros((300, 401), dtype)
+        return Plan(rules.GRADIENT_DESCENT, [(variable,)]).run([gradient], (0.1,), report=True), variable
+
+    for gradient in others:
+        for got, want in zip(stepped(gradient), stepped(ready), strict=True):
+            np.testing.assert_array_equal(got, want)

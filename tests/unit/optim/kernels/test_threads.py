@@ -13,6 +13,7 @@ from helpers import run_script
 import optim
 from optim import GradientDescentOptimizer, Variable
 from optim.kernels import threads
+from summaries.execution.sharing import share
 
 
 @pytest.fixture(autouse=True)
@@ -24,13 +25,13 @@ def _four_threads():
 
 def test_every_piece_is_done_once():
     done = []
-    threads.share(done.append, range(1000), 4)
+    share(done.append, range(1000), 4)
     assert sorted(done) == list(range(1000))
 
 
 def test_several_threads_are_at_work():
     meeting = threading.Barrier(4, timeout=60)
-    threads.share(lambda _: meeting.wait(), range(4), 4)
+    share(lambda _: meeting.wait(), range(4), 4)
 
 
 def test_an_error_is_raised_when_all_have_ended():
@@ -45,16 +46,16 @@ def test_an_error_is_raised_when_all_have_ended():
 
     for _ in range(5):
         with pytest.raises(ZeroDivisionError):
-            threads.share(work, range(8), 4)
+            share(work, range(8), 4)
         assert running == []
         done = []
-        threads.share(done.append, range(8), 4)
+        share(done.append, range(8), 4)
         assert sorted(done) == list(range(8))
 
 
 def test_an_index_error_is_an_error():
     with pytest.raises(IndexError):
-        threads.share([].__getitem__, range(3), 4)
+        share([].__getitem__, range(3), 4)
 
 
 def test_two_steps_at_once_do_not_wait_for_each_other():
@@ -64,11 +65,11 @@ def test_two_steps_at_once_do_not_wait_for_each_other():
         began.set()
         may_end.wait(60)
 
-    first = threading.Thread(target=threads.share, args=(hold, range(4), 4))
+    first = threading.Thread(target=share, args=(hold, range(4), 4))
     first.start()
     began.wait(60)
     done = []
-    threads.share(done.append, range(4), 4)
+    share(done.append, range(4), 4)
     may_end.set()
     first.join()
     assert sorted(done) == list(range(4))
@@ -77,7 +78,7 @@ def test_two_steps_at_once_do_not_wait_for_each_other():
 INTERRUPTED = """
 import os, signal, threading, time
 import optim
-from optim.kernels import threads
+from summaries.execution.sharing import share
 
 optim.set_num_threads(3)
 main = threading.main_thread()
@@ -96,7 +97,7 @@ for delay in [0.0, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006] * 5:
     timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
-        threads.share(work, range(6), 3)
+        share(work, range(6), 3)
         assert not at_work, at_work
         timer.join()
         time.sleep(1)
@@ -105,7 +106,7 @@ for delay in [0.0, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006] * 5:
         rounds += 1
     timer.join()
     done = []
-    threads.share(done.append, range(6), 3)
+    share(done.append, range(6), 3)
     assert sorted(done) == list(range(6))
 print(rounds)
 """

@@ -11,7 +11,7 @@ from summaries.execution.sharing import share
 
 @pytest.fixture(autouse=True)
 def two_processors(monkeypatch):
-    monkeypatch.setattr(sharing, "_processors", lambda: 2)
+    monkeypatch.setattr(sharing, "processors", lambda: 2)
 
 
 def meet(who=(0, 9)):
@@ -37,7 +37,7 @@ def test_both_threads_take_pieces_from_either_end():
 
 @pytest.mark.parametrize("processors", [1, 2])
 def test_one_thread_is_enough_for_one_piece_or_processor(processors, monkeypatch):
-    monkeypatch.setattr(sharing, "_processors", lambda: processors)
+    monkeypatch.setattr(sharing, "processors", lambda: processors)
     work, threads = meet(())
     assert share(work, range(3 - processors)) == [-piece for piece in range(3 - processors)]
     assert set(threads.values()) == {threading.current_thread()}
