@@ -132,6 +132,8 @@ def read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
     Raises:
         DecodeError: there is none before `stop`.
     """
+    if start < stop and data[start] < 0x80:  # noqa: PLR2004 - most are one byte
+        return data[start], start + 1
     number = shift = 0
     while start < stop and shift < 70:  # noqa: PLR2004 - ten groups of seven bits
         byte = data[start]
