@@ -15,7 +15,7 @@ import numpy as np
 from summaries.kinds.distribution import Distribution, distribution
 from summaries.values import as_array, as_float, as_tag, check_tag
 from summaries.wire.pb import HistogramProto, Summary
-from summaries.wire.protobuf import OurBytes, varint
+from summaries.wire.protobuf import OurBytes, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,15 +103,11 @@ def histogram_bytes(tag: str, found: Distribution) -> OurBytes:
     """The Summary's bytes: given a list for each of hundreds of bins, protobuf takes longer than counting."""
     moments = _MOMENTS.pack(*chain.from_iterable(zip(_MOMENT_KEYS, found.moments, strict=True)))
     limits, counts = (column.astype("<f8").tobytes() for column in (found.limits, found.counts))
-    histo = moments + _field(_LIMITS, limits) + _field(_COUNTS, counts)
-    return OurBytes(_field(_VALUES, _field(_TAG, tag.encode()) + _field(_HISTO, histo)))
+    histo = moments + field(_LIMITS, limits) + field(_COUNTS, counts)
+    return OurBytes(field(_VALUES, field(_TAG, tag.encode()) + field(_HISTO, histo)))
 
 
 _MOMENTS = struct.Struct("<" + 5 * "Bd")
 _MOMENT_KEYS = 0x09, 0x11, 0x19, 0x21, 0x29  # of HistogramProto's min, max, num, sum and sum_squares
 _LIMITS, _COUNTS = 0x32, 0x3A  # keys of its bucket_limit and bucket
 _VALUES, _TAG, _HISTO = 0x0A, 0x0A, 0x2A  # keys of Summary.value, and of Summary.Value's tag and histo
-
-
-def _field(key: int, data: bytes) -> bytes:
-    return bytes([key]) + varint(len(data)) + data

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import mmap
-import sys
 from array import array
 from bisect import bisect_right
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from struct import Struct
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from summaries.native.calls import address
 from summaries.native.library import is_available
-from summaries.wire.compiled.scanner import grouped, spread
+from summaries.wire.compiled.scanner import grouped
 from summaries.wire.layout import KIND_SCALAR, VALUE, Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
 __all__ = ["Epochs", "Points"]
 
-_FEW_ROWS = 16  # so many are added one by one faster than they are sorted
-_SPREAD_ROWS = 64  # a tag: with fewer, copying takes less time than finding out where to
+Number = TypeVar("Number", np.int64, np.float64)
+_FEW_ROWS = 16  # so many, or one for so many tags, are added one by one faster than they are sorted
 _KIND_AT = VALUE.names.index("kind")  # type: ignore[union-attr]  # it has names
-_MIN_ROWS = 32
-_MAP_ROWS = 1 << 15  # columns of at least this many rows (256 kB) are mapped
-_MAX_MAPS = 30_000  # Linux allows a process 65,530
+_NUMBER_BYTES = 8
+_FEW_BYTES = 512
+_STEP, _FLOAT = Struct("q"), Struct("d")
 
 
 class Epochs:
@@ -101,7 +99,9 @@ class Points:
 
     def __init__(self) -> None:
         self.marks = 0
-        self._tags: list[_Columns] = []
+        self._epochs: list[Epochs] = []
+        # Steps, wall times and values, by tag: as bytes, which the garbage collector does not look at.
+        self._columns: tuple[list[bytearray], ...] = ([], [], [])
         self._is_compiled = is_available()
 
     def mark(self) -> int:
@@ -116,131 +116,59 @@ class Points:
             values: the rows.
             tags: how many tags there are.
         """
-        if len(values) <= _FEW_ROWS:
+        if not self._is_compiled or _FEW_ROWS * len(values) < max(tags, _FEW_ROWS**2):
             scalars = [row for row in values.tolist() if row[_KIND_AT] == KIND_SCALAR]
             for value, step, wall_time, _, tag, *_ in scalars:
                 self.append(tag, step, wall_time, value)
             return len(scalars)
-        # The compiled sort loops over all tags, however few rows there are.
-        is_compiled = self._is_compiled and len(values) >= tags
-        block, present, counts = grouped(values, tags) if is_compiled else _grouped(values)
-        pairs = zip(present.tolist(), counts.tolist(), strict=True)
-        if is_compiled and len(values) >= _SPREAD_ROWS * len(present):
-            rooms = [self._columns(tag).room_for(n, self.marks) for tag, n in pairs]
-            spread(block, counts, np.array(rooms, np.int64).reshape(-1, 3))
-        else:
-            first = 0
-            for tag, n in pairs:
-                self._columns(tag).extend(block, first, first + n, self.marks)
-                first += n
-        return int(counts.sum())
+        block, present, counts = grouped(values, tags)
+        self._make_room(int(present[-1]) + 1 if len(present) else 0)
+        own = zip(self._columns, (column.data.cast("B") for column in block), strict=True)
+        (steps, new_steps), (wall_times, new_wall_times), (numbers, new_numbers) = own
+        start = 0
+        for tag, count in zip(present.tolist(), counts.tolist(), strict=True):
+            stop = start + _NUMBER_BYTES * count
+            steps[tag] += new_steps[start:stop]
+            wall_times[tag] += new_wall_times[start:stop]
+            numbers[tag] += new_numbers[start:stop]
+            self._epochs[tag].add(self.marks, count)
+            start = stop
+        return start // _NUMBER_BYTES
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""
-        self._columns(tag).append(step, wall_time, value, self.marks)
+        self._make_room(tag + 1)
+        steps, wall_times, values = self._columns
+        steps[tag] += _STEP.pack(step)
+        wall_times[tag] += _FLOAT.pack(wall_time)
+        values[tag] += _FLOAT.pack(value)
+        self._epochs[tag].add(self.marks, 1)
 
     def columns(self, *, copy: bool = False) -> list[Block]:
-        """Each tag's points so far, by tag number.
+        """Each tag's points so far, by tag number; the list ends with the last tag that has points.
 
-        Without a copy, no points can be added afterwards. The list ends with the last tag that has points.
+        Without a copy, they are handed over: no points can be added afterwards.
         """
-        blocks = [tag.block() for tag in self._tags]
-        return [Block(one.step.copy(), one.wall_time.copy(), one.value.copy()) for one in blocks] if copy else blocks
+        steps, wall_times, values = self._columns
+        if not copy:
+            self._columns = ([], [], [])
+        return [
+            Block(_array(step, np.int64, copy), _array(wall_time, np.float64, copy), _array(value, np.float64, copy))
+            for step, wall_time, value in zip(steps, wall_times, values, strict=True)
+        ]
 
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""
-        return self._tags[tag].epochs if tag < len(self._tags) else Epochs()
+        return self._epochs[tag] if tag < len(self._epochs) else Epochs()
 
-    def _columns(self, tag: int) -> _Columns:
-        while len(self._tags) <= tag:
-            self._tags.append(_Columns())
-        return self._tags[tag]
-
-
-class _Columns:
-    """Three growing columns. Large ones are mapped: growing moves their pages in the page table, not their bytes."""
-
-    __slots__ = ("_arrays", "_maps", "_room", "epochs")
-    _open_maps = 0
-
-    def __init__(self) -> None:
-        self._arrays: list[NDArray[Any]] = _NO_ARRAYS
-        self._maps: Sequence[mmap.mmap] = ()
-        self._room = 0
-        self.epochs = Epochs()
-
-    def extend(self, block: Block, first: int, last: int, epoch: int) -> None:
-        start, stop = self.epochs.length, self.epochs.length + last - first
-        if not start and stop < _MAP_ROWS:  # most tags of small runs: all of their points come at once
-            self._arrays = [column[first:last].copy() for column in block]
-            self._room = stop
-        else:
-            if stop > self._room:
-                self._grow(max(stop, 2 * self._room, _MIN_ROWS))
-            for own, column in zip(self._arrays, block, strict=True):
-                own[start:stop] = column[first:last]
-        self.epochs.add(epoch, last - first)
-
-    def room_for(self, count: int, epoch: int) -> list[int]:
-        """Add points without their contents; return the address of the first one in each column."""
-        start, stop = self.epochs.length, self.epochs.length + count
-        if stop > self._room:
-            self._grow(max(stop, 2 * self._room, _MIN_ROWS))
-        self.epochs.add(epoch, count)
-        return [address(column) + 8 * start for column in self._arrays]
-
-    def append(self, step: int, wall_time: float, value: float, epoch: int) -> None:
-        at = self.epochs.length
-        if at == self._room:
-            self._grow(max(2 * self._room, _MIN_ROWS))
-        steps, wall_times, values = self._arrays
-        steps[at], wall_times[at], values[at] = step, wall_time, value
-        self.epochs.add(epoch, 1)
-
-    def block(self) -> Block:
-        length = self.epochs.length
-        return Block(*(self._arrays if length == self._room else [column[:length] for column in self._arrays]))
-
-    def _grow(self, rows: int) -> None:
-        old = self._arrays
-        if self._maps and _RESIZABLE:
-            self._arrays = old = []  # a map with views cannot be moved
-            for memory in self._maps:
-                memory.resize(8 * rows)
-            self._arrays = self._views()
-        elif rows >= _MAP_ROWS and _Columns._open_maps < _MAX_MAPS:
-            _Columns._open_maps += 3
-            self._maps = [_private_map(8 * rows) for _ in _DTYPES]
-            self._arrays = self._views()
-        else:
-            self._arrays = [np.empty(rows, dtype) for dtype in _DTYPES]
-        length = self.epochs.length
-        for new, column in zip(self._arrays, old, strict=False):
-            new[:length] = column[:length]
-        self._room = rows
-
-    def _views(self) -> list[NDArray[Any]]:
-        return [np.frombuffer(memory, dtype) for memory, dtype in zip(self._maps, _DTYPES, strict=True)]
-
-    def __del__(self) -> None:
-        _Columns._open_maps -= len(self._maps)
+    def _make_room(self, tags: int) -> None:
+        for _ in range(len(self._epochs), tags):
+            self._epochs.append(Epochs())
+            for column in self._columns:
+                column.append(bytearray())
 
 
-def _private_map(size: int) -> mmap.mmap:
-    """Map zeroed memory. A shared map, Python's default, must not be accessed beyond its original size."""
-    if _RESIZABLE:
-        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return mmap.mmap(-1, size)
-
-
-_DTYPES = (np.int64, np.float64, np.float64)
-_NO_ARRAYS: list[NDArray[Any]] = [np.empty(0, dtype) for dtype in _DTYPES]
-_RESIZABLE = sys.platform == "linux"  # macOS and Windows cannot resize an anonymous map
-
-
-def _grouped(values: NDArray[np.void]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
-    """The scalars among the rows, by tag, stably; int64[t]: the tags, and int64[t]: how many of each there are."""
-    scalars = values[values["kind"] == KIND_SCALAR]
-    scalars = scalars[np.argsort(scalars["tag"], kind="stable")]
-    tags, counts = np.unique(scalars["tag"], return_counts=True)
-    return Block(*(np.ascontiguousarray(scalars[name]) for name in Block._fields)), tags, counts
+def _array(column: bytearray, dtype: type[Number], copy: bool) -> NDArray[Number]:
+    """The numbers in a column. A view of them is two objects, which takes more memory than a copy of a few."""
+    found = np.frombuffer(column, dtype)
+    return found.copy() if copy or len(column) <= _FEW_BYTES else found

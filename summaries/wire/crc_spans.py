@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.wire.crc32c import crc32c, extend
+from summaries.wire.crc32c import extend
+from summaries.wire.crc_tables import byte_tables, mapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,24 +68,15 @@ def shifted(crcs: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.
     True
     """
     for bit in range(int(lengths.max(initial=0)).bit_length()):
-        crcs = np.where(lengths >> bit & 1, _apply(_shifts()[bit], crcs), crcs)
+        crcs = np.where(lengths >> bit & 1, mapped(_shifts()[bit], crcs), crcs)
     return crcs
-
-
-def _apply(shift: NDArray[np.uint32], crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Apply the linear map `shift` (uint32[4, 256]: the image of each byte of a checksum) to checksums of any shape."""
-    found: NDArray[np.uint32] = shift[0, crcs & 0xFF]
-    for i in (1, 2, 3):
-        found = found ^ shift[i, crcs >> np.uint32(8 * i) & 0xFF]
-    return found
 
 
 @cache
 def _shifts() -> NDArray[np.uint32]:
     """uint32[32, 4, 256]: shifting by 1, 2, 4, … bytes, as tables for each byte of a checksum."""
     byte = np.arange(256, dtype=np.uint32)
-    lowest = [crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)]
-    shifts = [np.array([lowest, byte, byte << 8, byte << 16], np.uint32)]
+    shifts = [np.array([byte_tables(1)[0], byte, byte << 8, byte << 16], np.uint32)]
     while len(shifts) < _LENGTH_BITS:
-        shifts.append(_apply(shifts[-1], shifts[-1]))
+        shifts.append(mapped(shifts[-1], shifts[-1]))
     return np.array(shifts)

@@ -5,18 +5,20 @@ Unknown fields, the order of fields, and encodings that are longer than they nee
 
 from __future__ import annotations
 
+import itertools
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from summaries.wire.protobuf import members, read_varint, varint
+from summaries.wire.events import value_spans
+from summaries.wire.protobuf import field, fields, members, read_varint, rewrite_field, varint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["metadata_of", "moved", "with_metadata", "with_tag", "with_values"]
 
-_WALL_TIME, _STEP, _SUMMARY = 1, 2, 5  # fields of Event
-_VALUE = 1  # of Summary
+_WALL_TIME, _STEP = 0x09, 0x10  # keys of Event's wall_time and step
+_SUMMARY, _VALUE = 5, 1  # fields of Event and of Summary
 _TAG, _METADATA = 1, 9  # of Summary.Value
 _DOUBLE = Struct("<d")
 
@@ -29,76 +31,50 @@ def with_values(data: bytes, count: int, change: Callable[[int, bytes], bytes | 
         count: how many values it has. A Summary that a later graph or log replaces has none.
         change: called with the number of each value and its bytes; returns its new bytes, or None to remove it.
     """
-    summaries = [
-        (first, contents, stop, [value for value in members(data, contents, stop) if value[0] == _VALUE])
-        for field, first, contents, stop in members(data, 0, len(data))
-        if field == _SUMMARY
-    ]
-    number = count - sum(len(values) for *_, values in summaries)  # negative: values that are replaced
-    edits: list[tuple[int, int, bytes]] = []
-    for first, at, stop, values in summaries:
-        inside: list[tuple[int, int, bytes]] = []
-        for _, start, contents, end in values:
-            if number >= 0:
-                old = data[contents:end]
-                new = change(number, old)
-                if new is None:
-                    inside.append((start, end, b""))
-                elif new != old:
-                    inside.append((start, end, _field(_VALUE, new)))
-            number += 1
-        if inside:
-            edits.append((first, stop, _field(_SUMMARY, _patched(data, at, stop, inside))))
-    return _patched(data, 0, len(data), edits)
+    numbers = itertools.count(count - len(value_spans(data)))  # negative: of values that are replaced
+
+    def changed(value: bytes) -> bytes | None:
+        number = next(numbers)
+        return value if number < 0 else change(number, value)
+
+    return rewrite_field(data, _SUMMARY, lambda summary: rewrite_field(summary, _VALUE, changed))
 
 
 def with_tag(value: bytes, tag: str) -> bytes:
     """A Summary.Value's bytes with another tag."""
-    new = _field(_TAG, tag.encode())
-    edits = [(first, stop, new) for field, first, _, stop in members(value, 0, len(value)) if field == _TAG]
-    return _patched(value, 0, len(value), edits) if edits else new + value
+    new = tag.encode()
+    has_tag = any(number == _TAG for number, _, _ in fields(value, 0, len(value)))
+    return rewrite_field(value, _TAG, lambda _: new) if has_tag else field(_TAG << 3 | 2, new) + value
 
 
 def metadata_of(value: bytes) -> bytes:
     """The metadata in a Summary.Value's bytes; of several parts, which protobuf merges, one after the other."""
-    return b"".join(value[at:stop] for field, _, at, stop in members(value, 0, len(value)) if field == _METADATA)
+    return b"".join(value[start:stop] for number, start, stop in fields(value, 0, len(value)) if number == _METADATA)
 
 
 def with_metadata(value: bytes, metadata: bytes) -> bytes:
     """A Summary.Value's bytes with this metadata in place of its own."""
-    edits = [(first, stop, b"") for field, first, _, stop in members(value, 0, len(value)) if field == _METADATA]
-    return _patched(value, 0, len(value), edits) + _field(_METADATA, metadata)
+    return rewrite_field(value, _METADATA, lambda _: None) + field(_METADATA << 3 | 2, metadata)
 
 
 def moved(data: bytes, steps: int, seconds: float) -> bytes:
     """An Event's data with its step and its wall time moved on."""
-    edits = []
-    has_step = False
-    for field, first, contents, stop in members(data, 0, len(data)):
-        if field == _WALL_TIME and seconds:
+    parts, has_step = list[bytes](), False
+    for key, first, contents, stop in members(data, 0, len(data)):
+        part = data[first:stop]
+        if key == _WALL_TIME and seconds:
             (wall_time,) = _DOUBLE.unpack_from(data, contents)
-            edits.append((contents, stop, _DOUBLE.pack(wall_time + seconds)))
-        elif field == _STEP and steps:
+            part = data[first:contents] + _DOUBLE.pack(wall_time + seconds)
+        elif key == _STEP and steps:
             has_step = True
             number, _ = read_varint(data, contents, stop)
             step = (number + (1 << 63)) % (1 << 64) - (1 << 63) + steps
-            edits.append((first, stop, b"\x10" + varint(step) if step else b""))
-    data = _patched(data, 0, len(data), edits)
+            part = _step_field(step) if step else b""
+        parts.append(part)
     if steps and not has_step:
-        at = 9 if data[:1] == b"\x09" else 0
-        data = data[:at] + b"\x10" + varint(steps) + data[at:]
-    return data
+        parts.insert(data[:1] == bytes([_WALL_TIME]), _step_field(steps))
+    return b"".join(parts)
 
 
-def _field(number: int, contents: bytes) -> bytes:
-    """A length-delimited field."""
-    return bytes([number << 3 | 2]) + varint(len(contents)) + contents
-
-
-def _patched(data: bytes, start: int, stop: int, edits: list[tuple[int, int, bytes]]) -> bytes:
-    """data[start:stop] with new bytes in some places, which are in order."""
-    out = []
-    for first, last, new in edits:
-        out += [data[start:first], new]
-        start = last
-    return b"".join((*out, data[start:stop]))
+def _step_field(step: int) -> bytes:
+    return bytes([_STEP]) + varint(step)

@@ -81,8 +81,11 @@ def decode_value(data: bytes) -> Summary.Value:
         return Summary.Value.FromString(_escape_value(data, []))
 
 
-def value_spans(data: bytes, count: int) -> list[tuple[int, int]]:
-    """(start, length) of each of the `count` values in an Event's data, in order."""
+def value_spans(data: bytes, count: int | None = None) -> list[tuple[int, int]]:
+    """(start, length) of each value in an Event's data, in order: of the last `count`, which are those it has.
+
+    A later member of Event's oneof replaces an earlier Summary, whose values come before them.
+    """
     spans = [
         (start, stop - start)
         for field, first, last in fields(data, 0, len(data))
@@ -90,8 +93,7 @@ def value_spans(data: bytes, count: int) -> list[tuple[int, int]]:
         for value, start, stop in fields(data, first, last)
         if value == _VALUE
     ]
-    # A later member of Event's oneof replaces an earlier Summary.
-    return spans[len(spans) - count :]
+    return spans if count is None else spans[len(spans) - count :]
 
 
 def _has_known_field(event: Event, data: bytes) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
-    from summaries.wire.pb import Event, Summary
+    from summaries.wire.pb import Event
 
 __all__ = ["Index", "Other", "Rows", "Tags"]
 
@@ -200,18 +200,29 @@ class Rows:
         return True
 
     def _add_values(self, event: Event, data: bytes, offset: int, own: int, at: int) -> int:
-        """Add the values of an event; return the number of values so far."""
+        """Add the values of an event; return the number of values so far.
+
+        A tensor is a scalar if it holds one number, and its tag says so.
+        """
         step, wall_time, values, tags = event.step, event.wall_time, event.summary.value, self.tags
+        kinds, with_events = layout.KINDS, len(self.events) > 0
         spans: list[tuple[int, int]] = []
         for i, value in enumerate(values):
             tag = tags.number(value.tag)
             described = value.HasField("metadata")
             if described:
                 tags.describe(tag, value.metadata)
-            tag_class = tags.classes[tag]
-            kind, number = _kind_and_number(value, tag_class)
-            if tag_class == layout.CLASS_SKIPPED or (kind == layout.KIND_NOTHING and not len(self.events)):
+            kind = kinds[value.WhichOneof("value")]
+            if kind == layout.KIND_NOTHING and not with_events:
                 continue
+            tag_class = tags.classes[tag]
+            if tag_class == layout.CLASS_SKIPPED:
+                continue
+            number = value.simple_value if kind == layout.KIND_SCALAR else 0.0
+            if kind == layout.KIND_TENSOR and tag_class == layout.CLASS_SCALAR:
+                scalar = scalar_value(value.tensor)
+                if scalar is not None:
+                    kind, number = layout.KIND_SCALAR, scalar
             length = 0
             if kind > layout.KIND_SCALAR:
                 spans = spans or value_spans(data, len(values))
@@ -222,18 +233,6 @@ class Rows:
             self.values[at] = number, step, wall_time, own, tag, length, kind, described
             at += 1
         return at
-
-
-def _kind_and_number(value: Summary.Value, tag_class: int) -> tuple[int, float]:
-    """A value's kind and, of a scalar, its value; a tensor is one if it holds one number, and its tag says so."""
-    what = value.WhichOneof("value")
-    if what == "simple_value":
-        return layout.KIND_SCALAR, value.simple_value
-    if what == "tensor" and tag_class == layout.CLASS_SCALAR:
-        scalar = scalar_value(value.tensor)
-        if scalar is not None:
-            return layout.KIND_SCALAR, scalar
-    return layout.KINDS[what], 0.0
 
 
 def _what(event: Event) -> int:

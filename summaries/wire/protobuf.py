@@ -9,7 +9,17 @@ from google.protobuf.message import DecodeError, Message
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["OurBytes", "fields", "members", "message_bytes", "read_varint", "rewrite_field", "serialized", "varint"]
+__all__ = [
+    "OurBytes",
+    "field",
+    "fields",
+    "members",
+    "message_bytes",
+    "read_varint",
+    "rewrite_field",
+    "serialized",
+    "varint",
+]
 
 
 class OurBytes(bytes):
@@ -64,26 +74,13 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int]]
     Raises:
         DecodeError: it is not a message.
     """
-    while start < stop:
-        key = data[start]
-        if key & 0x87 == _LENGTH_DELIMITED and start + 1 < stop and data[start + 1] <= min(0x7F, stop - start - 2):
-            # key and length of one byte each, as most fields have them
-            first, start = start + 2, start + 2 + data[start + 1]
-            yield key >> 3, first, start
-            continue
-        key, start = read_varint(data, start, stop)
+    for key, _, first, last in members(data, start, stop):
         if key & 7 == _LENGTH_DELIMITED:
-            length, start = read_varint(data, start, stop)
-            if length > stop - start:
-                raise DecodeError("a field is longer than its message")
-            yield key >> 3, start, start + length
-            start += length
-        else:
-            start = _skip_field(data, start, stop, key & 7)
+            yield key >> 3, first, last
 
 
 def members(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
-    """(number, start, where its contents start, stop) of every field of the message data[start:stop].
+    """(key, start, where its contents start, stop) of every field of the message data[start:stop].
 
     The contents of a length-delimited field start after its length, those of any other after its key.
 
@@ -101,7 +98,7 @@ def members(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int,
             start = _skip_field(data, start, stop, key & 7)
         if start > stop:
             raise DecodeError("a field is longer than its message")
-        yield key >> 3, first, contents, start
+        yield key, first, contents, start
 
 
 def _skip_field(data: bytes, start: int, stop: int, wire: int) -> int:
@@ -135,6 +132,8 @@ def read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
     Raises:
         DecodeError: there is none before `stop`.
     """
+    if start < stop and data[start] < 0x80:  # noqa: PLR2004 - most are one byte
+        return data[start], start + 1
     number = shift = 0
     while start < stop and shift < 70:  # noqa: PLR2004 - ten groups of seven bits
         byte = data[start]
@@ -146,19 +145,19 @@ def read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
     raise DecodeError("a varint is not terminated")
 
 
-def rewrite_field(data: bytes, field: int, change: Callable[[bytes], bytes]) -> bytes:
-    """The message with every occurrence of one length-delimited field changed."""
-    out, done = [], 0
-    for number, start, stop in fields(data, 0, len(data)):
-        if number != field:
-            continue
-        old = data[start:stop]
-        new = change(old)
-        if new != old:
-            head = start - len(varint(len(old)))
-            out += [data[done:head], varint(len(new)), new]
-            done = stop
-    return b"".join((*out, data[done:]))
+def rewrite_field(data: bytes, number: int, change: Callable[[bytes], bytes | None]) -> bytes:
+    """The message with every occurrence of one length-delimited field changed, or removed where `change` gives None."""
+    out = []
+    for key, first, contents, stop in members(data, 0, len(data)):
+        whole, old = data[first:stop], data[contents:stop]
+        new = change(old) if key == number << 3 | _LENGTH_DELIMITED else old
+        out.append(whole if new == old else b"" if new is None else field(key, new))
+    return b"".join(out)
+
+
+def field(key: int, data: bytes) -> bytes:
+    """A length-delimited field; its key, which is below 128, has the field's number and this wire type."""
+    return bytes([key]) + varint(len(data)) + data
 
 
 def varint(number: int) -> bytes:

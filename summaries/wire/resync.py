@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.wire.crc32c import MASK_DELTA, crc32c
+from summaries.wire.crc32c import crc32c, mask
 from summaries.wire.crc_spans import SpanChecksums
+from summaries.wire.crc_tables import byte_tables, mapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,7 +104,7 @@ class Headers:
         crcs = self._checksums.of(buffer, claims[:, 0] + _HEADER_BYTES, footers)
         stored = np.ndarray((len(buffer) - 3,), "<u4", buffer, strides=(1,))[footers]
         self._block.close(
-            [claim for claim, whole in zip(due, (_mask(crcs) == stored).tolist(), strict=True) if not whole]
+            [claim for claim, whole in zip(due, (mask(crcs) == stored).tolist(), strict=True) if not whole]
         )
 
 
@@ -158,36 +159,18 @@ def _sound_headers(block: NDArray[np.uint8], max_length: int) -> tuple[NDArray[n
     candidates = np.flatnonzero(zero4[4 : 4 + count] & ~(zero4[:count] & zero4[8 : 8 + count])).astype(np.int64)
     if not candidates.size:
         return candidates, candidates
-    tables = _length_crc_tables()
-    crc = np.full(candidates.size, crc32c(bytes(8)), np.uint32)
-    length = np.zeros(candidates.size, np.uint32)
-    stored = np.zeros(candidates.size, np.uint32)
-    for i in range(4):
-        low = block[candidates + i]
-        crc ^= tables[i, low]
-        length |= low.astype(np.uint32) << np.uint32(8 * i)
-        stored |= block[candidates + 8 + i].astype(np.uint32) << np.uint32(8 * i)
-    sound = (_mask(crc) == stored) & (length <= max_length)
-    return candidates[sound], length[sound].astype(np.int64)
+    words = np.ndarray((count + 8,), "<u4", block, strides=(1,))
+    lengths = words[candidates]
+    sound = (mask(_length_crcs(lengths)) == words[candidates + 8]) & (lengths <= max_length)
+    return candidates[sound], lengths[sound].astype(np.int64)
 
 
-def _mask(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The form in which checksums are stored; see `crc32c.mask`."""
-    return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(MASK_DELTA)
-
-
-@cache
-def _length_crc_tables() -> NDArray[np.uint32]:
-    """uint32[4, 256]: what byte i of a length contributes to the checksum of the length 0."""
-    zero = crc32c(bytes(8))
-    entries = [crc32c(bytes(i) + bytes([b]) + bytes(7 - i)) ^ zero for i in range(4) for b in range(256)]
-    return np.array(entries, np.uint32).reshape(4, 256)
+def _length_crcs(lengths: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The checksum of each length below 2**32."""
+    return mapped(byte_tables(8)[7:3:-1], lengths) ^ np.uint32(crc32c(bytes(8)))
 
 
 @cache
 def short_length_crcs() -> NDArray[np.uint32]:
     """uint32[65536]: the stored checksum of each length below 65536."""
-    tables = _length_crc_tables()
-    lengths = np.arange(1 << 16)
-    crc = tables[0, lengths & 0xFF] ^ tables[1, lengths >> 8] ^ np.uint32(crc32c(bytes(8)))
-    return _mask(crc)
+    return mask(_length_crcs(np.arange(1 << 16, dtype=np.uint32)))

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.wire.crc32c import MASK_DELTA, crc32c
-from summaries.wire.protobuf import varint
+from summaries.wire.crc32c import crc32c, mask
+from summaries.wire.crc_tables import byte_tables
+from summaries.wire.protobuf import field, varint
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
 if TYPE_CHECKING:
@@ -186,11 +187,10 @@ class _Shape:
             (end - 4, _byte_columns(values)),
         ):
             records[:, start : start + len(columns)] = columns.T
-            tables = _byte_tables(end)
+            tables = byte_tables(end)
             for i, column in enumerate(columns):
                 crc ^= tables[end - 1 - start - i].take(column)
-        masked = (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(MASK_DELTA)
-        records[:, end:] = _byte_columns(masked.astype("<u4", copy=False)).T
+        records[:, end:] = _byte_columns(mask(crc).astype("<u4", copy=False)).T
         return records
 
     def _templates_for(self, step_bytes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
@@ -213,7 +213,7 @@ def _templates(tags: list[bytes], step_bytes: int) -> tuple[NDArray[np.uint8], N
     """uint8[tags, length] and uint32[tags]: records with zeros in the varying bytes, and their checksums."""
     placeholder = b"\x10" + bytes(step_bytes) if step_bytes else b""
     head = _WALL_TIME.pack(0x09, 0.0) + placeholder
-    payloads = [head + _field(_SUMMARY, scalar_summary(tag, 0.0)) for tag in tags]
+    payloads = [head + field(_SUMMARY, scalar_summary(tag, 0.0)) for tag in tags]
     records = np.frombuffer(b"".join(map(frame, payloads)), np.uint8).reshape(len(payloads), -1)
     return records, np.array([crc32c(payload) for payload in payloads], np.uint32)
 
@@ -222,13 +222,9 @@ _SUMMARY, _VALUES, _TAG = 0x2A, 0x0A, 0x0A  # keys of Event.summary, Summary.val
 _WALL_TIME_AT, _STEP_AT = 1, 10  # where an Event's varying parts start
 
 
-def _field(key: int, data: bytes) -> bytes:
-    return bytes([key]) + varint(len(data)) + data
-
-
 def scalar_summary(tag: bytes, value: float) -> bytes:
     """The Summary of one simple_value, whose float32 is its last four bytes."""
-    return _field(_VALUES, _field(_TAG, tag) + _VALUE.pack(0x15, value))
+    return field(_VALUES, field(_TAG, tag) + _VALUE.pack(0x15, value))
 
 
 def as_float32(value: float) -> float:
@@ -278,21 +274,6 @@ def _equal(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
         return
     order = np.argsort(numbers.astype(np.uint16) if numbers.max() < _NARROW else numbers, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
-
-
-_SPARE = 64  # so many more tables are made than are asked for
-_tables = np.array([[crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)]], np.uint32)
-
-
-def _byte_tables(count: int) -> NDArray[np.uint32]:
-    """uint32[count or more, 256]; table d: what a byte adds to the checksum if d more bytes follow it."""
-    global _tables  # noqa: PLW0603 - replaced as a whole: threads may ask for more at once
-    if len(_tables) < count:
-        tables = list(_tables)
-        while len(tables) < count + _SPARE:
-            tables.append(tables[-1] >> np.uint32(8) ^ tables[0][tables[-1] & np.uint32(0xFF)])
-        _tables = np.array(tables)
-    return _tables
 
 
 def _interleave(

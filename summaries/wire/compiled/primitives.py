@@ -21,7 +21,6 @@ from summaries.wire.crc32c import MASK_DELTA
 
 __all__ = [
     "checksum",
-    "copy_to",
     "load_f32",
     "load_f64",
     "load_u8",
@@ -63,24 +62,6 @@ load_u32 = _loader(types.uint32, ir.IntType(32), 4)
 load_u64 = _loader(types.uint64, ir.IntType(64), 8)
 load_f32 = _loader(types.float32, ir.FloatType(), 4)
 load_f64 = _loader(types.float64, ir.DoubleType(), 8)
-
-
-@intrinsic
-def _store(typing_context: Any, address: Any, value: Any) -> Any:
-    """(int64 address, a number of 8 bytes) → nothing."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[1], builder.inttoptr(arguments[0], arguments[1].type.as_pointer()))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, value), codegen
-
-
-@compiled
-def copy_to(address: Any, numbers: Any, start: Any, stop: Any) -> Any:
-    """Copy numbers[start:stop], of 8 bytes each, to an aligned address, behind which there is room for them."""
-    for i in range(start, stop):
-        _store(address + 8 * (i - start), numbers[i])
 
 
 @compiled

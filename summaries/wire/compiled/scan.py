@@ -22,7 +22,6 @@ from summaries.wire.compiled import schema
 from summaries.wire.compiled.fields import event_fields, is_sound, scalar_tensor, span, value_fields, value_kind
 from summaries.wire.compiled.primitives import (
     checksum,
-    copy_to,
     load_f32,
     load_f64,
     load_u8,
@@ -32,12 +31,11 @@ from summaries.wire.compiled.primitives import (
 )
 from summaries.wire.compiled.state import ARGUMENTS, FULL, MORE, ODD, UNUSUAL
 
-__all__ = ["EXPORTS", "LEVELS", "frames", "group", "scan", "spread"]
+__all__ = ["EXPORTS", "LEVELS", "frames", "group", "scan"]
 
 _frames_arguments = unpacker(ARGUMENTS["frames"])
 _scan_arguments = unpacker(ARGUMENTS["scan"])
 _group_arguments = unpacker(ARGUMENTS["group"])
-_spread_arguments = unpacker(ARGUMENTS["spread"])
 _FEWEST, _MOST = layout.USUAL_BYTES
 _MAX_LENGTH = 2**31 - 1
 _SHORT = np.uint64(1 << 16)
@@ -368,28 +366,7 @@ def group(words: Any) -> Any:
             numbers[at] = row["value"]
 
 
-@compiled
-def spread(words: Any) -> Any:
-    """Copy columns that are sorted by tag to where those of each tag are, without the interpreter's lock.
-
-    Args:
-        words: the address of a row of words:
-            block: a Block.
-            counts: int64[t]: the number of points of each tag.
-            addresses: int64[t, 3]: where its steps, wall times and values belong; there is room for them.
-    """
-    block, counts, addresses = _spread_arguments(words)
-    steps, wall_times, values = block
-    start = np.int64(0)
-    for tag in range(len(counts)):
-        stop = start + counts[tag]
-        copy_to(addresses[tag, 0], steps, start, stop)
-        copy_to(addresses[tag, 1], wall_times, start, stop)
-        copy_to(addresses[tag, 2], values, start, stop)
-        start = stop
-
-
-EXPORTS = {"frames": frames, "scan": scan, "group": group, "spread": spread}
+EXPORTS = {"frames": frames, "scan": scan, "group": group}
 """The functions that Python calls."""
 
 LEVELS = ("v2", "v3", "v8")

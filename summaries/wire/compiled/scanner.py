@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from summaries.wire.index import Rows, Tags
 
-__all__ = ["Scanner", "grouped", "spread", "whole_records"]
+__all__ = ["Scanner", "grouped", "whole_records"]
 
 _FEWEST_BYTES = 16  # of a record
 _MOST_FOUND = 1 << 12  # records, for each call
@@ -121,8 +121,3 @@ def grouped(values: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int6
     function("group")(values, counts, np.empty(tags, np.int64), block)
     (present,) = counts.nonzero()
     return block, present, counts[present]
-
-
-def spread(block: Block, counts: NDArray[np.int64], addresses: NDArray[np.int64]) -> None:
-    """Copy columns that are sorted by tag to where those of each tag are; arguments as in `scan.spread`."""
-    function("spread")(block, counts, addresses)

@@ -49,6 +49,5 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "frames": (INTEGER, INTEGER, INTEGER, _BYTES, _CRCS, Array(np.int64, 2)),
     "scan": (INTEGER, INTEGER, INTEGER, _BYTES, _INTEGERS, _CRCS, _TAGS, Array(EVENT), Array(VALUE), _SCRATCH),
     "group": (Array(VALUE), _INTEGERS, _INTEGERS, _BLOCK),
-    "spread": (_BLOCK, _INTEGERS, Array(np.int64, 2)),
 }
 """The types of the arguments of each compiled function."""
