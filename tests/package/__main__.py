@@ -42,6 +42,8 @@ def try_tests(python: str, unpacked: Path) -> None:
     """Run the source distribution's tests where it is unpacked."""
     chosen = [path.relative_to(unpacked) for pattern in TREE for path in sorted(unpacked.glob(pattern))]
     environment = {**os.environ, "PYTHONPATH": str(unpacked)}
+    building = [ROOT / python, "-m", "summaries.native.building"]
+    subprocess.run(building, cwd=unpacked, env=environment, check=True)
     command = [ROOT / python, "-m", "pytest", "--quiet", "--numprocesses", "2", "--dist", "loadfile", *chosen]
     if subprocess.run(command, cwd=unpacked, env=environment, check=False).returncode:
         sys.exit("the source distribution's own tests fail where it is unpacked")
