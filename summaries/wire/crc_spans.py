@@ -29,6 +29,7 @@ _LENGTH_BITS = 32
 class SpanChecksums:
     """The checksums of spans of a buffer that may grow at its end.
 
+    >>> from summaries.wire.crc32c import crc32c
     >>> checksums = SpanChecksums()
     >>> checksums.of(b"123456789 123456789", np.array([0, 10]), np.array([9, 19])) == crc32c(b"123456789")
     array([ True,  True])
@@ -64,6 +65,7 @@ class SpanChecksums:
 def shifted(crcs: NDArray[np.uint32], lengths: NDArray[np.int64]) -> NDArray[np.uint32]:
     """uint32[n]: what each checksum contributes to that of a span that continues for lengths[i] bytes, below 2**32.
 
+    >>> from summaries.wire.crc32c import crc32c
     >>> int(shifted(np.array([crc32c(b"ab")], np.uint32), np.array([3]))[0]) ^ crc32c(b"cde") == crc32c(b"abcde")
     True
     """
