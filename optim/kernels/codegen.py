@@ -10,37 +10,31 @@
 
 The gradient is multiplied by scale and then clipped to [low, high], which covers every kind of clipping.
 
-Strategy: the loop takes a vector of elements at a time; the last elements, which do not fill one, are masked. The
-report's sums are defined in `stats`.
+Strategy: the loop takes a vector of elements at a time; the last elements, which do not fill one, are masked. A report
+measures each block after its update, when it is in the cache, with the functions of `sums`, array by array: for the
+sums of all arrays at once, registers run out.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from optim import rules
 from optim.kernels.stats import (
     BLOCK,
-    LARGEST,
-    NONFINITE,
     SLOT_WIDTH,
     SLOTS,
-    SQUARES,
-    SUM,
     UPDATE_SQUARES,
-    WEIGHT_SQUARES,
-    ZEROS,
-    lanes,
-    slot_columns,
     stats_width,
 )
-from optim.kernels.sums import check_source
 from optim.kernels.tracing import Traced, trace
 from optim.rules import Rule
 from summaries.native.calls import INTEGER, Array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 __all__ = ["ARGUMENTS", "DTYPES", "SHIPPED", "kernel_name", "kernel_source", "rule_lanes"]
 
@@ -76,33 +70,16 @@ def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
     Raises:
         TypeError: the formula uses a function that it may not use.
     """
-    return check_source(dtype) * report + _RUN + "\n".join(_nested(_Update(rule).lines(report))) + "\n"
+    return _RUN + "\n".join(_nested(_Update(rule).lines(report))) + "\n"
 
 
-def rule_lanes(rule: Rule, dtype: str, report: bool) -> int:
-    """The lanes of its vectors."""
-    short = len(rule.slots) < 2 and not report  # noqa: PLR2004 - with more, registers run out
-    return lanes(dtype, of_rule=not short)
+def rule_lanes(rule: Rule, dtype: str) -> int:
+    """The lanes of its vectors: fewer with many slots, for which registers run out."""
+    return (128 if len(rule.slots) < 2 else 64) // np.dtype(dtype).itemsize  # noqa: PLR2004
 
 
 def _nested(lines: Iterable[str]) -> list[str]:
     return ["    " + line for line in lines]
-
-
-def _in_blocks(columns: Mapping[int, str], sum_up: Iterable[str], checks: Iterable[str]) -> list[str]:
-    """Fill a row of stats for each block of a task.
-
-    Args:
-        columns: the value of each column.
-        sum_up: lines that find what these values consist of, for the elements from `start` to `stop`.
-        checks: lines that correct the row, whose first column is at `at`.
-    """
-    row = [f"put(out, at + {column}, {value})" for column, value in columns.items()]
-    return [
-        f"for start in range(0, elements, {BLOCK}):",
-        f"    stop = min(start + {BLOCK}, elements)",
-        *_nested([*sum_up, *row, *checks, f"at += {len(columns)}"]),
-    ]
 
 
 class _Update:
@@ -149,41 +126,26 @@ class _Update:
         ]
 
     def _with_report(self) -> list[str]:
-        slots, new = self._arrays[2:], self._new
-        squares = {SQUARES: 0, WEIGHT_SQUARES: 1} | {slot_columns(k - 2).start: k for k in slots}
-        columns = {column: f"total(squares{k})" for column, k in squares.items()}
-        columns |= {UPDATE_SQUARES: "total(moved)", ZEROS: "stop - start - count(nonzero)", NONFINITE: "0.0"}
-        for k in slots:
-            column = slot_columns(k - 2).start
-            columns |= {column + SUM: f"total(sum{k})", column + LARGEST: f"largest(most{k})"}
-        begin = [
-            "moved, nonzero = real(0.0), none()",
-            *(f"squares{k} = real(0.0)" for k in self._arrays),
-            *(f"sum{k}, most{k} = real(0.0), real(-inf)" for k in slots),
-        ]
-        step = [f"step = subtract({new[1]}, x1)", *(f"most{k} = more({new[k]}, most{k})" for k in slots)]
-        sums = [
-            "moved = add(multiply(step, step), moved)",
-            "nonzero = count_nonzero(x0, nonzero)",
-            *(f"squares{k} = add(multiply({x}, {x}), squares{k})" for k, x in {0: "x0", **new}.items()),
-            *(f"sum{k} = add({new[k]}, sum{k})" for k in slots),
-        ]
-        masked = [f"{x} = leading({x}, stop - whole)" for x in dict.fromkeys(["step", "x0", *new.values()])]
-        kept = "store(moves, {} - start, step)"
-        loops = self._loops([*step, kept.format("i"), *sums], [*step, kept.format("whole"), *masked, *sums])
-        return _in_blocks(dict(sorted(columns.items())), [*begin, *loops], self._checks())
-
-    def _checks(self) -> list[str]:
-        """Check the sums of squares of the arrays and the moves: in a loop, so that `check` is inlined only once."""
+        """Update a block and keep its moves; then measure the block, which is in the cache, array by array."""
         arrays = len(self._arrays)
-        return [
+        measure = [  # in a loop, so that each function is inlined once
             f"for k in range({arrays + 1}):",
             f"    p, begin, column = moves, 0, at + {UPDATE_SQUARES}",
             f"    if k < {arrays}:",
             f"        p, begin = real_at(item(table, task * {2 + arrays} + 2 + k)), start",
             f"        column = at + (k if k < 2 else {SLOTS} + {SLOT_WIDTH} * (k - 2))",
-            f"    of_sum = column + {SUM} if 2 <= k < {arrays} else -1",
-            f"    check(p, begin, begin + stop - start, out, column, of_sum, at + {NONFINITE} if k == 0 else -1)",
+            "    if k == 0:",
+            "        gradient(p, begin, begin + stop - start, out, column)",
+            "    else:",
+            "        squares(p, begin, begin + stop - start, out, column)",
+            f"    if 2 <= k < {arrays}:",
+            "        extent(p, begin, begin + stop - start, out, column)",
+        ]
+        keep = "store(moves, {} - start, " + f"subtract({self._new[1]}, x1))"
+        return [
+            f"for start in range(0, elements, {BLOCK}):",
+            f"    stop = min(start + {BLOCK}, elements)",
+            *_nested([*self._loops([keep.format("i")], [keep.format("whole")]), *measure, f"at += {self._width}"]),
         ]
 
     def _loops(self, of_vector: Sequence[str], of_last: Sequence[str]) -> list[str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from optim.kernels.codegen import DTYPES, SHIPPED, kernel_name
 from optim.kernels.intrinsics import int64_at
-from optim.kernels.sums import READERS
-from optim.kernels.writing import reader, written
+from optim.kernels.sums import READERS, reader
+from optim.kernels.writing import written
 from summaries.native.calls import INTEGER, Array
 from summaries.native.source import compiled, unpacker
 

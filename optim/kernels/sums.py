@@ -1,13 +1,17 @@
-"""The compiled sums over blocks, as `stats` defines them: `check`, which all kernels share, and those that only read.
-
-They are source text, because their operations differ from dtype to dtype. Pure: no numba.
-"""
+"""The compiled sums over a block, as `stats` defines them, and the kernels that only read. Needs numba."""
 
 from __future__ import annotations
 
-from optim.kernels.stats import ARRAY_WIDTH, BLOCK, BOUNDS, LARGEST, NONFINITE, SUM, ZEROS
+import math
+from functools import cache
+from typing import Any
 
-__all__ = ["READERS", "check_source", "reader_source"]
+from optim.kernels.codegen import ARGUMENTS
+from optim.kernels.intrinsics import intrinsics
+from optim.kernels.stats import ARRAY_WIDTH, BLOCK, BOUNDS, LARGEST, NONFINITE, SUM, ZEROS, lanes
+from summaries.native.source import compiled, unpacker
+
+__all__ = ["READERS", "reader", "sums"]
 
 READERS = ("norm", "gradients", "measure")
 """The kernels that measure each task's first array.
@@ -15,84 +19,119 @@ READERS = ("norm", "gradients", "measure")
 norm has one column, SQUARES; gradients and measure have an array's columns, but gradients leaves SUM and LARGEST 0.
 """
 
-_CHECK = """
-@compiled
-def check(p, first, last, out, of_squares, of_sum, of_nonfinite):
-    if {least} < item(out, of_squares) < {most}:
-        return
-    squares, summed, nonfinite = wide(0.0), wide(0.0), none()
-    for i in range(first, last, LANES):
-        x = load(p, i) if i + LANES <= last else leading(load_first(p, i, last - i), last - i)
-        squares = wide_add(wide_multiply(wider(x), wider(x)), squares)
-        summed = wide_add(wider(x), summed)
-        nonfinite = count_nonfinite(x, nonfinite)
-    put(out, of_squares, wide_total(squares))
-    if of_sum >= 0:
-        put(out, of_sum, wide_total(summed))
-    if of_nonfinite >= 0:
-        put(out, of_nonfinite, count(nonfinite))
-"""
-
-_LOOP = """
-@compiled
-def {name}(p, first, last, out, at):
-    squares, summed, most, nonzero = real(0.0), real(0.0), real(-inf), none()
-    whole = last - (last - first) % LANES
-    for i in range(first, whole, LANES):
-        fetch(p, i + AHEAD)
-        x = load(p, i)
-        {of_all}
-        {of_sums}
-    if whole < last:
-        x = load_first(p, whole, last - whole)
-        {of_all}
-        x = leading(x, last - whole)
-        {of_sums}
-"""
-_SQUARES = "squares = add(multiply(x, x), squares)"
-
-# Two loops for `measure`: with all of its sums in one, registers run out. In the second, the block is in the cache.
-_FILL = {
-    "norm": "check(p, first, last, out, at, -1, -1)",
-    "gradients": f"""put(out, at + {SUM}, 0.0)
-    put(out, at + {LARGEST}, 0.0)
-    check(p, first, last, out, at, -1, at + {NONFINITE})""",
-    "measure": f"""extent(p, first, last, out, at)
-    check(p, first, last, out, at, at + {SUM}, at + {NONFINITE})""",
-}
-
-_RUN = """
-@compiled
-def run(words):
-    tasks, first, last, numbers, stats, scratch = arguments(words)
-    out = data(stats)
-    for task in range(first, last):
-        elements, at, p = tasks[task, 0], tasks[task, 1] * {width}, real_at(tasks[task, 2])
-        for start in range(0, elements, {block}):
-            fill(p, start, min(start + {block}, elements), out, at)
-            at += {width}
-"""
+_arguments = unpacker(ARGUMENTS)
 
 
-def check_source(dtype: str) -> str:
-    """The source of `check`, which corrects a block's sums.
+@cache
+def sums(dtype: str) -> dict[str, Any]:
+    """The functions that measure a block, by name: (pointer, first element, last, stats, position of SQUARES there).
 
-    It is called with a pointer, the first and last of its elements, the stats, and the positions there of the sum of
-    squares, of the sum, and of NONFINITE, or -1. Sums that the dtype was too narrow for are made again, and elements
-    that are not finite counted. (If the squares' sum is in bounds, so is the elements'.)
+    squares fills SQUARES, gradient also ZEROS and NONFINITE, and then extent SUM and LARGEST. Where SQUARES is out of
+    bounds, they look again.
     """
     least, most = BOUNDS[dtype]
-    return _CHECK.format(least=least, most=most)
+    v = intrinsics(dtype, lanes(dtype))
+    LANES, load, load_first = v["LANES"], v["load"], v["load_first"]
+    real, add, multiply, more, leading = v["real"], v["add"], v["multiply"], v["more"], v["leading"]
+    wide, wider, wide_add, wide_multiply = v["wide"], v["wider"], v["wide_add"], v["wide_multiply"]
+    none, count_nonzero, count_nonfinite = v["none"], v["count_nonzero"], v["count_nonfinite"]
+    item, put, count, total, wide_total, largest = (
+        v[name] for name in ("item", "put", "count", "total", "wide_total", "largest")
+    )
+
+    @compiled
+    def over(step, state, p, first, last):
+        """The state after all elements: step(state, elements, the same with 0 after the array's last one)."""
+        whole = last - (last - first) % LANES
+        for i in range(first, whole, LANES):
+            x = load(p, i)
+            state = step(state, x, x)
+        if whole < last:
+            x = load_first(p, whole, last - whole)
+            state = step(state, x, leading(x, last - whole))
+        return state
+
+    @compiled
+    def add_square(state, _, x):
+        return add(multiply(x, x), state)
+
+    @compiled
+    def add_wide_square(state, _, x):
+        return wide_add(wide_multiply(wider(x), wider(x)), state)
+
+    @compiled
+    def add_wide(state, _, x):
+        return wide_add(wider(x), state)
+
+    @compiled
+    def add_square_and_nonzero(state, _, x):
+        summed, nonzero = state
+        return add(multiply(x, x), summed), count_nonzero(x, nonzero)
+
+    @compiled
+    def add_nonfinite(state, _, x):
+        return count_nonfinite(x, state)
+
+    @compiled
+    def add_extent(state, repeated, x):
+        summed, highest = state
+        return add(x, summed), more(repeated, highest)
+
+    @compiled
+    def check_squares(p, first, last, out, at):
+        if not least < item(out, at) < most:
+            put(out, at, wide_total(over(add_wide_square, wide(0.0), p, first, last)))
+
+    @compiled
+    def squares(p, first, last, out, at):
+        put(out, at, total(over(add_square, real(0.0), p, first, last)))
+        check_squares(p, first, last, out, at)
+
+    @compiled
+    def gradient(p, first, last, out, at):
+        summed, nonzero = over(add_square_and_nonzero, (real(0.0), none()), p, first, last)
+        put(out, at, total(summed))
+        put(out, at + ZEROS, last - first - count(nonzero))
+        put(out, at + NONFINITE, 0.0)
+        if not least < item(out, at) < most:
+            put(out, at + NONFINITE, count(over(add_nonfinite, none(), p, first, last)))
+        check_squares(p, first, last, out, at)
+
+    @compiled
+    def extent(p, first, last, out, at):
+        summed, highest = over(add_extent, (real(0.0), real(-math.inf)), p, first, last)
+        put(out, at + SUM, total(summed))
+        put(out, at + LARGEST, largest(highest))
+        if not least < item(out, at) < most:
+            put(out, at + SUM, wide_total(over(add_wide, wide(0.0), p, first, last)))
+
+    return {"squares": squares, "gradient": gradient, "extent": extent}
 
 
-def reader_source(name: str, dtype: str) -> str:
-    """The source of one of the READERS."""
-    counts = name != "norm"
-    sums = f"{_SQUARES}\n        nonzero = count_nonzero(x, nonzero)" if counts else _SQUARES
-    fill = _LOOP.format(name="fill", of_all="", of_sums=sums) + "    put(out, at, total(squares))\n"
-    if counts:
-        fill += f"    put(out, at + {ZEROS}, last - first - count(nonzero))\n    put(out, at + {NONFINITE}, 0.0)\n"
-    extent = _LOOP.format(name="extent", of_all="most = more(x, most)", of_sums="summed = add(x, summed)")
-    extent += f"    put(out, at + {SUM}, total(summed))\n    put(out, at + {LARGEST}, largest(most))\n"
-    run = _RUN.format(width=ARRAY_WIDTH if counts else 1, block=BLOCK)
-    return f"{check_source(dtype)}{extent * (name == 'measure')}{fill}    {_FILL[name]}\n{run}"
+def reader(name: str, dtype: str) -> Any:
+    """One of the READERS, not compiled yet."""
+    only_squares, measures = name == "norm", name == "measure"
+    width = 1 if only_squares else ARRAY_WIDTH
+    squares, gradient, extent = sums(dtype).values()
+    v = intrinsics(dtype, lanes(dtype))
+    data, put, real_at = v["data"], v["put"], v["real_at"]
+
+    @compiled
+    def run(words):
+        tasks, first_task, last_task, _, stats, _ = _arguments(words)
+        out = data(stats)
+        for task in range(first_task, last_task):
+            elements, at, p = tasks[task, 0], tasks[task, 1] * width, real_at(tasks[task, 2])
+            for start in range(0, elements, BLOCK):
+                stop = min(start + BLOCK, elements)
+                if only_squares:
+                    squares(p, start, stop, out, at)
+                else:
+                    gradient(p, start, stop, out, at)
+                    put(out, at + SUM, 0.0)
+                    put(out, at + LARGEST, 0.0)
+                if measures:
+                    extent(p, start, stop, out, at)
+                at += width
+
+    return run

@@ -159,7 +159,7 @@ def test_the_norm(engine, sizes, seed, exponent, dtype, shuffle):
     assert got == pytest.approx(wanted, rel=1e-6)
 
 
-# Blocks of 4,096 squares in 16 lanes.
+# Blocks of 4,096 squares in 32 lanes.
 ALIKE = 4096 / 16 * 2**-24 / 2
 
 
