@@ -136,10 +136,10 @@ class _Update:
             f"        column = at + (k if k < 2 else {SLOTS} + {SLOT_WIDTH} * (k - 2))",
             "    if k == 0:",
             "        gradient(p, begin, begin + stop - start, out, column)",
+            f"    elif 2 <= k < {arrays}:",
+            "        extent(p, begin, begin + stop - start, out, column)",
             "    else:",
             "        squares(p, begin, begin + stop - start, out, column)",
-            f"    if 2 <= k < {arrays}:",
-            "        extent(p, begin, begin + stop - start, out, column)",
         ]
         keep = "store(moves, {} - start, " + f"subtract({self._new[1]}, x1))"
         return [

@@ -26,8 +26,8 @@ _arguments = unpacker(ARGUMENTS)
 def sums(dtype: str) -> dict[str, Any]:
     """The functions that measure a block, by name: (pointer, first element, last, stats, position of SQUARES there).
 
-    squares fills SQUARES, gradient also ZEROS and NONFINITE, and then extent SUM and LARGEST. Where SQUARES is out of
-    bounds, they look again.
+    squares fills SQUARES; gradient SQUARES, ZEROS and NONFINITE; extent SQUARES, SUM and LARGEST, after which zeros may
+    fill the rest. Where SQUARES is out of bounds, they look again.
     """
     least, most = BOUNDS[dtype]
     v = intrinsics(dtype, lanes(dtype))
@@ -64,6 +64,10 @@ def sums(dtype: str) -> dict[str, Any]:
         return wide_add(wider(x), state)
 
     @compiled
+    def add_nonzero(state, _, x):
+        return count_nonzero(x, state)
+
+    @compiled
     def add_square_and_nonzero(state, _, x):
         summed, nonzero = state
         return add(multiply(x, x), summed), count_nonzero(x, nonzero)
@@ -74,8 +78,8 @@ def sums(dtype: str) -> dict[str, Any]:
 
     @compiled
     def add_extent(state, repeated, x):
-        summed, highest = state
-        return add(x, summed), more(repeated, highest)
+        squared, summed, highest = state
+        return add(multiply(x, x), squared), add(x, summed), more(repeated, highest)
 
     @compiled
     def check_squares(p, first, last, out, at):
@@ -88,31 +92,40 @@ def sums(dtype: str) -> dict[str, Any]:
         check_squares(p, first, last, out, at)
 
     @compiled
-    def gradient(p, first, last, out, at):
-        summed, nonzero = over(add_square_and_nonzero, (real(0.0), none()), p, first, last)
-        put(out, at, total(summed))
+    def put_zeros(nonzero, p, first, last, out, at):
         put(out, at + ZEROS, last - first - count(nonzero))
         put(out, at + NONFINITE, 0.0)
         if not least < item(out, at) < most:
             put(out, at + NONFINITE, count(over(add_nonfinite, none(), p, first, last)))
+
+    @compiled
+    def gradient(p, first, last, out, at):
+        summed, nonzero = over(add_square_and_nonzero, (real(0.0), none()), p, first, last)
+        put(out, at, total(summed))
+        put_zeros(nonzero, p, first, last, out, at)
         check_squares(p, first, last, out, at)
 
     @compiled
+    def zeros(p, first, last, out, at):
+        put_zeros(over(add_nonzero, none(), p, first, last), p, first, last, out, at)
+
+    @compiled
     def extent(p, first, last, out, at):
-        summed, highest = over(add_extent, (real(0.0), real(-math.inf)), p, first, last)
+        squared, summed, highest = over(add_extent, (real(0.0), real(0.0), real(-math.inf)), p, first, last)
+        put(out, at, total(squared))
         put(out, at + SUM, total(summed))
         put(out, at + LARGEST, largest(highest))
         if not least < item(out, at) < most:
             put(out, at + SUM, wide_total(over(add_wide, wide(0.0), p, first, last)))
+        check_squares(p, first, last, out, at)
 
-    return {"squares": squares, "gradient": gradient, "extent": extent}
+    return {"zeros": zeros, "squares": squares, "gradient": gradient, "extent": extent}
 
 
 def reader(name: str, dtype: str) -> Any:
     """One of the READERS, not compiled yet."""
-    only_squares, measures = name == "norm", name == "measure"
-    width = 1 if only_squares else ARRAY_WIDTH
-    squares, gradient, extent = sums(dtype).values()
+    width = 1 if name == "norm" else ARRAY_WIDTH
+    zeros, squares, gradient, extent = sums(dtype).values()
     v = intrinsics(dtype, lanes(dtype))
     data, put, real_at = v["data"], v["put"], v["real_at"]
 
@@ -124,14 +137,15 @@ def reader(name: str, dtype: str) -> Any:
             elements, at, p = tasks[task, 0], tasks[task, 1] * width, real_at(tasks[task, 2])
             for start in range(0, elements, BLOCK):
                 stop = min(start + BLOCK, elements)
-                if only_squares:
+                if name == "norm":
                     squares(p, start, stop, out, at)
-                else:
+                elif name == "gradients":
                     gradient(p, start, stop, out, at)
                     put(out, at + SUM, 0.0)
                     put(out, at + LARGEST, 0.0)
-                if measures:
+                else:
                     extent(p, start, stop, out, at)
+                    zeros(p, start, stop, out, at)
                 at += width
 
     return run
