@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.robust import median
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
 
     Floats = NDArray[np.float64]
@@ -29,16 +28,16 @@ _HIGH = 0.2  # of the largest rate: a schedule that reaches zero from below this
 _EVEN = 1.5  # by which factor a step of a ramp may exceed the one before, in difference or in ratio
 
 
-@RULES.add(
-    "GL504",
-    "learning-rate",
-    Severity.WARNING,
-    needs=("learning_rate",),
-    jump=above(1, 2.0),
-    max_zero=fraction(0.05),
-    min_points=whole(10),
-)
-def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
+class LearningRateLimits(Limits):
+    """The thresholds of learning-rate."""
+
+    jump: float = above(1, 2.0)  # from one point to the next, up or down
+    max_zero: float = proportion(0.05)  # of the points, in a row: the start of a warm-up, or the end of a decay
+    min_points: int = whole(10)  # of a rate
+
+
+@RULES.add("GL504", "learning-rate", Severity.WARNING, LearningRateLimits, needs=("learning_rate",))
+def learning_rate(run: Signals, limit: LearningRateLimits) -> Iterator[Hit]:
     """The learning rate is zero, negative or not finite, or jumps in a way that no schedule does."""
     for signal in run.of("learning_rate"):
         series = signal.standing
@@ -46,13 +45,13 @@ def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
         bad = ~np.isfinite(value) | (value < 0)
         if bad.any():
             at, what, severity = np.flatnonzero(bad), "is not a rate", Severity.ERROR
-        elif len(value) < limit["min_points"]:
+        elif len(value) < limit.min_points:
             continue
-        elif len(at := _zeros(value, limit["max_zero"], signal)):
+        elif len(at := _zeros(value, limit.max_zero, signal)):
             what, severity = "is zero", Severity.ERROR if len(at) == len(value) else Severity.WARNING
             if _others_learn(run, signal, step[at]):
                 what, severity = "is zero while another is not, as for frozen parameters", Severity.INFO
-        elif not run.logger.adapts_rate and len(at := _jumps(value, limit["jump"], signal)):
+        elif not run.logger.adapts_rate and len(at := _jumps(value, limit.jump, signal)):
             what, severity = "jumps in a way that no schedule does", Severity.WARNING
         else:
             continue

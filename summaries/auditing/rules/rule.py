@@ -1,14 +1,22 @@
 """What a rule is: a code, a name, a severity, thresholds, and a function over one run's signals.
 
 A threshold is declared with its range. A configuration must stay within it, so that no rule fails because of it.
+
+    class LossSpikeLimits(Limits):
+        sigmas: float = above(0, 8.0)
+        min_points: int = whole(30, 20)
+
+    @RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, needs=("loss", "validation_loss"))
+    def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
+        ...
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -16,10 +24,12 @@ if TYPE_CHECKING:
     from summaries.auditing.findings import Severity
     from summaries.auditing.signals.signals import Signals
 
-    Limits = Mapping[str, float]
-    Check = Callable[[Signals, Limits], Iterable["Hit"]]
+    L = TypeVar("L", bound="Limits")
+    Check = Callable[[Signals, L], Iterable["Hit"]]
 
-__all__ = ["Hit", "Rule", "Ruleset", "Threshold", "above", "at_least", "fraction", "whole"]
+__all__ = ["Hit", "Limits", "Rule", "Ruleset", "Threshold", "above", "at_least", "proportion", "whole"]
+
+_THRESHOLD = "threshold"  # the key of the metadata of a field
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +74,49 @@ class Threshold:
         return int(number) if self.whole else number
 
 
-def above(low: float, default: float) -> Threshold:
+def above(low: float, default: float) -> float:
     """A threshold above `low`."""
-    return Threshold(default, low, beyond=True)
+    return _declared(Threshold(default, low, beyond=True))
 
 
-def at_least(low: float, default: float) -> Threshold:
+def at_least(low: float, default: float) -> float:
     """A threshold of at least `low`."""
-    return Threshold(default, low)
+    return _declared(Threshold(default, low))
 
 
-def fraction(default: float) -> Threshold:
+def proportion(default: float) -> float:
     """A threshold from 0 to 1."""
-    return Threshold(default, 0, 1)
+    return _declared(Threshold(default, 0, 1))
 
 
-def whole(default: int, least: int = 1) -> Threshold:
+def whole(default: int, least: int = 1) -> int:
     """A threshold that counts something: a whole number of at least `least`."""
-    return Threshold(default, least, whole=True)
+    return _declared(Threshold(default, least, whole=True))
+
+
+def _declared(threshold: Threshold) -> Any:
+    """A field of a dataclass, which type checkers see as its default."""
+    return field(default=threshold.default, metadata={_THRESHOLD: threshold})
+
+
+@dataclass_transform(frozen_default=True)
+@dataclass(frozen=True)
+class Limits:
+    """The thresholds of a rule that has none; those of another rule are a subclass, which becomes a frozen dataclass.
+
+    >>> class SpikeLimits(Limits):
+    ...     sigmas: float = above(0, 8.0)
+    >>> SpikeLimits(sigmas=9.0).sigmas, SpikeLimits.thresholds()["sigmas"].wanted
+    (9.0, 'a number above 0')
+    """
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+    @classmethod
+    def thresholds(cls) -> dict[str, Threshold]:
+        """Each threshold by its name."""
+        return {each.name: each.metadata[_THRESHOLD] for each in fields(cls)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +152,7 @@ class Rule:
         code: for example GL402.
         name: for example exploding-norm.
         severity: of its findings, unless a finding has its own.
-        thresholds: by name; a configuration may change them.
+        limits: the class of its thresholds.
         check: the function: takes the signals of a run and the thresholds, yields what it found.
         unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
         needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
@@ -127,15 +162,20 @@ class Rule:
     code: str
     name: str
     severity: Severity
-    thresholds: Mapping[str, Threshold]
-    check: Check
+    limits: type[Limits]
+    check: Callable[[Signals, Any], Iterable[Hit]]
     unless: str = ""
     needs: frozenset[str] = frozenset()
 
     @property
+    def thresholds(self) -> Mapping[str, Threshold]:
+        """By name; a configuration may change them."""
+        return self.limits.thresholds()
+
+    @property
     def defaults(self) -> Limits:
         """The default thresholds."""
-        return {name: threshold.default for name, threshold in self.thresholds.items()}
+        return self.limits()
 
 
 class Ruleset(dict[str, Rule]):
@@ -154,15 +194,14 @@ class Ruleset(dict[str, Rule]):
         code: str,
         name: str,
         severity: Severity,
+        limits: type[L] | None = None,
         unless: str = "",
-        /,
         needs: tuple[str, ...] = (),
-        **thresholds: Threshold,
-    ) -> Callable[[Check], Check]:
+    ) -> Callable[[Check[L]], Check[L]]:
         """Decorate a function: it becomes the check of a new rule."""
 
-        def decorate(check: Check) -> Check:
-            self[code] = Rule(code, name, severity, thresholds, check, unless, frozenset(needs or self._needs))
+        def decorate(check: Check[L]) -> Check[L]:
+            self[code] = Rule(code, name, severity, limits or Limits, check, unless, frozenset(needs or self._needs))
             return check
 
         return decorate
