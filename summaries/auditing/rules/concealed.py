@@ -25,7 +25,7 @@ class ConcealedNanLimits(Limits):
     min_points: int = whole(3)  # of a loss where the norm is not finite
 
 
-@RULES.add("GL306", "concealed-nan", Severity.ERROR, ConcealedNanLimits, needs=("global_norm",))
+@RULES.add("GL306", "concealed-nan", Severity.ERROR, ConcealedNanLimits, needs=("global_norm",), of_moments=True)
 def concealed_nan(run: Signals, limit: ConcealedNanLimits) -> Iterator[Hit]:
     """A loss is exactly zero, or repeats itself, wherever the gradient norm is not finite: a filter replaced NaN."""
     norms = run.of("global_norm")

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset(of_moments=True)
 
 
-@RULES.add("GL101", "truncated-tail", Severity.WARNING, needs=("faults",))
+@RULES.add("GL101", "truncated-tail", Severity.WARNING, needs=("faults",), while_written=True)
 def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file ends inside a record."""
     found = _faults(run, FaultKind.UNFINISHED_TAIL)
@@ -102,7 +102,7 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL107", "no-events", Severity.INFO)
+@RULES.add("GL107", "no-events", Severity.INFO, while_written=True)
 def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nothing was logged to a file, or it is no event file."""
     for path, what in run.other_files.items():

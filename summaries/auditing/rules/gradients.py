@@ -42,6 +42,7 @@ _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as 
     Severity.ERROR,
     overflows.OverflowLimits,
     needs=("nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"),
+    of_moments=True,
 )
 def non_finite_gradient(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
@@ -108,7 +109,14 @@ class ExplodingNormLimits(Limits):
     min_points: int = whole(30, 20)  # of a norm
 
 
-@RULES.add("GL402", "exploding-norm", Severity.ERROR, ExplodingNormLimits, needs=("global_norm", "gradient_norm"))
+@RULES.add(
+    "GL402",
+    "exploding-norm",
+    Severity.ERROR,
+    ExplodingNormLimits,
+    needs=("global_norm", "gradient_norm"),
+    of_moments=True,
+)
 def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Iterator[Hit]:
     """The norm of the gradients climbs to many times what it was."""
     for signal in run.of("global_norm") or run.of("gradient_norm"):

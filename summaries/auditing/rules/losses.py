@@ -34,6 +34,7 @@ _LASTS = 5  # points of a spike that is told with where it ends
     Severity.ERROR,
     overflows.OverflowLimits,
     needs=("loss", "validation_loss", "auxiliary_loss"),
+    of_moments=True,
 )
 def non_finite_loss(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
     """Losses are NaN or infinite; the losses of one event become one finding."""
@@ -104,7 +105,15 @@ class LossSpikeLimits(Limits):
     min_points: int = whole(30, 20)  # of a loss
 
 
-@RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless="GL305", needs=("loss", "validation_loss"))
+@RULES.add(
+    "GL302",
+    "loss-spike",
+    Severity.WARNING,
+    LossSpikeLimits,
+    unless="GL305",
+    needs=("loss", "validation_loss"),
+    of_moments=True,
+)
 def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
     if run.moving_target:

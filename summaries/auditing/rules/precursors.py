@@ -34,7 +34,9 @@ class UpdateSpikeFirstLimits(Limits):
     ahead: int = whole(10)  # points of the updates, at most
 
 
-@RULES.add("GL505", "update-spike-first", Severity.INFO, UpdateSpikeFirstLimits, needs=("update_norm",))
+@RULES.add(
+    "GL505", "update-spike-first", Severity.INFO, UpdateSpikeFirstLimits, needs=("update_norm",), of_moments=True
+)
 def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Iterator[Hit]:
     """The norm of the updates jumps a few points before the loss does."""
     if run.moving_target or not run.of("update_norm"):

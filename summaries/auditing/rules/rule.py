@@ -157,6 +157,8 @@ class Rule:
         unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
         needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
             the other names in `Signals.present`. If there are none, the rule judges every run.
+        of_moments: whether it judges moments, or files, and so also the excerpt that a recorded incident is.
+        while_written: whether it finds what is normal in a file that is still being written, and so not told then.
     """
 
     code: str
@@ -166,6 +168,8 @@ class Rule:
     check: Callable[[Signals, Any], Iterable[Hit]]
     unless: str = ""
     needs: frozenset[str] = frozenset()
+    of_moments: bool = False
+    while_written: bool = False
 
     @property
     def thresholds(self) -> Mapping[str, Threshold]:
@@ -183,11 +187,12 @@ class Ruleset(dict[str, Rule]):
 
     Args:
         needs: what a run must have one of for those rules that do not say it themselves; see `Rule.needs`.
+        of_moments: whether all of these rules judge moments; see `Rule.of_moments`.
     """
 
-    def __init__(self, *needs: str) -> None:
+    def __init__(self, *needs: str, of_moments: bool = False) -> None:
         super().__init__()
-        self._needs = needs
+        self._needs, self._of_moments = needs, of_moments
 
     def add(
         self,
@@ -197,11 +202,14 @@ class Ruleset(dict[str, Rule]):
         limits: type[L] | None = None,
         unless: str = "",
         needs: tuple[str, ...] = (),
+        of_moments: bool = False,
+        while_written: bool = False,
     ) -> Callable[[Check[L]], Check[L]]:
         """Decorate a function: it becomes the check of a new rule."""
 
         def decorate(check: Check[L]) -> Check[L]:
-            self[code] = Rule(code, name, severity, limits or Limits, check, unless, frozenset(needs or self._needs))
+            wanted, moments = frozenset(needs or self._needs), of_moments or self._of_moments
+            self[code] = Rule(code, name, severity, limits or Limits, check, unless, wanted, moments, while_written)
             return check
 
         return decorate

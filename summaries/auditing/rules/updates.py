@@ -122,7 +122,7 @@ def _ratios(run: Signals) -> dict[str, tuple[str, NDArray[np.int64], Floats]]:
     return found
 
 
-@RULES.add("GL502", "damaged-slot", Severity.ERROR, needs=_SLOT_ROLES)
+@RULES.add("GL502", "damaged-slot", Severity.ERROR, needs=_SLOT_ROLES, of_moments=True)
 def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A slot of the optimizer is not finite, or a second moment is negative."""
     for (slot, variable), signals in _slots(run).items():
