@@ -18,8 +18,10 @@ from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
+from summaries.auditing.findings import Finding
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from summaries.auditing.findings import Severity
     from summaries.auditing.signals.signals import Signals
@@ -129,7 +131,7 @@ class Hit:
         steps: the first and the last step; None if it is not about steps.
         evidence: numbers by name.
         count: how often it occurred.
-        severity: the severity; None for that of the rule.
+        severity: if it is worse or more harmless than what the rule usually finds; see `Rule.findings`.
         others: other tags that show it, too.
         run: the run that it is about, if that is another rank of the same job; "" for the run that was judged.
     """
@@ -151,7 +153,7 @@ class Rule:
     Attributes:
         code: for example GL402.
         name: for example exploding-norm.
-        severity: of its findings, unless a finding has its own.
+        severity: of what it usually finds.
         limits: the class of its thresholds.
         check: the function: takes the signals of a run and the thresholds, yields what it found.
         unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
@@ -180,6 +182,20 @@ class Rule:
     def defaults(self) -> Limits:
         """The default thresholds."""
         return self.limits()
+
+    def findings(self, run: Signals, limits: Limits, severity: Severity | None = None) -> Iterator[Finding]:
+        """What the rule finds in a run that has what it needs. Here, and nowhere else, severities are decided.
+
+        Args:
+            run: the signals of the run.
+            limits: the thresholds.
+            severity: that of a configuration, which holds for all; None for that of what was found, or of the rule.
+        """
+        for hit in self.check(run, limits):
+            usual = self.severity if hit.severity is None else hit.severity
+            decided = usual if severity is None else severity
+            about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others
+            yield Finding(self.code, self.name, decided, hit.run or run.name, *about)
 
 
 class Ruleset(dict[str, Rule]):
