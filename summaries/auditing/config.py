@@ -151,7 +151,7 @@ class Config:
 
     @cached_property
     def _limits(self) -> dict[str, Limits]:
-        return {code: replace(rule.defaults, **self.thresholds.get(code, {})) for code, rule in RULES.items()}
+        return {code: replace(rule.limits(), **self.thresholds.get(code, {})) for code, rule in RULES.items()}
 
     def fails(self, worst: Severity | None) -> bool:
         """Whether the exit status is 1.

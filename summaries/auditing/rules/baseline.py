@@ -9,7 +9,7 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
-from summaries.auditing.statistics.robust import NORMAL, median
+from summaries.auditing.statistics.robust import NORMAL, OF_MEDIAN, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ def _beside(own: Series, others: list[Series], last: int, share: float) -> tuple
     level, error = _end(own, last, share)
     ends = [_end(other, last, share) for other in others]
     levels = np.array([end for end, _ in ends])
-    spread = float(levels.std(ddof=1)) if len(levels) > 2 else float(np.ptp(levels))  # noqa: PLR2004
+    spread = float(levels.std(ddof=1)) if len(levels) > 2 else float(np.ptp(levels))  # noqa: PLR2004 - of two
     return level, median(levels), math.hypot(error, max(spread, float(np.median([e for _, e in ends]))))
 
 
@@ -69,7 +69,7 @@ def _end(series: Series, last: int, share: float) -> tuple[float, float]:
     if not len(part):
         return math.nan, math.nan
     noise = NORMAL * median(np.abs(np.diff(part))) / math.sqrt(2) if len(part) > 1 else 0.0
-    return median(part), 1.2533 * noise / math.sqrt(len(part))
+    return median(part), OF_MEDIAN * noise / math.sqrt(len(part))
 
 
 class SlowerThanBaselineLimits(Limits):

@@ -38,13 +38,15 @@ if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
-__all__ = ["RULES", "loss_diverges"]
+__all__ = ["RULES"]
 
 RULES = Ruleset()
 
 _SHORT = 20  # points; fewer make no blocks
+_BLOCKS, _FEW_BLOCKS = 30, 10
+_LONG = 500  # points: from here on, few blocks would hide a loss's turns
 _SURE = 2.0  # standard deviations of a trend by chance
-_FEW = 5  # points at the end; fewer could still be a spike
+_FEW = 5  # points at the end, or levels; fewer could still be a spike, or chance
 _VISIBLE = 0.1  # of a rise, or of a level: a difference that anybody sees in the curve
 _TIMES = 1.5  # a loss that blew up early must be at least this many times its start
 _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the run
@@ -96,8 +98,8 @@ def _found(run: Signals, signal: Signal, limit: LossDivergesLimits) -> Hit | Non
         return None
     if len(series) < _SHORT:
         return _ends_far_above_its_best(run, signal, series, limit)
-    # For a short run, also few blocks: the median of five points is too noisy. In a long one they would hide its turns.
-    counts = (30, 10) if len(series) < 500 else (30,)  # noqa: PLR2004
+    # For a short run, also few blocks: the median of five points is too noisy.
+    counts = (_BLOCKS, _FEW_BLOCKS) if len(series) < _LONG else (_BLOCKS,)
     for count in dict.fromkeys(min(count, len(series) // _FEW) for count in counts):
         hit = _divergence(run, signal, series, count, limit)
         if hit is not None:
@@ -140,7 +142,7 @@ def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit
     noise = sigma(changes(last))
     known = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
     least = max(limit.sigmas * noise, math.log(limit.times))
-    falls = monotone_trend(block_medians(last, 30)) < -_SURE and median(last[-3:]) < (end + lowest) / 2
+    falls = monotone_trend(block_medians(last, _BLOCKS)) < -_SURE and median(last[-3:]) < (end + lowest) / 2
     if end - lowest < least or np.exp(end) - np.exp(lowest) < limit.min_undone * known or falls:
         return None
     start = int(cut.start[best])
@@ -223,7 +225,7 @@ def _last_near(values: NDArray[np.float64], best: float, end: float) -> int:
 def _walk(course: Course, best: int) -> float:
     """How far correlated noise wanders away after the best block, judging by its changes from block to block."""
     level = course.blocks.median
-    parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
+    parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) >= _FEW]
     step = min((sigma(changes(part)) for part in parts), default=0.0)
     error = math.sqrt(2) * median(course.blocks.error)  # this part does not grow with the distance
     return math.sqrt(max(step - error, 0.0) * (step + error) * (len(level) - 1 - best))
@@ -283,7 +285,7 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: LossDive
 
 def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
     """The lowest level of a loss, and the highest level before that."""
-    level = block_medians(values, 30)
+    level = block_medians(values, _BLOCKS)
     best = int(np.argmin(level))
     return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
 

@@ -65,9 +65,7 @@ def undecodable_record(run: Signals, limit: Limits) -> Iterator[Hit]:
 @RULES.add("GL105", "no-file-version", Severity.INFO)
 def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file does not begin with its version."""
-    damaged = {
-        fault.path for fault in run.run.faults if not fault.record
-    }  # the damaged record may have been the version
+    damaged = {fault.path for fault in run.run.faults if not fault.record}  # that record may have been the version
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     missing = [path for path, version, records in files if records and not version and path not in damaged]
     if missing:

@@ -12,7 +12,7 @@ from summaries.auditing.rules import overflows
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
-from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since
+from summaries.auditing.statistics.robust import OF_MEDIAN, Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("global_norm", "gradient_norm", of_moments=True)
+_SHOW_OVERFLOWS = "nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"
 _SURE = 2.0  # standard deviations of a trend by chance
 _MANY = 4  # so many jumps are not an accident
 _NEAR = 5  # points this close together are one place
@@ -36,14 +37,7 @@ _AT_A_LEVEL = 0.02  # of a logarithm, that is 5 %: a value that is on a level
 _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as frequent
 
 
-@RULES.add(
-    "GL401",
-    "non-finite-gradient",
-    Severity.ERROR,
-    overflows.OverflowLimits,
-    needs=("nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"),
-    of_moments=True,
-)
+@RULES.add("GL401", "non-finite-gradient", Severity.ERROR, overflows.OverflowLimits, needs=_SHOW_OVERFLOWS)
 def non_finite_gradient(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
     found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm", "part_norm")]
@@ -109,14 +103,7 @@ class ExplodingNormLimits(Limits):
     min_points: int = whole(30, 20)  # of a norm
 
 
-@RULES.add(
-    "GL402",
-    "exploding-norm",
-    Severity.ERROR,
-    ExplodingNormLimits,
-    needs=("global_norm", "gradient_norm"),
-    of_moments=True,
-)
+@RULES.add("GL402", "exploding-norm", Severity.ERROR, ExplodingNormLimits)
 def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Iterator[Hit]:
     """The norm of the gradients climbs to many times what it was."""
     for signal in run.of("global_norm") or run.of("gradient_norm"):
@@ -198,7 +185,7 @@ def _end(log: Floats, level: float, length: int) -> float:
 
     A climb that is still going on is highest there. The error is that of points about a straight line.
     """
-    error = 1.2533 * sigma(np.diff(log, 2)) / np.sqrt(6)
+    error = OF_MEDIAN * sigma(np.diff(log, 2)) / np.sqrt(6)
     return float(max(level - error / np.sqrt(length), median(log[-_LAST:]) - error / np.sqrt(_LAST)))
 
 

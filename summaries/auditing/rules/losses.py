@@ -24,21 +24,18 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("loss", "validation_loss", of_moments=True)
+_LOSSES = "loss", "validation_loss", "auxiliary_loss"
 _LASTS = 5  # points of a spike that is told with where it ends
+_SHORT, _LONG = 300, 1000  # points: in fewer, blocks of a falling loss are all slope; in more, spikes may last
+_LENGTHS, _ENOUGH = (16, 256, 4096), 200  # points of a stretch, and how many stretches tell a spike from noise
+_FEWEST, _RISE_OF_FEWEST = 400, 0.25  # stretches of any run, and the rise that counts there, as a share of the range
 
 
-@RULES.add(
-    "GL301",
-    "non-finite-loss",
-    Severity.ERROR,
-    overflows.OverflowLimits,
-    needs=("loss", "validation_loss", "auxiliary_loss"),
-    of_moments=True,
-)
+@RULES.add("GL301", "non-finite-loss", Severity.ERROR, overflows.OverflowLimits, needs=_LOSSES)
 def non_finite_loss(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
     """Losses are NaN or infinite; the losses of one event become one finding."""
-    found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
+    found = _with_bad_values(run.of(*_LOSSES))
     if found:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
         found += [one for one in _with_bad_values(run.of("metric", "")) if _fails_with(*one, found)]
     skipped = {signal.tag for signal, _ in found if overflows.skipped(run, signal.standing, limit)}
@@ -105,15 +102,7 @@ class LossSpikeLimits(Limits):
     min_points: int = whole(30, 20)  # of a loss
 
 
-@RULES.add(
-    "GL302",
-    "loss-spike",
-    Severity.WARNING,
-    LossSpikeLimits,
-    unless="GL305",
-    needs=("loss", "validation_loss"),
-    of_moments=True,
-)
+@RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless="GL305")
 def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
     if run.moving_target:
@@ -163,19 +152,19 @@ def _recovered(value: NDArray[np.float64], peak: Peak, level: float) -> int:
 
 def _times(sigmas: float) -> str:
     """How many times the noise; beyond a thousand the number means little."""
-    return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004
+    return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004 - see above
 
 
 def _excursions(values: NDArray[np.float64], limit: LossSpikeLimits) -> Excursions:
     """Find spikes of single points; if there are none, longer ones, in the medians of 16 points, of 256, and so on."""
     n = len(values)
     found = Excursions.of(values, limit.sigmas, limit.min_rise)
-    if n < 300 and not found.returned:  # noqa: PLR2004
+    if n < _SHORT and not found.returned:
         found = Excursions.of(values, limit.sigmas, limit.min_rise, nearest=True)
-    counts = [n // length for length in (16, 256, 4096) if n >= 200 * length]
-    for count in [*counts, 400] if n >= 1000 else []:  # noqa: PLR2004
+    counts = [n // length for length in _LENGTHS if n >= _ENOUGH * length]
+    for count in [*counts, _FEWEST] if n >= _LONG else []:
         if found.returned:
             break
-        least = limit.min_rise if count != 400 else max(limit.min_rise, 0.25)  # noqa: PLR2004
+        least = limit.min_rise if count != _FEWEST else max(limit.min_rise, _RISE_OF_FEWEST)
         found = Excursions.of_stretches(values, limit.sigmas, least, count)
     return found

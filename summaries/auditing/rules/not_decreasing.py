@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("loss", "validation_loss", "metric")
 _FEW = 5  # levels that show a trend
 
 
@@ -45,14 +45,8 @@ class LossNotDecreasingLimits(Limits):
     learnt: float = proportion(0.9)  # of a metric that is a share: below it, there is
 
 
-@RULES.add(
-    "GL303",
-    "loss-not-decreasing",
-    Severity.WARNING,
-    LossNotDecreasingLimits,
-    unless="GL304",
-    needs=("loss", "validation_loss", "metric"),
-)
+# Of a loss that diverges, GL304 says more.
+@RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, LossNotDecreasingLimits, unless="GL304")
 def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Iterator[Hit]:
     """The loss does not go down over the whole run."""
     if run.moving_target:

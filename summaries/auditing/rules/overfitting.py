@@ -12,7 +12,7 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
-from summaries.auditing.statistics.robust import blocks, median, monotone_trend
+from summaries.auditing.statistics.robust import OF_MEDIAN, blocks, median, monotone_trend
 from summaries.reading.series import Series
 from summaries.words import beside
 
@@ -94,7 +94,7 @@ def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
     first, last = np.searchsorted(loss.step, (step - 0.1 * (stop - step), step), "right")
     part = loss.value[max(min(first, last - _FEW), 0) : max(last, 1)]
     rest = loss.value[max(last - 1, 0) :]
-    return median(part), 1.2533 * bend(rest) / math.sqrt(len(part))
+    return median(part), OF_MEDIAN * bend(rest) / math.sqrt(len(part))
 
 
 def _overfits(signal: Signal, series: Series, loss: Series, limit: OverfittingLimits) -> Hit | None:
@@ -102,7 +102,7 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: OverfittingLi
     best = int(np.argmin(cut.median))
     lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
     # The noise of a level. If that is the level of a point or two, their neighbours show as much.
-    noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
+    noise = OF_MEDIAN * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
     if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
         return None
     start, stop = int(series.step[cut.start[best] + cut.length // 2]), int(series.step[-1])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("update_norm", of_moments=True)
 _NOTHING = np.empty(0, np.int64), np.empty(0)
 _FEWEST = 60  # points, so that a level can be told from noise
 
@@ -34,9 +34,7 @@ class UpdateSpikeFirstLimits(Limits):
     ahead: int = whole(10)  # points of the updates, at most
 
 
-@RULES.add(
-    "GL505", "update-spike-first", Severity.INFO, UpdateSpikeFirstLimits, needs=("update_norm",), of_moments=True
-)
+@RULES.add("GL505", "update-spike-first", Severity.INFO, UpdateSpikeFirstLimits)
 def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Iterator[Hit]:
     """The norm of the updates jumps a few points before the loss does."""
     if run.moving_target or not run.of("update_norm"):

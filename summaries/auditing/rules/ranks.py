@@ -10,7 +10,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.ranks import Beside, beside
-from summaries.auditing.statistics.robust import NORMAL, median
+from summaries.auditing.statistics.robust import NORMAL, OF_MEDIAN, median
 from summaries.auditing.statistics.student import quantile
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def rank_not_reduced(run: Signals, limit: RankNotReducedLimits) -> Iterator[Hit]
             continue
         ratios = np.log(job.value[:, fine]) - np.log(np.median(job.value[:, fine], axis=0))
         off = np.median(ratios, axis=1)
-        error = 1.2533 * NORMAL * np.median(np.abs(ratios - off[:, None]), axis=1) / math.sqrt(ratios.shape[1])
+        error = OF_MEDIAN * NORMAL * np.median(np.abs(ratios - off[:, None]), axis=1) / math.sqrt(ratios.shape[1])
         reach = np.log1p(limit.tolerance)
         far = np.flatnonzero(np.abs(off) > reach)
         if len(far) != 1 or 2 * error.max() > reach:  # else a factor could fit by chance

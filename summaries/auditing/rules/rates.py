@@ -25,6 +25,7 @@ __all__ = ["RULES"]
 RULES = Ruleset()
 _WARM_UP_POINTS = 3  # or a twentieth of all points: a low rate followed by the full one is a warm-up too
 _HIGH = 0.2  # of the largest rate: a schedule that reaches zero from below this has decayed
+_BACK, _ALIKE = 3, 0.3  # points until it is back, and how far it may then be from the rate before, as a share of it
 _EVEN = 1.5  # by which factor a step of a ramp may exceed the one before, in difference or in ratio
 
 
@@ -151,7 +152,7 @@ def _comes_back(value: Floats, at: int) -> bool:
     """Whether the rate is back within three points, and not by a ramp, whose first point may be half way up."""
     if value[at - 1] < 3 * value[at] < 3 * value[at - 1]:
         return False
-    near = np.flatnonzero(np.abs(value[at + 1 : at + 4] / value[at - 1] - 1) < 0.3)  # noqa: PLR2004
+    near = np.flatnonzero(np.abs(value[at + 1 : at + 1 + _BACK] / value[at - 1] - 1) < _ALIKE)
     if not len(near):
         return False
     largest = np.abs(np.diff(value[at : at + 2 + near[0]])).max()

@@ -154,7 +154,7 @@ class Rule:
         code: for example GL402.
         name: for example exploding-norm.
         severity: of what it usually finds.
-        limits: the class of its thresholds.
+        limits: the class of its thresholds; without arguments, it makes the default ones.
         check: the function: takes the signals of a run and the thresholds, yields what it found.
         unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
         needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
@@ -177,11 +177,6 @@ class Rule:
     def thresholds(self) -> Mapping[str, Threshold]:
         """By name; a configuration may change them."""
         return self.limits.thresholds()
-
-    @property
-    def defaults(self) -> Limits:
-        """The default thresholds."""
-        return self.limits()
 
     def findings(self, run: Signals, limits: Limits, severity: Severity | None = None) -> Iterator[Finding]:
         """What the rule finds in a run that has what it needs. Here, and nowhere else, severities are decided.

@@ -30,7 +30,7 @@ _LETTERS = 5
 
 @cache
 def symptoms() -> Mapping[str, Mapping[str, list[str]]]:
-    """Where it is seen → what is seen → the codes of the rules whose pages list it, those that list it first first."""
+    """Where it is seen → what is seen → the codes of the rules whose pages list it, the likeliest first."""
     found: dict[str, dict[str, list[str]]] = {where: {} for where in _WHERE}
     listed = ((at, code, line) for code, rule in index().items() for at, line in enumerate(rule.symptoms))
     for _, code, line in sorted(listed):

@@ -122,7 +122,7 @@ def _and_so(count: int, what: str) -> str:
 
 def seconds(secs: float) -> str:
     """A time in words, without a unit."""
-    return f"{secs:,.0f}" if secs >= 1000 else f"{secs:.3g}"  # noqa: PLR2004
+    return f"{secs:,.0f}" if secs >= 1000 else f"{secs:.3g}"  # noqa: PLR2004 - no fractions there
 
 
 def _times(count: int) -> str:

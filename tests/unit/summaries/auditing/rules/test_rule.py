@@ -175,7 +175,7 @@ def test_every_threshold_is_listed_here():
 def test_thresholds(code):
     rule = RULES[code]
     assert {name: (one.default, one.wanted) for name, one in rule.thresholds.items()} == THRESHOLDS[code]
-    assert asdict(rule.defaults) == {name: default for name, (default, _) in THRESHOLDS[code].items()}
+    assert asdict(rule.limits()) == {name: default for name, (default, _) in THRESHOLDS[code].items()}
     for threshold in rule.thresholds.values():
         assert threshold.checked(threshold.default) == threshold.default
 
