@@ -76,8 +76,8 @@ class Config:
         ConfigError: a code, a severity, a threshold, a role, a pattern or a logger is invalid.
 
     >>> config = Config(select=("GL4",), thresholds={"GL404": {"fraction": 0.95}})
-    >>> config.limits("GL404")
-    ClippingSaturatedLimits(fraction=0.95, min_points=100, min_shares=20)
+    >>> vars(config.limits("GL404"))
+    {'fraction': 0.95, 'min_points': 100, 'min_shares': 20}
     """
 
     select: tuple[str, ...] = (_ALL,)
@@ -151,7 +151,7 @@ class Config:
 
     @cached_property
     def _limits(self) -> dict[str, Limits]:
-        return {code: replace(rule.limits(), **self.thresholds.get(code, {})) for code, rule in RULES.items()}
+        return {code: rule.limits(**self.thresholds.get(code, {})) for code, rule in RULES.items()}
 
     def fails(self, worst: Severity | None) -> bool:
         """Whether the exit status is 1.

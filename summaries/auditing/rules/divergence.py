@@ -72,7 +72,7 @@ def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Iterator[Hit]:
     if len(signal.finite) < limit.min_points:
         yield from _explodes(signal, signal.finite, limit)
         return
-    hit = _found(run, signal, replace(limit, min_rise=limit.min_rise / 2))
+    hit = _found(run, signal, LossDivergesLimits(**vars(limit) | {"min_rise": limit.min_rise / 2}))
     if hit is None:
         return
     sure = _found(run, signal, limit)

@@ -14,9 +14,9 @@ A threshold is declared with its range. A configuration must stay within it, so 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import FrozenInstanceError, dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 
 from summaries.auditing.findings import Finding
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Check = Callable[[Signals, L], Iterable["Hit"]]
 
 __all__ = ["Hit", "Limits", "Rule", "Ruleset", "Threshold", "above", "at_least", "proportion", "whole"]
-
-_THRESHOLD = "threshold"  # the key of the metadata of a field
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,47 +76,50 @@ class Threshold:
 
 def above(low: float, default: float) -> float:
     """A threshold above `low`."""
-    return _declared(Threshold(default, low, beyond=True))
+    return cast("float", Threshold(default, low, beyond=True))
 
 
 def at_least(low: float, default: float) -> float:
     """A threshold of at least `low`."""
-    return _declared(Threshold(default, low))
+    return cast("float", Threshold(default, low))
 
 
 def proportion(default: float) -> float:
     """A threshold from 0 to 1."""
-    return _declared(Threshold(default, 0, 1))
+    return cast("float", Threshold(default, 0, 1))
 
 
 def whole(default: int, least: int = 1) -> int:
     """A threshold that counts something: a whole number of at least `least`."""
-    return _declared(Threshold(default, least, whole=True))
-
-
-def _declared(threshold: Threshold) -> Any:
-    """A field of a dataclass, which type checkers see as its default."""
-    return field(default=threshold.default, metadata={_THRESHOLD: threshold})
+    return cast("int", Threshold(default, least, whole=True))
 
 
 @dataclass_transform(frozen_default=True)
-@dataclass(frozen=True)
 class Limits:
-    """The thresholds of a rule that has none; those of another rule are a subclass, which becomes a frozen dataclass.
+    """The thresholds of a rule: here none, in a subclass those that it declares by the functions above.
+
+    A subclass is a frozen dataclass to type checkers, and in use. `dataclass` itself would compile methods for each
+    rule, and the import of all rules would take a third longer.
+
+    Args:
+        **values: those that are not the default.
 
     >>> class SpikeLimits(Limits):
     ...     sigmas: float = above(0, 8.0)
-    >>> SpikeLimits(sigmas=9.0).sigmas, SpikeLimits.thresholds()["sigmas"].wanted
+    >>> SpikeLimits(sigmas=9.0).sigmas, SpikeLimits.thresholds["sigmas"].wanted
     (9.0, 'a number above 0')
     """
 
-    def __init_subclass__(cls) -> None:
-        dataclass(frozen=True)(cls)
+    thresholds: ClassVar[Mapping[str, Threshold]] = {}
 
-    @classmethod
-    def thresholds(cls) -> dict[str, Threshold]:
-        """Each threshold by its name."""
-        return {each.name: each.metadata[_THRESHOLD] for each in fields(cls)}
+    def __init_subclass__(cls) -> None:
+        cls.thresholds = {name: value for name, value in vars(cls).items() if isinstance(value, Threshold)}
+
+    def __init__(self, **values: float) -> None:
+        vars(self).update({name: threshold.default for name, threshold in self.thresholds.items()} | values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ class Rule:
     @property
     def thresholds(self) -> Mapping[str, Threshold]:
         """By name; a configuration may change them."""
-        return self.limits.thresholds()
+        return self.limits.thresholds
 
     def findings(self, run: Signals, limits: Limits, severity: Severity | None = None) -> Iterator[Finding]:
         """What the rule finds in a run that has what it needs. Here, and nowhere else, severities are decided.

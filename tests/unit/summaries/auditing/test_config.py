@@ -1,7 +1,7 @@
 """The configuration: what it changes, and what it refuses, word for word."""
 
 import math
-from dataclasses import FrozenInstanceError, asdict
+from dataclasses import FrozenInstanceError
 
 import pytest
 
@@ -75,7 +75,7 @@ def test_read():
     config = from_table(table)
     assert config.codes("a") == ["GL401", "GL402", "GL403", "GL404", "GL406", "GL407", "GL408"]
     assert "GL404" not in config.codes("debug/1")
-    assert asdict(config.limits("GL404")) == {"fraction": 0.5, "min_points": 100, "min_shares": 20}
+    assert vars(config.limits("GL404")) == {"fraction": 0.5, "min_points": 100, "min_shares": 20}
     assert not config.fails(Severity.ERROR)
     assert config.tags == (("loss", "objective"), ("", "noise"))
 
