@@ -31,6 +31,9 @@ _SHOW_OVERFLOWS = "nonfinite", "global_norm", "part_norm", "gradient_norm", "los
 _SURE = 2.0  # standard deviations of a trend by chance
 _MANY = 4  # so many jumps are not an accident
 _NEAR = 5  # points this close together are one place
+_BLOCKS, _STRETCHES = 60, 200  # levels that a climb shows in; stretches that show a jump of several steps
+_APART, _CLEARLY = 3, 1.25  # times as far out as all others, and as the least that counts: a jump that stands apart
+_FURTHEST = 5  # times as far out as another jump: that one may be of the tail
 _LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
 _TAIL_TELLS = 2000  # so many points show how far the tail of the noise reaches
 _AT_A_LEVEL = 0.02  # of a logarithm, that is 5 %: a value that is on a level
@@ -112,7 +115,7 @@ def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Iterator[Hit]:
         if np.count_nonzero(positive) < limit.min_points:
             continue
         step, log = series.step[positive], np.log10(series.value[positive])
-        cut = blocks(log, min(60, len(log) // 5))
+        cut = blocks(log, min(_BLOCKS, len(log) // 5))
         hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
         learns = hit is not None and (_is_still_learning(run, hit.steps) or _was_an_accident(run, hit))
         if hit is not None and hit.severity is None and learns:
@@ -151,7 +154,7 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: E
     trough = np.maximum.accumulate(np.where(after == lowest, np.arange(len(after)), 0))
     before_lowest = np.maximum.accumulate(level)[first + trough]
     error = float(np.median(cut.error)) * np.sqrt(2)
-    beyond = np.maximum(lowest + np.log10(limit.factor), before_lowest + np.log10(3))
+    beyond = np.maximum(lowest + np.log10(limit.factor), before_lowest + np.log10(_APART))
     wanted = np.maximum(beyond, lowest + limit.sigmas * error)
     high = after > wanted
     at_the_end = cut.length >= _LONG or 2 * after[-2] > lowest[-1] + wanted[-1]  # or the block before leads up to it
@@ -200,7 +203,7 @@ def _burst(
         return None
     peaks = _far_above(log, usual, Excursions.of(log, limit.sigmas, 0.0), limit, 1)
     length = 4  # longer ones show in the medians of 4 points, of 16, and so on
-    while not peaks and len(log) >= 200 * length:
+    while not peaks and len(log) >= _STRETCHES * length:
         found = Excursions.of_stretches(log, limit.sigmas, 0.0, len(log) // length)
         peaks = _far_above(log, usual, found, limit, length)
         length *= 4
@@ -252,16 +255,19 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: ExplodingNormLimi
     at = np.flatnonzero(excess >= least)
     if not len(at):
         return []
-    near = np.flatnonzero(3 * excess >= excess.max())
+    near = np.flatnonzero(_APART * excess >= excess.max())
     at_one_place = near[-1] - near[0] <= _NEAR
     if at_one_place:
         at = at[at >= near[0]]
     if at_one_place or len(at) < _MANY:
-        apart = at_one_place or excess[at].min() >= max(1.25 * least, 3 * excess[excess < least].max(initial=0.0))
+        apart = at_one_place or excess[at].min() >= max(
+            _CLEARLY * least, _APART * excess[excess < least].max(initial=0.0)
+        )
         found = apart and len(excess) < _TAIL_TELLS
     else:
-        far, others = np.flatnonzero(5 * excess >= excess.max()), excess[5 * excess < excess.max()].max(initial=-np.inf)
-        apart = excess[far].min() >= max(3 * others, others + limit.sigmas * noise)
+        among = _FURTHEST * excess >= excess.max()
+        far, others = np.flatnonzero(among), excess[~among].max(initial=-np.inf)
+        apart = excess[far].min() >= max(_APART * others, others + limit.sigmas * noise)
         at = far if apart else at
         share = len(at) / (len(excess) - at[0])
         none_at_first = int(np.argmax(2 * excess >= least))  # counting lesser jumps too

@@ -24,7 +24,10 @@ __all__ = ["RULES"]
 
 RULES = Ruleset()
 _WARM_UP_GAPS = 2  # the first gaps of a session contain compilation and the filling of queues
+_LONGEST = 3, 50  # gaps, and one in so many: the longest, which need not be shorter than a stall
+_OTHERS = 5  # times as long as the others, or as others of its kind: a gap that is no pause
 _PAUSES_TOGETHER = 3  # a checkpoint, an evaluation and the start of an epoch may come one after the other
+_LARGEST = 50.0  # logarithm of a factor that no gap has: beyond it, exp could overflow
 _BY_THE_CLOCK = 5  # gaps at even distances in time; fewer may be chance, because each gap adds to the distances
 
 
@@ -81,13 +84,15 @@ def _stalls(run: Signals, signal: Signal, limit: StallLimits) -> tuple[NDArray[n
     lasting = long & (own > limit.min_secs)
     if not lasting.any():
         return none
-    upper = np.partition(own, -1 - max(3, len(own) // 50))[-1 - max(3, len(own) // 50)]
-    spread = np.exp(min(limit.log_sigmas * sigma(np.log(own)), 50.0))
-    stalled = lasting & (own > 5 * upper) & (own > usual * spread)
+    few, one_in = _LONGEST
+    rank = -1 - max(few, len(own) // one_in)
+    upper = np.partition(own, rank)[rank]
+    spread = np.exp(min(limit.log_sigmas * sigma(np.log(own)), _LARGEST))
+    stalled = lasting & (own > _OTHERS * upper) & (own > usual * spread)
     if stalled.any():  # shorter pauses, too, show what recurs
         even = _at_even_distances(signal.series, where[long], own[long], usual) & ~_in_a_row(where[long])
         stalled[long] &= ~even
-        stalled &= own > 5 * _pause_secs(run, signal, gaps)[where]
+        stalled &= own > _OTHERS * _pause_secs(run, signal, gaps)[where]
     return gaps, usual, where[stalled]
 
 

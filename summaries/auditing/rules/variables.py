@@ -23,6 +23,7 @@ RULES = Ruleset()
 _DEAD_VALUES = {"gradient_norm": 0.0, "zero_fraction": 1.0, "update_norm": 0.0, "update_ratio": 0.0}
 """What the signals of a role show of a variable that is dead."""
 
+_TINY, _FALLEN = 10, 100  # times the ratio: below it, a tiny norm has vanished, or one that has fallen
 _ZEROS = 10  # in a row make a variable dead
 _DEAD_SHARE, _PAUSES = 0.1, 5  # at least this share of the run, and so many times its longest pause
 _LAST, _SHRUNK = 5, 1e-2  # the last points before it died, and by how much they had shrunk if it vanished
@@ -63,8 +64,8 @@ def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Iterator
         ):
             continue
         fall = ratio / (early[variable] / began) if early[variable] > 0 else 1.0
-        tiny = late[variable] < limit.floor and ratio < 10 * limit.ratio
-        if ratio < limit.ratio or (fall < limit.fall and ratio < 100 * limit.ratio) or tiny:
+        tiny = late[variable] < limit.floor and ratio < _TINY * limit.ratio
+        if ratio < limit.ratio or (fall < limit.fall and ratio < _FALLEN * limit.ratio) or tiny:
             step, value = signal.finite.step, signal.finite.value
             now = f"has norm {late[variable]:.3g}"
             if not late[variable]:
