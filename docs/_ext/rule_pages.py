@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sphinx.util.docutils import SphinxDirective
 
 from summaries.auditing.rules import RULES, handbook
-from summaries.auditing.rules.symptoms import SYMPTOMS
+from summaries.auditing.rules.symptoms import symptoms
 from summaries.cli.program import COMMANDS
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class _Symptoms(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         lines = []
-        for where, symptoms in SYMPTOMS.items():
+        for where, rows in symptoms().items():
             lines += ["", f"## {where}", "", "| what you see | look at |", "| --- | --- |"]
-            lines += [f"| {seen} | {codes} |" for seen, codes in symptoms.items()]
+            lines += [f"| {seen} | {', '.join(codes)} |" for seen, codes in rows.items()]
         return self.parse_text_to_nodes(linked("\n".join(lines)), allow_section_headings=True)
 
 

@@ -46,6 +46,8 @@ from summaries.auditing.signals.tags import ROLES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from summaries.auditing.rules.rule import Limits
+
 __all__ = ["Config", "ConfigError", "from_table", "given", "load", "severity"]
 
 _ALL = "ALL"
@@ -74,8 +76,8 @@ class Config:
         ConfigError: a code, a severity, a threshold, a role, a pattern or a logger is invalid.
 
     >>> config = Config(select=("GL4",), thresholds={"GL404": {"fraction": 0.95}})
-    >>> config.limits("GL404")["fraction"]
-    0.95
+    >>> vars(config.limits("GL404"))
+    {'fraction': 0.95, 'min_points': 100, 'min_shares': 20}
     """
 
     select: tuple[str, ...] = (_ALL,)
@@ -143,13 +145,13 @@ class Config:
         ignore = _codes("ignore", ignore)
         return replace(self, select=tuple(code for code in self.selected if not _specificity(code, ignore)), ignore=())
 
-    def limits(self, code: str) -> Mapping[str, float]:
-        """The thresholds of the rule with this code: name → value."""
+    def limits(self, code: str) -> Limits:
+        """The thresholds of the rule with this code."""
         return self._limits[code]
 
     @cached_property
-    def _limits(self) -> dict[str, Mapping[str, float]]:
-        return {code: {**rule.defaults, **self.thresholds.get(code, {})} for code, rule in RULES.items()}
+    def _limits(self) -> dict[str, Limits]:
+        return {code: rule.limits(**self.thresholds.get(code, {})) for code, rule in RULES.items()}
 
     def fails(self, worst: Severity | None) -> bool:
         """Whether the exit status is 1.

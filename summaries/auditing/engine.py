@@ -182,10 +182,7 @@ def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[l
     for code in codes:
         rule = RULES[code]
         if not rule.needs or not rule.needs.isdisjoint(present):
-            for hit in rule.check(signals, config.limits(code)):
-                severity = config.severity.get(code, rule.severity if hit.severity is None else hit.severity)
-                about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others
-                found.append(Finding(code, rule.name, severity, hit.run or signals.name, *about))
+            found += rule.findings(signals, config.limits(code), config.severity.get(code))
         yield
     return found
 

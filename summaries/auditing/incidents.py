@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from summaries.auditing.rules import RULES
 from summaries.auditing.signals.incidents import has_incident, run_of
 
 if TYPE_CHECKING:
@@ -18,15 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["judging", "without_repeats"]
 
-_OF_MOMENTS = frozenset(("GL208", "GL301", "GL302", "GL306", "GL401", "GL402", "GL502", "GL505"))
-_OF_FILES = "GL1"
-
 
 def judging(run: Run, codes: Sequence[str]) -> list[str]:
     """Those of the codes whose rules judge this run: all, unless it is a recorded incident."""
     if not has_incident(run):
         return list(codes)
-    return [code for code in codes if code in _OF_MOMENTS or code.startswith(_OF_FILES)]
+    return [code for code in codes if RULES[code].of_moments]
 
 
 def without_repeats(incident: RunReport, reports: Mapping[str, RunReport]) -> RunReport:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
-from summaries.auditing.statistics.robust import NORMAL, median
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.statistics.robust import NORMAL, OF_MEDIAN, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
 
@@ -24,26 +23,27 @@ RULES = Ruleset("baseline")
 _ENDS = (0.1, 0.3)  # of the steps: first what is worse at the end; then, in more points, what is worse all along
 
 
-@RULES.add(
-    "GL601",
-    "loss-worse-than-baseline",
-    Severity.ERROR,
-    sigmas=above(0, 4.0),
-    min_difference=at_least(0, 0.08),
-    min_points=whole(10),
-)
-def loss_worse_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
+class LossWorseThanBaselineLimits(Limits):
+    """The thresholds of loss-worse-than-baseline."""
+
+    sigmas: float = above(0, 4.0)  # of the spread of the baseline's levels
+    min_difference: float = at_least(0, 0.08)  # of the baseline's level
+    min_points: int = whole(10)  # of a loss, here and in the baseline
+
+
+@RULES.add("GL601", "loss-worse-than-baseline", Severity.ERROR, LossWorseThanBaselineLimits)
+def loss_worse_than_baseline(run: Signals, limit: LossWorseThanBaselineLimits) -> Iterator[Hit]:
     """At the same steps, the loss is above the spread of the baseline's runs."""
     for signal in run.of("loss", "validation_loss"):
         others = [other.all[signal.tag].finite for other in run.baseline if signal.tag in other.all]
-        others = [other for other in others if len(other) >= limit["min_points"]]
+        others = [other for other in others if len(other) >= limit.min_points]
         own = signal.finite
-        if not others or len(own) < limit["min_points"]:
+        if not others or len(own) < limit.min_points:
             continue
         last = min(int(own.step[-1]), *(int(other.step[-1]) for other in others))
         for share in _ENDS:
             level, usual, spread = _beside(own, others, last, share)
-            if level - usual > max(limit["sigmas"] * spread, limit["min_difference"] * abs(usual)):
+            if level - usual > max(limit.sigmas * spread, limit.min_difference * abs(usual)):
                 yield Hit(
                     f"{signal.tag} is {level:.4g} up to step {last}, the baseline's {usual:.4g} ± {spread:.2g}",
                     signal.tag,
@@ -58,7 +58,7 @@ def _beside(own: Series, others: list[Series], last: int, share: float) -> tuple
     level, error = _end(own, last, share)
     ends = [_end(other, last, share) for other in others]
     levels = np.array([end for end, _ in ends])
-    spread = float(levels.std(ddof=1)) if len(levels) > 2 else float(np.ptp(levels))  # noqa: PLR2004
+    spread = float(levels.std(ddof=1)) if len(levels) > 2 else float(np.ptp(levels))  # noqa: PLR2004 - of two
     return level, median(levels), math.hypot(error, max(spread, float(np.median([e for _, e in ends]))))
 
 
@@ -69,17 +69,24 @@ def _end(series: Series, last: int, share: float) -> tuple[float, float]:
     if not len(part):
         return math.nan, math.nan
     noise = NORMAL * median(np.abs(np.diff(part))) / math.sqrt(2) if len(part) > 1 else 0.0
-    return median(part), 1.2533 * noise / math.sqrt(len(part))
+    return median(part), OF_MEDIAN * noise / math.sqrt(len(part))
 
 
-@RULES.add("GL602", "slower-than-baseline", Severity.WARNING, factor=above(1, 1.2), min_points=whole(10, 2))
-def slower_than_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
+class SlowerThanBaselineLimits(Limits):
+    """The thresholds of slower-than-baseline."""
+
+    factor: float = above(1, 1.2)  # of the slowest run of the baseline
+    min_points: int = whole(10, 2)  # of the tag with the most points
+
+
+@RULES.add("GL602", "slower-than-baseline", Severity.WARNING, SlowerThanBaselineLimits)
+def slower_than_baseline(run: Signals, limit: SlowerThanBaselineLimits) -> Iterator[Hit]:
     """A step takes longer than in the baseline."""
     if not run.baseline:
         return
-    own = _secs_per_step(run, limit["min_points"])
-    others = [secs for secs in (_secs_per_step(other, limit["min_points"]) for other in run.baseline) if secs]
-    if not own or not others or own <= limit["factor"] * max(others):
+    own = _secs_per_step(run, limit.min_points)
+    others = [secs for secs in (_secs_per_step(other, limit.min_points) for other in run.baseline) if secs]
+    if not own or not others or own <= limit.factor * max(others):
         return
     usual = float(np.median(others))
     yield Hit(
@@ -119,13 +126,19 @@ def missing_tags(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL604", "identical-to-baseline", Severity.INFO, min_points=whole(20))
-def identical_to_baseline(run: Signals, limit: Limits) -> Iterator[Hit]:
+class IdenticalToBaselineLimits(Limits):
+    """The thresholds of identical-to-baseline."""
+
+    min_points: int = whole(20)  # of a loss
+
+
+@RULES.add("GL604", "identical-to-baseline", Severity.INFO, IdenticalToBaselineLimits)
+def identical_to_baseline(run: Signals, limit: IdenticalToBaselineLimits) -> Iterator[Hit]:
     """A loss is bit for bit that of a run of the baseline: what was changed had no effect."""
     others = [other for other in run.baseline if not set(other.run.files) & set(run.run.files)]
     for signal in run.of("loss", "validation_loss"):
         own = signal.series
-        if len(own) < limit["min_points"] or (own.value == own.value[0]).all():
+        if len(own) < limit.min_points or (own.value == own.value[0]).all():
             continue
         for other in others:
             if signal.tag in other.all and _same(own, other.all[signal.tag].series):

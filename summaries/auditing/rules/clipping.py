@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, proportion, whole
 from summaries.auditing.statistics.robust import since
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
 
     Floats = NDArray[np.float64]
@@ -61,24 +60,24 @@ def _of_a_policy(run: Signals, tag: str) -> bool:
     return run.moving_target and "grad" not in tag.lower()
 
 
-@RULES.add(
-    "GL404",
-    "clipping-saturated",
-    Severity.WARNING,
-    needs=_ROLES,
-    fraction=fraction(0.9),
-    min_points=whole(100),
-    min_shares=whole(20),
-)
-def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
+class ClippingSaturatedLimits(Limits):
+    """The thresholds of clipping-saturated."""
+
+    fraction: float = proportion(0.9)  # of the steps that are clipped
+    min_points: int = whole(100)  # of flags, one for each step
+    min_shares: int = whole(20)  # of shares, each of which covers many steps
+
+
+@RULES.add("GL404", "clipping-saturated", Severity.WARNING, ClippingSaturatedLimits, needs=_ROLES)
+def clipping_saturated(run: Signals, limit: ClippingSaturatedLimits) -> Iterator[Hit]:
     """Nearly every step is clipped: the bound sets the length of the steps, and the gradient only their direction."""
     for tag, step, share in _clipping(run):
         half = len(share) // 2
         steps = np.isin(share, (0.0, 1.0)).all() and run.all[tag].meaning.role != "clipped_fraction"
-        enough = limit["min_points"] if steps else limit["min_shares"]  # a share covers many steps
-        if len(share) < enough or not share[half:].mean() >= limit["fraction"]:
+        enough = limit.min_points if steps else limit.min_shares  # a share covers many steps
+        if len(share) < enough or not share[half:].mean() >= limit.fraction:
             continue
-        start = min(since(share, limit["fraction"]), half)
+        start = min(since(share, limit.fraction), half)
         first, clipped = int(step[start]), float(share[start:].mean())
         when = f" since step {first}" if start else ""
         yield Hit(
@@ -91,10 +90,16 @@ def clipping_saturated(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL405", "clipping-never-acts", Severity.INFO, needs=_ROLES, min_points=whole(50))
-def clipping_never_acts(run: Signals, limit: Limits) -> Iterator[Hit]:
+class ClippingNeverActsLimits(Limits):
+    """The thresholds of clipping-never-acts."""
+
+    min_points: int = whole(50)  # of what tells of clipping
+
+
+@RULES.add("GL405", "clipping-never-acts", Severity.INFO, ClippingNeverActsLimits, needs=_ROLES)
+def clipping_never_acts(run: Signals, limit: ClippingNeverActsLimits) -> Iterator[Hit]:
     """Clipping is on, but not a single step was clipped."""
     for tag, step, share in _clipping(run):
-        if len(share) >= limit["min_points"] and not share.any():
+        if len(share) >= limit.min_points and not share.any():
             steps = int(step[0]), int(step[-1])
             yield Hit(f"none of {len(share)} steps were clipped", tag, steps, {"points": len(share)})

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
@@ -20,8 +19,14 @@ __all__ = ["RULES"]
 RULES = Ruleset()
 
 
-@RULES.add("GL306", "concealed-nan", Severity.ERROR, needs=("global_norm",), min_points=whole(3))
-def concealed_nan(run: Signals, limit: Limits) -> Iterator[Hit]:
+class ConcealedNanLimits(Limits):
+    """The thresholds of concealed-nan."""
+
+    min_points: int = whole(3)  # of a loss where the norm is not finite
+
+
+@RULES.add("GL306", "concealed-nan", Severity.ERROR, ConcealedNanLimits, needs=("global_norm",), of_moments=True)
+def concealed_nan(run: Signals, limit: ConcealedNanLimits) -> Iterator[Hit]:
     """A loss is exactly zero, or repeats itself, wherever the gradient norm is not finite: a filter replaced NaN."""
     norms = run.of("global_norm")
     for signal in run.of("loss") if norms else []:
@@ -32,7 +37,7 @@ def concealed_nan(run: Signals, limit: Limits) -> Iterator[Hit]:
             there = np.isin(loss.step, bad)
             told = there & (zero | repeated)
             elsewhere = np.isin(loss.step, norm.latest.step) & ~there & (zero | repeated)
-            if np.count_nonzero(told) < limit["min_points"] or not told[there].all() or elsewhere.any():
+            if np.count_nonzero(told) < limit.min_points or not told[there].all() or elsewhere.any():
                 continue
             at = np.flatnonzero(told)
             what = "exactly 0" if zero[told].all() else "the same as before"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate
 from summaries.auditing.statistics.course import (
     Course,
@@ -35,43 +35,44 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
-__all__ = ["RULES", "loss_diverges"]
+__all__ = ["RULES"]
 
 RULES = Ruleset()
 
 _SHORT = 20  # points; fewer make no blocks
+_BLOCKS, _FEW_BLOCKS = 30, 10
+_LONG = 500  # points: from here on, few blocks would hide a loss's turns
 _SURE = 2.0  # standard deviations of a trend by chance
-_FEW = 5  # points at the end; fewer could still be a spike
+_FEW = 5  # points at the end, or levels; fewer could still be a spike, or chance
 _VISIBLE = 0.1  # of a rise, or of a level: a difference that anybody sees in the curve
 _TIMES = 1.5  # a loss that blew up early must be at least this many times its start
 _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the run
 
 
-@RULES.add(
-    "GL304",
-    "loss-diverges",
-    Severity.ERROR,
-    needs=("loss",),
-    min_points=whole(10, 5),
-    sigmas=above(0, 6.0),
-    min_rise=at_least(0, 0.2),
-    min_undone=at_least(0, 0.25),
-    times=above(1, 4.0),
-    explodes=above(1, 1000.0),
-)
-def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
+class LossDivergesLimits(Limits):
+    """The thresholds of loss-diverges."""
+
+    min_points: int = whole(10, 5)  # of a loss; of fewer, only the last may show it, by `explodes`
+    sigmas: float = above(0, 6.0)  # of the noise of a level
+    min_rise: float = at_least(0, 0.2)  # of the best level
+    min_undone: float = at_least(0, 0.25)  # of what was learnt
+    times: float = above(1, 4.0)  # the best level, at the end, whatever the course
+    explodes: float = above(1, 1000.0)  # times the first point
+
+
+@RULES.add("GL304", "loss-diverges", Severity.ERROR, LossDivergesLimits, needs=("loss",))
+def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Iterator[Hit]:
     """The loss rises far above its best level, and stays there."""
     signal = run.objective
     if signal is None:
         return
-    if len(signal.finite) < limit["min_points"]:
+    if len(signal.finite) < limit.min_points:
         yield from _explodes(signal, signal.finite, limit)
         return
-    hit = _found(run, signal, {**limit, "min_rise": limit["min_rise"] / 2})
+    hit = _found(run, signal, LossDivergesLimits(**vars(limit) | {"min_rise": limit.min_rise / 2}))
     if hit is None:
         return
     sure = _found(run, signal, limit)
@@ -81,24 +82,24 @@ def loss_diverges(run: Signals, limit: Limits) -> Iterator[Hit]:
         yield sure
 
 
-def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
+def _found(run: Signals, signal: Signal, limit: LossDivergesLimits) -> Hit | None:
     """Find a loss that rises far above its best level, and stays there.
 
     Args:
         run: the run of the loss.
         signal: the loss.
-        limit: the thresholds of GL304: `min_points`, `sigmas`, `min_rise` and `min_undone`.
+        limit: the thresholds.
 
     Returns:
         What was found, or None.
     """
     series = without_zeros(signal.finite)
-    if len(series) < limit["min_points"] or not np.ptp(series.value):
+    if len(series) < limit.min_points or not np.ptp(series.value):
         return None
     if len(series) < _SHORT:
         return _ends_far_above_its_best(run, signal, series, limit)
-    # For a short run, also few blocks: the median of five points is too noisy. In a long one they would hide its turns.
-    counts = (30, 10) if len(series) < 500 else (30,)  # noqa: PLR2004
+    # For a short run, also few blocks: the median of five points is too noisy.
+    counts = (_BLOCKS, _FEW_BLOCKS) if len(series) < _LONG else (_BLOCKS,)
     for count in dict.fromkeys(min(count, len(series) // _FEW) for count in counts):
         hit = _divergence(run, signal, series, count, limit)
         if hit is not None:
@@ -110,13 +111,13 @@ def _found(run: Signals, signal: Signal, limit: Limits) -> Hit | None:
     )
 
 
-def _explodes(signal: Signal, series: Series, limit: Limits) -> Iterator[Hit]:
+def _explodes(signal: Signal, series: Series, limit: LossDivergesLimits) -> Iterator[Hit]:
     """Find a last point that no noise explains, however few there are: so many times the first one, and the highest."""
     value = series.value
     if len(value) < 2 or not np.isfinite(signal.standing.value[-1]):  # noqa: PLR2004 - GL301 tells of the latter
         return
     first, last = float(value[0]), float(value[-1])
-    if first > 0 and last == value.max() and last >= limit["explodes"] * first:
+    if first > 0 and last == value.max() and last >= limit.explodes * first:
         yield Hit(
             f"{signal.tag} rises from {first:.4g} at step {series.step[0]} to {last:.4g} at step {series.step[-1]}",
             signal.tags[0],
@@ -126,23 +127,23 @@ def _explodes(signal: Signal, series: Series, limit: Limits) -> Iterator[Hit]:
         )
 
 
-def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit: LossDivergesLimits) -> Hit | None:
     """Find a positive loss that ends, settled or rising, at a multiple of its best level, whatever its course."""
     if series.value.min() <= 0:
         return None
     value, n = np.log(series.value), len(series)
     last = value[-max(n // 10, _FEW) :]
     end = median(last)
-    if end - value.min() < math.log(limit["times"]):  # as in most runs: the blocks need not be looked at
+    if end - value.min() < math.log(limit.times):  # as in most runs: the blocks need not be looked at
         return None
     cut = blocks(value, n // 3)
     best = int(np.argmin(cut.median))
     lowest = float(cut.median[best])
     noise = sigma(changes(last))
     known = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
-    least = max(limit["sigmas"] * noise, math.log(limit["times"]))
-    falls = monotone_trend(block_medians(last, 30)) < -_SURE and median(last[-3:]) < (end + lowest) / 2
-    if end - lowest < least or np.exp(end) - np.exp(lowest) < limit["min_undone"] * known or falls:
+    least = max(limit.sigmas * noise, math.log(limit.times))
+    falls = monotone_trend(block_medians(last, _BLOCKS)) < -_SURE and median(last[-3:]) < (end + lowest) / 2
+    if end - lowest < least or np.exp(end) - np.exp(lowest) < limit.min_undone * known or falls:
         return None
     start = int(cut.start[best])
     if explained_by_rate(run, series, start, n - 1, n - 1):
@@ -151,7 +152,7 @@ def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit
     return _hit(signal, series, since, float(np.exp(lowest)), float(np.exp(end)), in_sigmas(end - lowest, noise))
 
 
-def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: Limits) -> Hit | None:
+def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: LossDivergesLimits) -> Hit | None:
     """Find a rise that takes a good part of the run, in the medians of blocks."""
     course = Course.of(series.value, count)
     level = course.blocks.median
@@ -164,12 +165,12 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     for tail in dict.fromkeys((1, max(since // 3, 1))):
         end = median(level[-tail:])
         rise = end - lowest
-        if not _undoes(rise, known, lowest, limit) or rise < limit["min_rise"] * abs(lowest):
+        if not _undoes(rise, known, lowest, limit) or rise < limit.min_rise * abs(lowest):
             continue  # as in most runs: the noise need not be known
         walk, error = _walk(course, best), course.error_of_rise(best, tail)
         far = 2 if 2 * rise > max(abs(lowest), known) else 3
-        enough = rise > far * walk or _jumps(level, best, limit["sigmas"])
-        if enough and rise > limit["sigmas"] * error and _stays(level, best, end, error):
+        enough = rise > far * walk or _jumps(level, best, limit.sigmas)
+        if enough and rise > limit.sigmas * error and _stays(level, best, end, error):
             break
     else:
         return None
@@ -224,7 +225,7 @@ def _last_near(values: NDArray[np.float64], best: float, end: float) -> int:
 def _walk(course: Course, best: int) -> float:
     """How far correlated noise wanders away after the best block, judging by its changes from block to block."""
     level = course.blocks.median
-    parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) > 4]  # noqa: PLR2004
+    parts = [part for part in (level, level[: best + 1], level[best:]) if len(part) >= _FEW]
     step = min((sigma(changes(part)) for part in parts), default=0.0)
     error = math.sqrt(2) * median(course.blocks.error)  # this part does not grow with the distance
     return math.sqrt(max(step - error, 0.0) * (step + error) * (len(level) - 1 - best))
@@ -248,10 +249,10 @@ def _settled(level: NDArray[np.float64], best: int, rise: float) -> bool:
     return 2 * since > len(level) and float(level[-1 - since // 3]) - float(level[-1]) < rise / 4
 
 
-def _undoes(rise: float, fall: float, level: float, limit: Limits) -> bool:
+def _undoes(rise: float, fall: float, level: float, limit: LossDivergesLimits) -> bool:
     """Whether a rise undoes much of what was learnt, or some of it and is large compared with the level."""
     undone = rise / max(fall, 1e-300)
-    return undone >= limit["min_undone"] or (undone >= 0.4 * limit["min_undone"] and rise >= 0.5 * abs(level))
+    return undone >= limit.min_undone or (undone >= 0.4 * limit.min_undone and rise >= 0.5 * abs(level))
 
 
 def _came_back(above: NDArray[np.float64], rise: float) -> bool:
@@ -260,7 +261,7 @@ def _came_back(above: NDArray[np.float64], rise: float) -> bool:
     return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
 
 
-def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) -> Hit | None:
+def _breaking_away(run: Signals, signal: Signal, series: Series, limit: LossDivergesLimits) -> Hit | None:
     """Find a rise at the end that is too short for the medians of blocks: in stretches of 5 points, 10, and so on."""
     value, n = series.value, len(series)
     length, longest = _FEW, max(n // 15, _FEW)
@@ -270,12 +271,12 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
         end = min(median(last), median(last[-max(length // 2, 3) :]))  # a spike would be on its way back
         level = median(value[max(start - 3 * length, 0) : start])
         rise = end - level
-        if rise >= limit["min_rise"] * abs(level) and rise > 0 and _undoes(rise, highest - lowest, level, limit):
+        if rise >= limit.min_rise * abs(level) and rise > 0 and _undoes(rise, highest - lowest, level, limit):
             before = blocks(value[:start], start // length)
             noise = max(bend(before.median), median(before.error))
             usual = max(largest_rise(before.median), float(before.median[-1]) - level)
             since = start + int(np.flatnonzero(value[start:] > level + rise / 2)[0])
-            enough = rise > (limit["sigmas"] + 2) * noise and rise >= 2 * usual
+            enough = rise > (limit.sigmas + 2) * noise and rise >= 2 * usual
             if enough and not explained_by_rate(run, series, since - length, since + length, n - 1):
                 return _hit(signal, series, since, level, end, in_sigmas(rise, noise))
         length *= 2
@@ -284,12 +285,12 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: Limits) 
 
 def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
     """The lowest level of a loss, and the highest level before that."""
-    level = block_medians(values, 30)
+    level = block_medians(values, _BLOCKS)
     best = int(np.argmin(level))
     return float(level[best]), float(max(level[: best + 1].max(), median(values[:3])))
 
 
-def _above_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | None:
+def _above_its_start(signal: Signal, series: Series, limit: LossDivergesLimits) -> Hit | None:
     """Find a level that stays far above the start: in logarithms, because it may span many orders of magnitude."""
     value, n = series.value, len(series)
     if value.min() <= 0:
@@ -311,7 +312,7 @@ def _above_its_start(signal: Signal, series: Series, limit: Limits) -> Hit | Non
             start = float(mean[best])
             rise, error = end - start, noise * math.hypot(1 / math.sqrt(length), math.sqrt(3 / n))
             least = math.log(times if length > 1 else _TIMES_LATE)  # a single point may be low by chance
-            enough = rise > max(least, limit["sigmas"] * error) and end > mean[: best + 1].max() + 2 * error
+            enough = rise > max(least, limit.sigmas * error) and end > mean[: best + 1].max() + 2 * error
             if enough and low > start + rise / 2 and top - end < 2 * rise / 3:  # it stays
                 early = np.log(value[best : 2 * longest if high is rest else 5 * n // 8])
                 since = best + int(np.flatnonzero(early < start + min(4 * noise + 1e-9, rise / 3))[-1])

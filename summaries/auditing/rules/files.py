@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset(of_moments=True)
 
 
-@RULES.add("GL101", "truncated-tail", Severity.WARNING, needs=("faults",))
+@RULES.add("GL101", "truncated-tail", Severity.WARNING, needs=("faults",), while_written=True)
 def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file ends inside a record."""
     found = _faults(run, FaultKind.UNFINISHED_TAIL)
@@ -65,9 +65,7 @@ def undecodable_record(run: Signals, limit: Limits) -> Iterator[Hit]:
 @RULES.add("GL105", "no-file-version", Severity.INFO)
 def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file does not begin with its version."""
-    damaged = {
-        fault.path for fault in run.run.faults if not fault.record
-    }  # the damaged record may have been the version
+    damaged = {fault.path for fault in run.run.faults if not fault.record}  # that record may have been the version
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     missing = [path for path, version, records in files if records and not version and path not in damaged]
     if missing:
@@ -102,7 +100,7 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add("GL107", "no-events", Severity.INFO)
+@RULES.add("GL107", "no-events", Severity.INFO, while_written=True)
 def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nothing was logged to a file, or it is no event file."""
     for path, what in run.other_files.items():

@@ -9,10 +9,10 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
-from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
-from summaries.auditing.statistics.robust import Blocks, blocks, in_sigmas, median, sigma, since
+from summaries.auditing.statistics.robust import OF_MEDIAN, Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -20,31 +20,28 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
 
     Floats = NDArray[np.float64]
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("global_norm", "gradient_norm", of_moments=True)
+_SHOW_OVERFLOWS = "nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"
 _SURE = 2.0  # standard deviations of a trend by chance
 _MANY = 4  # so many jumps are not an accident
 _NEAR = 5  # points this close together are one place
+_BLOCKS, _STRETCHES = 60, 200  # levels that a climb shows in; stretches that show a jump of several steps
+_APART, _CLEARLY = 3, 1.25  # times as far out as all others, and as the least that counts: a jump that stands apart
+_FURTHEST = 5  # times as far out as another jump: that one may be of the tail
 _LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
 _TAIL_TELLS = 2000  # so many points show how far the tail of the noise reaches
 _AT_A_LEVEL = 0.02  # of a logarithm, that is 5 %: a value that is on a level
 _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as frequent
 
 
-@RULES.add(
-    "GL401",
-    "non-finite-gradient",
-    Severity.ERROR,
-    needs=("nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"),
-    **overflows.THRESHOLDS,
-)
-def non_finite_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
+@RULES.add("GL401", "non-finite-gradient", Severity.ERROR, overflows.OverflowLimits, needs=_SHOW_OVERFLOWS)
+def non_finite_gradient(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
     found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm", "part_norm")]
     if not any(len(at) for _, at in found):
@@ -92,33 +89,33 @@ def _non_finite(signal: Signal) -> NDArray[np.int64]:
     return np.flatnonzero(bad)
 
 
-def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
+def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: overflows.OverflowLimits) -> bool:
     """Whether gradients that are not finite are rare overflows, and losses are finite except at such steps."""
     return overflows.are_few(at, len(signal.standing), limit) and all(
         overflows.skipped(run, loss.standing, limit) for loss in run.of("loss")
     )
 
 
-@RULES.add(
-    "GL402",
-    "exploding-norm",
-    Severity.ERROR,
-    needs=("global_norm", "gradient_norm"),
-    factor=above(1, 10.0),
-    sigmas=above(0, 8.0),
-    warm_up=fraction(0.05),
-    share=fraction(0.02),
-    min_points=whole(30, 20),
-)
-def exploding_norm(run: Signals, limit: Limits) -> Iterator[Hit]:
+class ExplodingNormLimits(Limits):
+    """The thresholds of exploding-norm."""
+
+    factor: float = above(1, 10.0)  # of an earlier level, or of the highest so far
+    sigmas: float = above(0, 8.0)  # of the noise of a level, or of a point, in logarithms
+    warm_up: float = proportion(0.05)  # of the run, which is not judged
+    share: float = proportion(0.02)  # of the steps that recurring jumps make up
+    min_points: int = whole(30, 20)  # of a norm
+
+
+@RULES.add("GL402", "exploding-norm", Severity.ERROR, ExplodingNormLimits)
+def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Iterator[Hit]:
     """The norm of the gradients climbs to many times what it was."""
     for signal in run.of("global_norm") or run.of("gradient_norm"):
         series = signal.finite
         positive = series.value > 0
-        if np.count_nonzero(positive) < limit["min_points"]:
+        if np.count_nonzero(positive) < limit.min_points:
             continue
         step, log = series.step[positive], np.log10(series.value[positive])
-        cut = blocks(log, min(60, len(log) // 5))
+        cut = blocks(log, min(_BLOCKS, len(log) // 5))
         hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
         learns = hit is not None and (_is_still_learning(run, hit.steps) or _was_an_accident(run, hit))
         if hit is not None and hit.severity is None and learns:
@@ -144,12 +141,12 @@ def _was_an_accident(run: Signals, hit: Hit) -> bool:
     return min(len(before), len(after)) >= _NEAR and median(after[-max(len(after) // 5, _NEAR) :]) <= median(before)
 
 
-def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
+def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
     """Find a lasting rise: blocks whose median is far above an earlier one, and above all blocks before that one."""
     level = cut.median
     if cut.length < _LONG:
         level = np.append(level[:-1], _end(log, level[-1], cut.length))
-    first = max(1, int(np.ceil(limit["warm_up"] * len(level))))
+    first = max(1, int(np.ceil(limit.warm_up * len(level))))
     after = level[first:]
     if len(after) < 3:  # noqa: PLR2004 - a trough, and two above it
         return None
@@ -157,8 +154,8 @@ def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: L
     trough = np.maximum.accumulate(np.where(after == lowest, np.arange(len(after)), 0))
     before_lowest = np.maximum.accumulate(level)[first + trough]
     error = float(np.median(cut.error)) * np.sqrt(2)
-    beyond = np.maximum(lowest + np.log10(limit["factor"]), before_lowest + np.log10(3))
-    wanted = np.maximum(beyond, lowest + limit["sigmas"] * error)
+    beyond = np.maximum(lowest + np.log10(limit.factor), before_lowest + np.log10(_APART))
+    wanted = np.maximum(beyond, lowest + limit.sigmas * error)
     high = after > wanted
     at_the_end = cut.length >= _LONG or 2 * after[-2] > lowest[-1] + wanted[-1]  # or the block before leads up to it
     lasting = np.flatnonzero(high & np.append(high[1:], at_the_end))
@@ -191,21 +188,23 @@ def _end(log: Floats, level: float, length: int) -> float:
 
     A climb that is still going on is highest there. The error is that of points about a straight line.
     """
-    error = 1.2533 * sigma(np.diff(log, 2)) / np.sqrt(6)
+    error = OF_MEDIAN * sigma(np.diff(log, 2)) / np.sqrt(6)
     return float(max(level - error / np.sqrt(length), median(log[-_LAST:]) - error / np.sqrt(_LAST)))
 
 
-def _burst(run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: Limits) -> Hit | None:
+def _burst(
+    run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: ExplodingNormLimits
+) -> Hit | None:
     """Find steps whose norm is far above every level of the run, but which are too few for the medians of `_climb`."""
     usual = _highest_before(cut, len(log))
-    begin = int(np.ceil(limit["warm_up"] * len(log)))
+    begin = int(np.ceil(limit.warm_up * len(log)))
     excess = log[begin:] - usual[begin:]
-    if excess.max(initial=-np.inf) < np.log10(limit["factor"]):
+    if excess.max(initial=-np.inf) < np.log10(limit.factor):
         return None
-    peaks = _far_above(log, usual, Excursions.of(log, limit["sigmas"], 0.0), limit, 1)
+    peaks = _far_above(log, usual, Excursions.of(log, limit.sigmas, 0.0), limit, 1)
     length = 4  # longer ones show in the medians of 4 points, of 16, and so on
-    while not peaks and len(log) >= 200 * length:
-        found = Excursions.of_stretches(log, limit["sigmas"], 0.0, len(log) // length)
+    while not peaks and len(log) >= _STRETCHES * length:
+        found = Excursions.of_stretches(log, limit.sigmas, 0.0, len(log) // length)
         peaks = _far_above(log, usual, found, limit, length)
         length *= 4
     peaks = peaks or _outliers(excess, begin, median(cut.sigma), limit)
@@ -232,18 +231,18 @@ def _highest_before(cut: Blocks, n: int) -> Floats:
     return np.asarray(np.repeat(before, np.diff(np.append(cut.start, n))))
 
 
-def _far_above(log: Floats, usual: Floats, found: Excursions, limit: Limits, length: int) -> list[Peak]:
+def _far_above(log: Floats, usual: Floats, found: Excursions, limit: ExplodingNormLimits, length: int) -> list[Peak]:
     """The excursions that reach `factor` times the usual norm until then; stretches must reach it in their median."""
     peaks = []
     for peak in [*found.returned, *([found.unreturned] if found.unreturned else [])]:
         most = max(float(usual[peak.first]), peak.level)
         height = float(log[peak.top]) if length == 1 else median(log[peak.first : peak.last + 1])
-        if peak.first >= limit["warm_up"] * len(log) and height >= most + np.log10(limit["factor"]):
+        if peak.first >= limit.warm_up * len(log) and height >= most + np.log10(limit.factor):
             peaks.append(peak)
     return peaks
 
 
-def _outliers(excess: Floats, begin: int, noise: float, limit: Limits) -> list[Peak]:
+def _outliers(excess: Floats, begin: int, noise: float, limit: ExplodingNormLimits) -> list[Peak]:
     """Find jumps that stand apart from all other points: at one place, a few, or many that recur.
 
     Args:
@@ -252,24 +251,27 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: Limits) -> list[P
         noise: standard deviation of a point.
         limit: the rule's thresholds.
     """
-    least = max(float(np.log10(limit["factor"])), limit["sigmas"] * noise)
+    least = max(float(np.log10(limit.factor)), limit.sigmas * noise)
     at = np.flatnonzero(excess >= least)
     if not len(at):
         return []
-    near = np.flatnonzero(3 * excess >= excess.max())
+    near = np.flatnonzero(_APART * excess >= excess.max())
     at_one_place = near[-1] - near[0] <= _NEAR
     if at_one_place:
         at = at[at >= near[0]]
     if at_one_place or len(at) < _MANY:
-        apart = at_one_place or excess[at].min() >= max(1.25 * least, 3 * excess[excess < least].max(initial=0.0))
+        apart = at_one_place or excess[at].min() >= max(
+            _CLEARLY * least, _APART * excess[excess < least].max(initial=0.0)
+        )
         found = apart and len(excess) < _TAIL_TELLS
     else:
-        far, others = np.flatnonzero(5 * excess >= excess.max()), excess[5 * excess < excess.max()].max(initial=-np.inf)
-        apart = excess[far].min() >= max(3 * others, others + limit["sigmas"] * noise)
+        among = _FURTHEST * excess >= excess.max()
+        far, others = np.flatnonzero(among), excess[~among].max(initial=-np.inf)
+        apart = excess[far].min() >= max(_APART * others, others + limit.sigmas * noise)
         at = far if apart else at
         share = len(at) / (len(excess) - at[0])
         none_at_first = int(np.argmax(2 * excess >= least))  # counting lesser jumps too
-        found = (apart or share >= limit["share"]) and (1 - share) ** none_at_first <= _AS_EVER
+        found = (apart or share >= limit.share) and (1 - share) ** none_at_first <= _AS_EVER
     if not found:
         return []
     tops = (begin + at).tolist()

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, proportion, whole
 from summaries.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Items
 
@@ -31,18 +30,25 @@ _END = 0.9  # of a range from -1 to 1, or from 0 to 1: where a tanh or a sigmoid
 _SAMPLES = 8  # histograms of a tag that are decoded
 
 
-@RULES.add("GL408", "dead-histogram", Severity.INFO, share=fraction(0.95), min_points=whole(4))
-def dead_histogram(run: Signals, limit: Limits) -> Iterator[Hit]:
+class DeadHistogramLimits(Limits):
+    """The thresholds of dead-histogram."""
+
+    share: float = proportion(0.95)  # of the values at the ends of a tanh or a sigmoid
+    min_points: int = whole(4)  # histograms of a tag
+
+
+@RULES.add("GL408", "dead-histogram", Severity.INFO, DeadHistogramLimits)
+def dead_histogram(run: Signals, limit: DeadHistogramLimits) -> Iterator[Hit]:
     """All of a gradient or of an activation is exactly zero, or nearly all of a tanh or sigmoid is saturated."""
     for tag, items in run.run.histograms.items():
         gradient = _GRADIENT.fullmatch(tag) is not None
-        if len(items) < limit["min_points"] or not (gradient or _ACTIVATION.fullmatch(tag)):
+        if len(items) < limit.min_points or not (gradient or _ACTIVATION.fullmatch(tag)):
             continue
         sampled = np.linspace(0, len(items) - 1, _SAMPLES).astype(int)
         zeros, ends = zip(*(_shares(items, int(at)) for at in np.unique(sampled)), strict=True)
         if min(zeros) == 1:
             what, share = "is zero everywhere", 1.0
-        elif _SQUASHED.fullmatch(tag) and not gradient and min(ends) >= limit["share"]:
+        elif _SQUASHED.fullmatch(tag) and not gradient and min(ends) >= limit.share:
             what, share = "is saturated", float(np.median(ends))
         else:
             continue

@@ -21,7 +21,7 @@ RULES = Ruleset()
 _MOST = 120  # characters of a reason: messages of exceptions may be long
 
 
-@RULES.add("GL208", "recorded-incident", Severity.INFO)
+@RULES.add("GL208", "recorded-incident", Severity.INFO, of_moments=True)
 def recorded_incident(run: Signals, _limit: Limits) -> Iterator[Hit]:
     """A flight recorder wrote every step around an incident."""
     if run.longest is None or not has_incident(run.run):

@@ -6,6 +6,7 @@ It is in `index.json`, which is what `python -m summaries.auditing.rules.index` 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from functools import cache
 from pkgutil import get_data
@@ -17,21 +18,30 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "index", "made", "read"]
 
 _FILE = "index.json"
+_SYMPTOM = re.compile(r"^- (.*)\n", re.MULTILINE)
 
 
 class Entry(NamedTuple):
-    """A rule: its name, the severity of its findings in small letters, and a line of TOML for each threshold."""
+    """What there is to say of a rule.
+
+    Attributes:
+        name: its name.
+        severity: the severity of its findings, in small letters.
+        thresholds: a line of TOML for each.
+        symptoms: what one sees, as the page lists it: where, a colon, and what; what shows it best comes first.
+    """
 
     name: str
     severity: str
     thresholds: tuple[str, ...]
+    symptoms: tuple[str, ...]
 
 
 @cache
 def index() -> Mapping[str, Entry]:
     """Every rule by its code, in the order of the codes."""
-    entries = json.loads(read(_FILE))
-    return {code: Entry(name, severity, tuple(lines)) for code, (name, severity, lines) in entries.items()}
+    entries = json.loads(read(_FILE)).items()
+    return {code: Entry(name, severity, tuple(lines), tuple(seen)) for code, (name, severity, lines, seen) in entries}
 
 
 def read(name: str) -> str:
@@ -50,6 +60,7 @@ def made() -> str:
             rule.name,
             rule.severity.name.lower(),
             tuple(f"{name} = {one.default:g}  # {one.wanted}" for name, one in rule.thresholds.items()),
+            tuple(_SYMPTOM.findall(read(f"pages/{code}.md").partition("\n## What you see\n")[2].partition("\n## ")[0])),
         )
         for code, rule in RULES.items()
     }

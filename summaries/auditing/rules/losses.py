@@ -8,7 +8,7 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules import overflows
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import typical, without_zeros
@@ -20,25 +20,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("loss", "validation_loss", of_moments=True)
+_LOSSES = "loss", "validation_loss", "auxiliary_loss"
 _LASTS = 5  # points of a spike that is told with where it ends
+_SHORT, _LONG = 300, 1000  # points: in fewer, blocks of a falling loss are all slope; in more, spikes may last
+_LENGTHS, _ENOUGH = (16, 256, 4096), 200  # points of a stretch, and how many stretches tell a spike from noise
+_FEWEST, _RISE_OF_FEWEST = 400, 0.25  # stretches of any run, and the rise that counts there, as a share of the range
 
 
-@RULES.add(
-    "GL301",
-    "non-finite-loss",
-    Severity.ERROR,
-    needs=("loss", "validation_loss", "auxiliary_loss"),
-    **overflows.THRESHOLDS,
-)
-def non_finite_loss(run: Signals, limit: Limits) -> Iterator[Hit]:
+@RULES.add("GL301", "non-finite-loss", Severity.ERROR, overflows.OverflowLimits, needs=_LOSSES)
+def non_finite_loss(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
     """Losses are NaN or infinite; the losses of one event become one finding."""
-    found = _with_bad_values(run.of("loss", "validation_loss", "auxiliary_loss"))
+    found = _with_bad_values(run.of(*_LOSSES))
     if found:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
         found += [one for one in _with_bad_values(run.of("metric", "")) if _fails_with(*one, found)]
     skipped = {signal.tag for signal, _ in found if overflows.skipped(run, signal.standing, limit)}
@@ -97,23 +94,22 @@ def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | No
     )
 
 
-@RULES.add(
-    "GL302",
-    "loss-spike",
-    Severity.WARNING,
-    "GL305",
-    needs=("loss", "validation_loss"),
-    sigmas=above(0, 8.0),
-    min_rise=at_least(0, 0.1),
-    min_points=whole(30, 20),
-)
-def loss_spike(run: Signals, limit: Limits) -> Iterator[Hit]:
+class LossSpikeLimits(Limits):
+    """The thresholds of loss-spike."""
+
+    sigmas: float = above(0, 8.0)  # of the noise of a point
+    min_rise: float = at_least(0, 0.1)  # of the range of the loss
+    min_points: int = whole(30, 20)  # of a loss
+
+
+@RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless="GL305")
+def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
     if run.moving_target:
         return
     for signal in [*filter(None, (run.objective,)), *run.of("validation_loss")]:
         series = without_zeros(signal.finite)
-        if len(series) < limit["min_points"] or not np.ptp(series.value):
+        if len(series) < limit.min_points or not np.ptp(series.value):
             continue
         found = _excursions(series.value, limit)
         peaks = [
@@ -156,19 +152,19 @@ def _recovered(value: NDArray[np.float64], peak: Peak, level: float) -> int:
 
 def _times(sigmas: float) -> str:
     """How many times the noise; beyond a thousand the number means little."""
-    return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004
+    return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004 - see above
 
 
-def _excursions(values: NDArray[np.float64], limit: Limits) -> Excursions:
+def _excursions(values: NDArray[np.float64], limit: LossSpikeLimits) -> Excursions:
     """Find spikes of single points; if there are none, longer ones, in the medians of 16 points, of 256, and so on."""
     n = len(values)
-    found = Excursions.of(values, limit["sigmas"], limit["min_rise"])
-    if n < 300 and not found.returned:  # noqa: PLR2004
-        found = Excursions.of(values, limit["sigmas"], limit["min_rise"], nearest=True)
-    counts = [n // length for length in (16, 256, 4096) if n >= 200 * length]
-    for count in [*counts, 400] if n >= 1000 else []:  # noqa: PLR2004
+    found = Excursions.of(values, limit.sigmas, limit.min_rise)
+    if n < _SHORT and not found.returned:
+        found = Excursions.of(values, limit.sigmas, limit.min_rise, nearest=True)
+    counts = [n // length for length in _LENGTHS if n >= _ENOUGH * length]
+    for count in [*counts, _FEWEST] if n >= _LONG else []:
         if found.returned:
             break
-        least = limit["min_rise"] if count != 400 else max(limit["min_rise"], 0.25)  # noqa: PLR2004
-        found = Excursions.of_stretches(values, limit["sigmas"], least, count)
+        least = limit.min_rise if count != _FEWEST else max(limit.min_rise, _RISE_OF_FEWEST)
+        found = Excursions.of_stretches(values, limit.sigmas, least, count)
     return found

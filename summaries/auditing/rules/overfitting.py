@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
-from summaries.auditing.statistics.robust import blocks, median, monotone_trend
+from summaries.auditing.statistics.robust import OF_MEDIAN, blocks, median, monotone_trend
 from summaries.reading.series import Series
 from summaries.words import beside
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
@@ -31,25 +30,25 @@ _FEW = 5  # levels that show a trend
 _NONE = 10.0  # a change so many times smaller than another is none beside it
 
 
-@RULES.add(
-    "GL305",
-    "overfitting",
-    Severity.WARNING,
-    needs=("validation_loss",),
-    min_points=whole(4, 3),
-    sigmas=above(0, 6.0),
-    trend=above(0, 2.0),
-    min_rise=at_least(0, 0.1),
-    large=at_least(0, 0.33),
-)
-def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
+class OverfittingLimits(Limits):
+    """The thresholds of overfitting."""
+
+    min_points: int = whole(4, 3)  # of each of the two losses
+    sigmas: float = above(0, 6.0)  # of the noise of a level
+    trend: float = above(0, 2.0)  # Z of the Mann-Kendall test
+    min_rise: float = at_least(0, 0.1)  # of the best level
+    large: float = at_least(0, 0.33)  # of the best level: a rise whose course does not matter
+
+
+@RULES.add("GL305", "overfitting", Severity.WARNING, OverfittingLimits, needs=("validation_loss",))
+def overfitting(run: Signals, limit: OverfittingLimits) -> Iterator[Hit]:
     """Validation losses rise while the training losses to which they belong fall."""
     trained = run if run.of("loss") or run.training is None else run.training
     found = []
     for signal in run.of("validation_loss"):
         loss = trained.trained_with(signal)
         series = signal.finite
-        enough = loss is not None and min(len(series), len(loss.finite)) >= limit["min_points"]
+        enough = loss is not None and min(len(series), len(loss.finite)) >= limit.min_points
         if loss is None or not enough or not np.ptp(series.value):
             continue
         falls = on_the_axis_of(series, loss.finite)
@@ -65,7 +64,7 @@ def overfitting(run: Signals, limit: Limits) -> Iterator[Hit]:
         yield replace(hit, message=hit.message + beside(others, "does"), others=others)
 
 
-def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: Limits) -> bool:
+def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: OverfittingLimits) -> bool:
     """Whether levels rise from the best one to the end, stay there, and do so by more than chance.
 
     Either they follow a trend, or rise early and stay, and hardly vary about their course; or they end so much higher
@@ -74,17 +73,17 @@ def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: f
     since, lowest = level[best:], abs(float(level[best]))
     if len(since) < _FEW:
         every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
-        return every and rise >= max(limit["large"] * lowest, limit["sigmas"] * scatter_about_trend(since))
+        return every and rise >= max(limit.large * lowest, limit.sigmas * scatter_about_trend(since))
     if since[-(len(since) // 3) :].min() < level[best] + rise / 3:
         return False
     settled = max(error, scatter_about_trend(since[len(since) // 2 :]))
-    if rise >= max(limit["large"] * lowest, limit["sigmas"] / 2 * settled) and best:
+    if rise >= max(limit.large * lowest, limit.sigmas / 2 * settled) and best:
         return True
-    least = limit["min_rise"] * lowest * (1 if best else 2)
-    if rise < max(least, limit["sigmas"] * max(error, bend(since))):
+    least = limit.min_rise * lowest * (1 if best else 2)
+    if rise < max(least, limit.sigmas * max(error, bend(since))):
         return False
     stays = bool(since[len(since) // 3 :].min() >= level[best] + rise / 2)
-    return monotone_trend(since) >= limit["trend"] or (stays and rise >= limit["sigmas"] * settled)
+    return monotone_trend(since) >= limit.trend or (stays and rise >= limit.sigmas * settled)
 
 
 def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
@@ -95,15 +94,15 @@ def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
     first, last = np.searchsorted(loss.step, (step - 0.1 * (stop - step), step), "right")
     part = loss.value[max(min(first, last - _FEW), 0) : max(last, 1)]
     rest = loss.value[max(last - 1, 0) :]
-    return median(part), 1.2533 * bend(rest) / math.sqrt(len(part))
+    return median(part), OF_MEDIAN * bend(rest) / math.sqrt(len(part))
 
 
-def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hit | None:
+def _overfits(signal: Signal, series: Series, loss: Series, limit: OverfittingLimits) -> Hit | None:
     cut, n = blocks(series.value, 12), len(series)
     best = int(np.argmin(cut.median))
     lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
     # The noise of a level. If that is the level of a point or two, their neighbours show as much.
-    noise = 1.2533 * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
+    noise = OF_MEDIAN * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
     if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
         return None
     start, stop = int(series.step[cut.start[best] + cut.length // 2]), int(series.step[-1])
@@ -111,8 +110,8 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: Limits) -> Hi
     since = int(series.step[lowest_at])
     before, unsure = _level_at(loss, since, stop)
     after, error = level_between(loss, start, stop, 0.8, 1.0)
-    least = max(limit["min_rise"] * abs(before), limit["trend"] * math.hypot(unsure, error))
-    falls = before - after > least and trend_between(loss, start, stop) < -limit["trend"]
+    least = max(limit.min_rise * abs(before), limit.trend * math.hypot(unsure, error))
+    falls = before - after > least and trend_between(loss, start, stop) < -limit.trend
     if not falls:  # it may have fallen earlier, and by more than this rise
         early, _ = level_between(loss, start, stop, 0.0, 0.2)
         moved = max(after - before, abs(after - early))

@@ -7,27 +7,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, proportion, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
 
-__all__ = ["THRESHOLDS", "are_few", "lost_scales", "skipped"]
-
-THRESHOLDS = {"max_overflows": fraction(0.02), "max_first": whole(40), "max_in_a_row": whole(3)}
-"""The thresholds by which rules distinguish harmless overflows from errors."""
+__all__ = ["OverflowLimits", "are_few", "lost_scales", "skipped"]
 
 _LOST = 2.0**-24  # the smallest number above zero in half precision: no scale that is of use is as low as that
 _STAYS = 3  # points
 
 
-def are_few(at: NDArray[np.int64], points: int, limit: Limits) -> bool:
+class OverflowLimits(Limits):
+    """The thresholds by which rules distinguish harmless overflows from errors."""
+
+    max_overflows: float = proportion(0.02)  # of the points, but for those of the first stretch
+    max_first: int = whole(40)  # in a row, from the first point on, while a scale is found
+    max_in_a_row: int = whole(3)  # later
+
+
+def are_few(at: NDArray[np.int64], points: int, limit: OverflowLimits) -> bool:
     """Whether points that are not finite are isolated overflows of a scaled loss, after which the run goes on.
 
     A scale that starts too high overflows at the first steps, until it has been halved often enough. An overflow at the
@@ -36,19 +40,19 @@ def are_few(at: NDArray[np.int64], points: int, limit: Limits) -> bool:
     Args:
         at: int64[k], k ≥ 1: the points that are not finite, by index.
         points: number of all points.
-        limit: the values of `THRESHOLDS`.
+        limit: the thresholds.
     """
     stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
     later = stretches[1:] if stretches[0][0] == 0 else stretches
     first = len(at) - sum(map(len, later))
     return bool(
-        first <= min(limit["max_first"], points - 1)
-        and max(map(len, later), default=0) <= limit["max_in_a_row"]
-        and sum(map(len, later)) <= max(limit["max_in_a_row"], limit["max_overflows"] * points)
+        first <= min(limit.max_first, points - 1)
+        and max(map(len, later), default=0) <= limit.max_in_a_row
+        and sum(map(len, later)) <= max(limit.max_in_a_row, limit.max_overflows * points)
     )
 
 
-def skipped(run: Signals, loss: Series, limit: Limits) -> bool:
+def skipped(run: Signals, loss: Series, limit: OverflowLimits) -> bool:
     """Whether a loss is not finite at a few points only, and the loss scale was lowered at each of them."""
     at = np.flatnonzero(~np.isfinite(loss.value))
     return not len(at) or (are_few(at, len(loss), limit) and _lowered(run, loss.step[at]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import trend_between, typical
 from summaries.auditing.statistics.robust import blocks, median
 from summaries.words import beside, counted
@@ -16,7 +16,6 @@ from summaries.words import beside, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
@@ -31,19 +30,20 @@ _HARDER = re.compile(r"lesson|curriculum|terrain|difficulty", re.IGNORECASE)
 _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGNORECASE)
 
 
-@RULES.add(
-    "GL506",
-    "policy-collapse",
-    Severity.INFO,
-    share=fraction(0.05),
-    lost=fraction(0.75),
-    gain=at_least(0, 0.5),
-    min_points=whole(40, 20),
-    min_rewards=whole(12, 12),
-    max_kl=above(0, 10.0),
-    min_zeros=whole(10, 5),
-)
-def policy_collapse(run: Signals, limit: Limits) -> Iterator[Hit]:
+class PolicyCollapseLimits(Limits):
+    """The thresholds of policy-collapse."""
+
+    share: float = proportion(0.05)  # of the early entropy
+    lost: float = proportion(0.75)  # of the gain
+    gain: float = at_least(0, 0.5)  # of the first level
+    min_points: int = whole(40, 20)  # of an entropy
+    min_rewards: int = whole(12, 12)  # points of a reward
+    max_kl: float = above(0, 10.0)  # in nats, of one update
+    min_zeros: int = whole(10, 5)  # of a divergence, up to its last point
+
+
+@RULES.add("GL506", "policy-collapse", Severity.INFO, PolicyCollapseLimits)
+def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
     """A policy loses most of its reward, changes at one leap, no longer explores, or no longer changes."""
     if not run.moving_target:
         return
@@ -54,14 +54,14 @@ def policy_collapse(run: Signals, limit: Limits) -> Iterator[Hit]:
         series = signal.finite
         size = np.abs(series.value)
         n = len(size)
-        if n < limit["min_points"] or _NO_POLICY.search(signal.tag):
+        if n < limit.min_points or _NO_POLICY.search(signal.tag):
             continue
         early, later = median(size[: n // 10]), size[n // 2 :]
-        if _ENTROPY.fullmatch(signal.tag) and _one_sided(series.value) and later.max() <= limit["share"] * early:
+        if _ENTROPY.fullmatch(signal.tag) and _one_sided(series.value) and later.max() <= limit.share * early:
             what = f"falls from {early:.3g} to {median(later):.2g} within the first half: the policy does not explore"
         else:
             continue
-        first = int(np.flatnonzero(size > limit["share"] * early)[-1]) + 1
+        first = int(np.flatnonzero(size > limit.share * early)[-1]) + 1
         yield Hit(
             f"{signal.tag} {what}",
             signal.tag,
@@ -70,13 +70,13 @@ def policy_collapse(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-def _reward_lost(run: Signals, limit: Limits) -> Iterator[Hit]:
+def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
     """Find a reward that fell by a trend, and ends with most of what was gained lost.
 
     If it rose by a trend before that, and the task did not become harder meanwhile, it is a warning.
     """
     signal = run.main
-    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < limit["min_rewards"]:
+    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < limit.min_rewards:
         return
     series = signal.finite
     cut = blocks(series.value, _LEVELS)
@@ -84,8 +84,8 @@ def _reward_lost(run: Signals, limit: Limits) -> Iterator[Hit]:
     best = int(np.argmax(level))
     gained = float(level[best] - level[: best + 1].min())
     end = median(level[-_LEVELS // 4 :])
-    clear = gained > max(2 * median(cut.sigma), limit["gain"] * abs(level[0]))
-    most = level[best] - limit["lost"] * gained
+    clear = gained > max(2 * median(cut.sigma), limit.gain * abs(level[0]))
+    most = level[best] - limit.lost * gained
     clear = clear and end <= most
     since = int(cut.start[best]) + cut.length - 1
     first, last = int(series.step[since]), int(series.step[-1])
@@ -106,21 +106,21 @@ def _reward_lost(run: Signals, limit: Limits) -> Iterator[Hit]:
     )
 
 
-def _leaps(run: Signals, limit: Limits) -> Iterator[Hit]:
+def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
     """Find updates after which the policy is another one, by an estimate of the KL divergence between the two."""
     of_updates = [
         signal
         for signal in run.all.values()
         if _OF_AN_UPDATE.fullmatch(signal.tag) or (run.logger.adapts_rate and _KL.fullmatch(signal.tag))
     ]
-    found = [signal for signal in of_updates if (signal.finite.value > limit["max_kl"]).any()]
+    found = [signal for signal in of_updates if (signal.finite.value > limit.max_kl).any()]
     if not found:
         return
     step, value = found[0].finite.step, found[0].finite.value
-    far, top = np.flatnonzero(value > limit["max_kl"]), int(np.argmax(value))
+    far, top = np.flatnonzero(value > limit.max_kl), int(np.argmax(value))
     others = tuple(signal.tag for signal in found[1:])
     yield Hit(
-        f"{found[0].tag} is {value[top]:.4g} at step {step[top]}, and above {limit['max_kl']:g} at {len(far)} of"
+        f"{found[0].tag} is {value[top]:.4g} at step {step[top]}, and above {limit.max_kl:g} at {len(far)} of"
         f" {counted(len(value), 'point')}{beside(others)}: after such an update it is another policy",
         found[0].tag,
         (int(step[far[0]]), int(step[far[-1]])),
@@ -131,7 +131,7 @@ def _leaps(run: Signals, limit: Limits) -> Iterator[Hit]:
     )
 
 
-def _stops(run: Signals, limit: Limits) -> Iterator[Hit]:
+def _stops(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
     """Find a policy that does not change any more: its KL divergence from one update to the next is exactly zero."""
     for signal in run.all.values():
         if not _KL.fullmatch(signal.tag) or _NO_POLICY.search(signal.tag):
@@ -140,7 +140,7 @@ def _stops(run: Signals, limit: Limits) -> Iterator[Hit]:
         changes = np.flatnonzero(value)
         first = int(changes[-1]) + 1 if len(changes) else 0
         zeros = len(value) - first
-        if first and zeros >= max(limit["min_zeros"], len(value) / 2):
+        if first and zeros >= max(limit.min_zeros, len(value) / 2):
             yield Hit(
                 f"{signal.tag} is exactly 0 at the last {zeros} of {len(value)} points: the policy does not change any"
                 f" more",

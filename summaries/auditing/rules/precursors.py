@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.words import counted
 
@@ -17,26 +17,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
 
-RULES = Ruleset()
+RULES = Ruleset("update_norm", of_moments=True)
 _NOTHING = np.empty(0, np.int64), np.empty(0)
 _FEWEST = 60  # points, so that a level can be told from noise
 
 
-@RULES.add(
-    "GL505",
-    "update-spike-first",
-    Severity.INFO,
-    needs=("update_norm",),
-    sigmas=above(0, 8.0),
-    min_rise=at_least(0, 0.1),
-    ahead=whole(10),
-)
-def update_spike_first(run: Signals, limit: Limits) -> Iterator[Hit]:
+class UpdateSpikeFirstLimits(Limits):
+    """The thresholds of update-spike-first."""
+
+    sigmas: float = above(0, 8.0)  # of the noise of a point, as for a spike of the loss
+    min_rise: float = at_least(0, 0.1)  # of the range
+    ahead: int = whole(10)  # points of the updates, at most
+
+
+@RULES.add("GL505", "update-spike-first", Severity.INFO, UpdateSpikeFirstLimits)
+def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Iterator[Hit]:
     """The norm of the updates jumps a few points before the loss does."""
     if run.moving_target or not run.of("update_norm"):
         return
@@ -47,7 +46,7 @@ def update_spike_first(run: Signals, limit: Limits) -> Iterator[Hit]:
         pairs = []
         for peak in peaks:
             at = int(np.searchsorted(steps, series.step[peak.first]))  # of the updates: the first one not before it
-            ahead = [at - jump for jump in jumps if 0 < at - jump <= limit["ahead"]]
+            ahead = [at - jump for jump in jumps if 0 < at - jump <= limit.ahead]
             pairs += [(peak, min(ahead))] if ahead else []
         if not pairs:
             continue
@@ -63,10 +62,10 @@ def update_spike_first(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-def _peaks(values: NDArray[np.float64], limit: Limits) -> list[Peak]:
+def _peaks(values: NDArray[np.float64], limit: UpdateSpikeFirstLimits) -> list[Peak]:
     if len(values) < _FEWEST:
         return []
-    return Excursions.of(values, limit["sigmas"], limit["min_rise"]).returned
+    return Excursions.of(values, limit.sigmas, limit.min_rise).returned
 
 
 def _update_norm(run: Signals) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

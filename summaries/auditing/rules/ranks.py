@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.ranks import Beside, beside
-from summaries.auditing.statistics.robust import NORMAL, median
+from summaries.auditing.statistics.robust import NORMAL, OF_MEDIAN, median
 from summaries.auditing.statistics.student import quantile
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
 
     Bools = NDArray[np.bool_]
@@ -40,18 +39,25 @@ def _jobs(run: Signals, least: float, *roles: str) -> Iterator[tuple[Beside, str
             yield job, role
 
 
-@RULES.add("GL611", "ranks-differ", Severity.ERROR, "GL612", tolerance=above(0, 1e-3), min_points=whole(10, 2))
-def ranks_differ(run: Signals, limit: Limits) -> Iterator[Hit]:
+class RanksDifferLimits(Limits):
+    """The thresholds of ranks-differ."""
+
+    tolerance: float = above(0, 1e-3)  # of the value on most ranks
+    min_points: int = whole(10, 2)  # steps that the ranks have in common
+
+
+@RULES.add("GL611", "ranks-differ", Severity.ERROR, RanksDifferLimits, unless="GL612")
+def ranks_differ(run: Signals, limit: RanksDifferLimits) -> Iterator[Hit]:
     """A value that is the same on most ranks differs on one; or it was the same on all, and no longer is."""
-    for job, role in _jobs(run, limit["min_points"], *_REDUCED):
+    for job, role in _jobs(run, limit.min_points, *_REDUCED):
         middle = _middle(job)
         same = (job.value == middle) | (np.isnan(job.value) & np.isnan(middle))
-        alike = same | (np.abs(job.value - middle) <= limit["tolerance"] * np.abs(middle))
+        alike = same | (np.abs(job.value - middle) <= limit.tolerance * np.abs(middle))
         agreeing = alike.sum(axis=0)
         if len(job.ranks) > 2 and np.mean(2 * agreeing > len(job.ranks)) >= _MOSTLY:  # noqa: PLR2004 - a majority
             yield from _odd_ranks(job, alike, middle)
         else:
-            yield from _parted(job, agreeing == len(job.ranks), 0 if role == "learning_rate" else limit["min_points"])
+            yield from _parted(job, agreeing == len(job.ranks), 0 if role == "learning_rate" else limit.min_points)
 
 
 def _middle(job: Beside) -> Floats:
@@ -95,18 +101,25 @@ def _parted(job: Beside, agree: Bools, least: float) -> Iterator[Hit]:
     )
 
 
-@RULES.add("GL612", "rank-not-reduced", Severity.ERROR, tolerance=above(0, 0.15), min_points=whole(10, 2))
-def rank_not_reduced(run: Signals, limit: Limits) -> Iterator[Hit]:
+class RankNotReducedLimits(Limits):
+    """The thresholds of rank-not-reduced."""
+
+    tolerance: float = above(0, 0.15)  # of a factor √k or k
+    min_points: int = whole(10, 2)  # steps that the ranks have in common
+
+
+@RULES.add("GL612", "rank-not-reduced", Severity.ERROR, RankNotReducedLimits)
+def rank_not_reduced(run: Signals, limit: RankNotReducedLimits) -> Iterator[Hit]:
     """The gradient norm of one of k ranks is off by √k or k, as if its gradient had been reduced in another way."""
-    for job, _ in _jobs(run, limit["min_points"], "global_norm"):
+    for job, _ in _jobs(run, limit.min_points, "global_norm"):
         ranks = len(job.ranks)
         fine = (np.isfinite(job.value) & (job.value > 0)).all(axis=0)
-        if ranks < 3 or np.count_nonzero(fine) < limit["min_points"]:  # noqa: PLR2004 - of two, which one is off?
+        if ranks < 3 or np.count_nonzero(fine) < limit.min_points:  # noqa: PLR2004 - of two, which one is off?
             continue
         ratios = np.log(job.value[:, fine]) - np.log(np.median(job.value[:, fine], axis=0))
         off = np.median(ratios, axis=1)
-        error = 1.2533 * NORMAL * np.median(np.abs(ratios - off[:, None]), axis=1) / math.sqrt(ratios.shape[1])
-        reach = np.log1p(limit["tolerance"])
+        error = OF_MEDIAN * NORMAL * np.median(np.abs(ratios - off[:, None]), axis=1) / math.sqrt(ratios.shape[1])
+        reach = np.log1p(limit.tolerance)
         far = np.flatnonzero(np.abs(off) > reach)
         if len(far) != 1 or 2 * error.max() > reach:  # else a factor could fit by chance
             continue
@@ -124,19 +137,26 @@ def rank_not_reduced(run: Signals, limit: Limits) -> Iterator[Hit]:
             )
 
 
-@RULES.add("GL613", "straggling-rank", Severity.WARNING, share=above(0, 0.1), min_points=whole(20, 2))
-def straggling_rank(run: Signals, limit: Limits) -> Iterator[Hit]:
+class StragglingRankLimits(Limits):
+    """The thresholds of straggling-rank."""
+
+    share: float = above(0, 0.1)  # of the time of the slowest other rank, on top of it
+    min_points: int = whole(20, 2)  # steps that the ranks have in common
+
+
+@RULES.add("GL613", "straggling-rank", Severity.WARNING, StragglingRankLimits)
+def straggling_rank(run: Signals, limit: StragglingRankLimits) -> Iterator[Hit]:
     """One rank takes longer than the others for the same steps."""
     longest = [rank.longest.tag for rank in run.ranks if rank.longest is not None]
     if len(longest) < len(run.ranks) or len(run.ranks) < 2:  # noqa: PLR2004 - one has nobody to wait for
         return
     job = beside(run.ranks, longest[0])
-    if len(job.ranks) < len(run.ranks) or len(job.step) < limit["min_points"]:
+    if len(job.ranks) < len(run.ranks) or len(job.step) < limit.min_points:
         return
     took = job.wall_time[:, -1] - job.wall_time[:, 0]
     slow = int(np.argmax(took))
     others = np.delete(took, slow)
-    if not np.isfinite(took).all() or others.min() <= 0 or took[slow] <= (1 + limit["share"]) * others.max():
+    if not np.isfinite(took).all() or others.min() <= 0 or took[slow] <= (1 + limit.share) * others.max():
         return
     usual = median(others)
     yield Hit(
@@ -171,16 +191,21 @@ def first_non_finite_rank(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add(
-    "GL615", "rank-loss-stands-out", Severity.WARNING,
-    odds=above(0, 1e-3), min_difference=at_least(0, 0.05), min_points=whole(20, 2),
-)  # fmt: skip
-def rank_loss_stands_out(run: Signals, limit: Limits) -> Iterator[Hit]:
+class RankLossStandsOutLimits(Limits):
+    """The thresholds of rank-loss-stands-out."""
+
+    odds: float = above(0, 1e-3)  # of a false alarm in a job whose ranks are alike
+    min_difference: float = at_least(0, 0.05)  # of the median loss
+    min_points: int = whole(20, 2)  # steps that the ranks have in common
+
+
+@RULES.add("GL615", "rank-loss-stands-out", Severity.WARNING, RankLossStandsOutLimits)
+def rank_loss_stands_out(run: Signals, limit: RankLossStandsOutLimits) -> Iterator[Hit]:
     """The loss of one rank, on its own part of the data, differs from the others' by more than theirs differ."""
-    for job, _ in _jobs(run, limit["min_points"], "loss", "validation_loss"):
+    for job, _ in _jobs(run, limit.min_points, "loss", "validation_loss"):
         fine = np.isfinite(job.value).all(axis=0)
         ranks = len(job.ranks)
-        if ranks < 4 or np.count_nonzero(fine) < limit["min_points"]:  # noqa: PLR2004 - three others have a spread
+        if ranks < 4 or np.count_nonzero(fine) < limit.min_points:  # noqa: PLR2004 - three others have a spread
             continue
         values = job.value[:, fine]
         middle = np.median(values, axis=0)
@@ -189,9 +214,9 @@ def rank_loss_stands_out(run: Signals, limit: Limits) -> Iterator[Hit]:
             others = np.delete(off, own)
             spread = float(others.std(ddof=1)) * math.sqrt(1 + 1 / (ranks - 1))
             difference = float(off[own] - others.mean())
-            if not spread or abs(difference) <= limit["min_difference"] * abs(median(middle)):
+            if not spread or abs(difference) <= limit.min_difference * abs(median(middle)):
                 continue
-            if abs(difference) > quantile(limit["odds"] / ranks, ranks - 2) * spread:
+            if abs(difference) > quantile(limit.odds / ranks, ranks - 2) * spread:
                 yield Hit(
                     f"{job.tag} is {abs(difference):.3g} {'above' if difference > 0 else 'below'} that of the other"
                     f" {ranks - 1} ranks, which differ by {float(np.ptp(others)):.2g}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.robust import median
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
 
     Floats = NDArray[np.float64]
@@ -25,20 +24,27 @@ __all__ = ["RULES"]
 
 RULES = Ruleset()
 _WARM_UP_POINTS = 3  # or a twentieth of all points: a low rate followed by the full one is a warm-up too
+_FREQUENT = 6, 0.1  # changes, and as a share of the points: more of them are the cycles of a schedule
+_RESTART = 0.45  # of a cycle's highest rate: no restart is lower
+_RAMP = 0.75  # of the rate before it fell to zero: a rise from less is a ramp
+_AROUND, _ABRUPT = 6, 4  # points on each side of a change, and how many times the usual change there it must be
+_MOST = 0.9  # of the steps at which a rate is zero: another rate that is positive there is that of other parameters
+_DEEP, _AT_ONCE = 3, 0.6  # times: no ramp falls so far; the share of it that must be made good from point to point
 _HIGH = 0.2  # of the largest rate: a schedule that reaches zero from below this has decayed
+_BACK, _ALIKE = 3, 0.3  # points until it is back, and how far it may then be from the rate before, as a share of it
 _EVEN = 1.5  # by which factor a step of a ramp may exceed the one before, in difference or in ratio
 
 
-@RULES.add(
-    "GL504",
-    "learning-rate",
-    Severity.WARNING,
-    needs=("learning_rate",),
-    jump=above(1, 2.0),
-    max_zero=fraction(0.05),
-    min_points=whole(10),
-)
-def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
+class LearningRateLimits(Limits):
+    """The thresholds of learning-rate."""
+
+    jump: float = above(1, 2.0)  # from one point to the next, up or down
+    max_zero: float = proportion(0.05)  # of the points, in a row: the start of a warm-up, or the end of a decay
+    min_points: int = whole(10)  # of a rate
+
+
+@RULES.add("GL504", "learning-rate", Severity.WARNING, LearningRateLimits, needs=("learning_rate",))
+def learning_rate(run: Signals, limit: LearningRateLimits) -> Iterator[Hit]:
     """The learning rate is zero, negative or not finite, or jumps in a way that no schedule does."""
     for signal in run.of("learning_rate"):
         series = signal.standing
@@ -46,13 +52,13 @@ def learning_rate(run: Signals, limit: Limits) -> Iterator[Hit]:
         bad = ~np.isfinite(value) | (value < 0)
         if bad.any():
             at, what, severity = np.flatnonzero(bad), "is not a rate", Severity.ERROR
-        elif len(value) < limit["min_points"]:
+        elif len(value) < limit.min_points:
             continue
-        elif len(at := _zeros(value, limit["max_zero"], signal)):
+        elif len(at := _zeros(value, limit.max_zero, signal)):
             what, severity = "is zero", Severity.ERROR if len(at) == len(value) else Severity.WARNING
             if _others_learn(run, signal, step[at]):
                 what, severity = "is zero while another is not, as for frozen parameters", Severity.INFO
-        elif not run.logger.adapts_rate and len(at := _jumps(value, limit["jump"], signal)):
+        elif not run.logger.adapts_rate and len(at := _jumps(value, limit.jump, signal)):
             what, severity = "jumps in a way that no schedule does", Severity.WARNING
         else:
             continue
@@ -85,7 +91,7 @@ def _others_learn(run: Signals, signal: Signal, steps: Indices) -> bool:
         if other is not signal and len(series):
             last = np.searchsorted(series.step, steps, "right") - 1
             learns |= series.value[np.maximum(last, 0)] > 0
-    return bool(np.count_nonzero(learns) >= 0.9 * len(steps))
+    return bool(np.count_nonzero(learns) >= _MOST * len(steps))
 
 
 def _zeros(value: Floats, max_zero: float, signal: Signal) -> Indices:
@@ -107,7 +113,7 @@ def _drops_out(value: Floats, first: int, end: int, starts: Indices) -> bool:
         return end - first > 1
     after = value[end : end + 2]
     rises = len(after) < 2 or after[1] > after[0]  # noqa: PLR2004 - a ramp of one point so far
-    return not (rises and after[0] < 0.75 * value[first - 1])
+    return not (rises and after[0] < _RAMP * value[first - 1])
 
 
 def _jumps(value: Floats, jump: float, signal: Signal) -> Indices:
@@ -118,7 +124,8 @@ def _jumps(value: Floats, jump: float, signal: Signal) -> Indices:
     changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
     if not len(changed):
         return changed
-    if len(changed) > max(6, 0.1 * len(value)):  # the schedule is cyclic
+    few, share = _FREQUENT
+    if len(changed) > max(few, share * len(value)):
         beyond = value[changed] > jump * np.maximum.accumulate(value)[changed - 1]
         return changed[beyond & (factor[changed - 1] > jump * median(factor[changed - 1]))]
     starts = _starts(signal)
@@ -131,10 +138,10 @@ def _jumps(value: Floats, jump: float, signal: Signal) -> Indices:
 
 def _abrupt(value: Floats, at: int) -> bool:
     """Whether the rate changes more at a point than around it, and more than a steady ramp would."""
-    around = np.abs(np.diff(value[max(at - 6, 0) : at + 6]))
+    around = np.abs(np.diff(value[max(at - _AROUND, 0) : at + _AROUND]))
     before, last, now = value[at - 2 : at + 1]
     even = now - last <= _EVEN * (last - before) or 0 < now * before <= _EVEN * last**2
-    return bool(abs(now - last) > 4 * median(around) and not (before < last < now and even))
+    return bool(abs(now - last) > _ABRUPT * median(around) and not (before < last < now and even))
 
 
 def _astray(value: Floats, at: Indices, jump: float) -> NDArray[np.bool_]:
@@ -144,16 +151,16 @@ def _astray(value: Floats, at: Indices, jump: float) -> NDArray[np.bool_]:
     peak = np.concatenate([np.maximum.accumulate(cycle) for cycle in np.split(value, cycles)])
     peak[cycles] = largest[cycles]  # of one point, so far
     before, now = value[at - 1], value[at]
-    result: NDArray[np.bool_] = (now > before) & ((now > jump * largest[at - 1]) | (now < 0.45 * peak[at - 1]))
+    result: NDArray[np.bool_] = (now > before) & ((now > jump * largest[at - 1]) | (now < _RESTART * peak[at - 1]))
     return result
 
 
 def _comes_back(value: Floats, at: int) -> bool:
     """Whether the rate is back within three points, and not by a ramp, whose first point may be half way up."""
-    if value[at - 1] < 3 * value[at] < 3 * value[at - 1]:
+    if value[at - 1] < _DEEP * value[at] < _DEEP * value[at - 1]:
         return False
-    near = np.flatnonzero(np.abs(value[at + 1 : at + 4] / value[at - 1] - 1) < 0.3)  # noqa: PLR2004
+    near = np.flatnonzero(np.abs(value[at + 1 : at + 1 + _BACK] / value[at - 1] - 1) < _ALIKE)
     if not len(near):
         return False
     largest = np.abs(np.diff(value[at : at + 2 + near[0]])).max()
-    return bool(largest > 0.6 * abs(value[at] - value[at - 1]))
+    return bool(largest > _AT_ONCE * abs(value[at] - value[at - 1]))

@@ -12,6 +12,7 @@ from summaries.auditing.rules import (
     losses,
     not_decreasing,
     overfitting,
+    pauses,
     policies,
     precursors,
     ranks,
@@ -26,7 +27,7 @@ from summaries.auditing.rules.rule import Rule
 __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
-    files, timeline, losses, not_decreasing, overfitting, concealed, stalled, divergence, gradients, variables,
+    files, timeline, pauses, losses, not_decreasing, overfitting, concealed, stalled, divergence, gradients, variables,
     histograms, clipping, updates, precursors, policies, rates, baseline, ranks, incidents,
 )  # fmt: skip
 

@@ -1,25 +1,35 @@
 """What a rule is: a code, a name, a severity, thresholds, and a function over one run's signals.
 
 A threshold is declared with its range. A configuration must stay within it, so that no rule fails because of it.
+
+    class LossSpikeLimits(Limits):
+        sigmas: float = above(0, 8.0)
+        min_points: int = whole(30, 20)
+
+    @RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, needs=("loss", "validation_loss"))
+    def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
+        ...
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import FrozenInstanceError, dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
+
+from summaries.auditing.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from summaries.auditing.findings import Severity
     from summaries.auditing.signals.signals import Signals
 
-    Limits = Mapping[str, float]
-    Check = Callable[[Signals, Limits], Iterable["Hit"]]
+    L = TypeVar("L", bound="Limits")
+    Check = Callable[[Signals, L], Iterable["Hit"]]
 
-__all__ = ["Hit", "Rule", "Ruleset", "Threshold", "above", "at_least", "fraction", "whole"]
+__all__ = ["Hit", "Limits", "Rule", "Ruleset", "Threshold", "above", "at_least", "proportion", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +74,52 @@ class Threshold:
         return int(number) if self.whole else number
 
 
-def above(low: float, default: float) -> Threshold:
+def above(low: float, default: float) -> float:
     """A threshold above `low`."""
-    return Threshold(default, low, beyond=True)
+    return cast("float", Threshold(default, low, beyond=True))
 
 
-def at_least(low: float, default: float) -> Threshold:
+def at_least(low: float, default: float) -> float:
     """A threshold of at least `low`."""
-    return Threshold(default, low)
+    return cast("float", Threshold(default, low))
 
 
-def fraction(default: float) -> Threshold:
+def proportion(default: float) -> float:
     """A threshold from 0 to 1."""
-    return Threshold(default, 0, 1)
+    return cast("float", Threshold(default, 0, 1))
 
 
-def whole(default: int, least: int = 1) -> Threshold:
+def whole(default: int, least: int = 1) -> int:
     """A threshold that counts something: a whole number of at least `least`."""
-    return Threshold(default, least, whole=True)
+    return cast("int", Threshold(default, least, whole=True))
+
+
+@dataclass_transform(frozen_default=True)
+class Limits:
+    """The thresholds of a rule: here none, in a subclass those that it declares by the functions above.
+
+    A subclass is a frozen dataclass to type checkers, and in use. `dataclass` itself would compile methods for each
+    rule, and the import of all rules would take a third longer.
+
+    Args:
+        **values: those that are not the default.
+
+    >>> class SpikeLimits(Limits):
+    ...     sigmas: float = above(0, 8.0)
+    >>> SpikeLimits(sigmas=9.0).sigmas, SpikeLimits.thresholds["sigmas"].wanted
+    (9.0, 'a number above 0')
+    """
+
+    thresholds: ClassVar[Mapping[str, Threshold]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.thresholds = {name: value for name, value in vars(cls).items() if isinstance(value, Threshold)}
+
+    def __init__(self, **values: float) -> None:
+        vars(self).update({name: threshold.default for name, threshold in self.thresholds.items()} | values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +132,7 @@ class Hit:
         steps: the first and the last step; None if it is not about steps.
         evidence: numbers by name.
         count: how often it occurred.
-        severity: the severity; None for that of the rule.
+        severity: if it is worse or more harmless than what the rule usually finds; see `Rule.findings`.
         others: other tags that show it, too.
         run: the run that it is about, if that is another rank of the same job; "" for the run that was judged.
     """
@@ -116,26 +154,44 @@ class Rule:
     Attributes:
         code: for example GL402.
         name: for example exploding-norm.
-        severity: of its findings, unless a finding has its own.
-        thresholds: by name; a configuration may change them.
+        severity: of what it usually finds.
+        limits: the class of its thresholds; without arguments, it makes the default ones.
         check: the function: takes the signals of a run and the thresholds, yields what it found.
         unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
         needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
             the other names in `Signals.present`. If there are none, the rule judges every run.
+        of_moments: whether it judges moments, or files, and so also the excerpt that a recorded incident is.
+        while_written: whether it finds what is normal in a file that is still being written, and so not told then.
     """
 
     code: str
     name: str
     severity: Severity
-    thresholds: Mapping[str, Threshold]
-    check: Check
+    limits: type[Limits]
+    check: Callable[[Signals, Any], Iterable[Hit]]
     unless: str = ""
     needs: frozenset[str] = frozenset()
+    of_moments: bool = False
+    while_written: bool = False
 
     @property
-    def defaults(self) -> Limits:
-        """The default thresholds."""
-        return {name: threshold.default for name, threshold in self.thresholds.items()}
+    def thresholds(self) -> Mapping[str, Threshold]:
+        """By name; a configuration may change them."""
+        return self.limits.thresholds
+
+    def findings(self, run: Signals, limits: Limits, severity: Severity | None = None) -> Iterator[Finding]:
+        """What the rule finds in a run that has what it needs. Here, and nowhere else, severities are decided.
+
+        Args:
+            run: the signals of the run.
+            limits: the thresholds.
+            severity: that of a configuration, which holds for all; None for that of what was found, or of the rule.
+        """
+        for hit in self.check(run, limits):
+            usual = self.severity if hit.severity is None else hit.severity
+            decided = usual if severity is None else severity
+            about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others
+            yield Finding(self.code, self.name, decided, hit.run or run.name, *about)
 
 
 class Ruleset(dict[str, Rule]):
@@ -143,26 +199,29 @@ class Ruleset(dict[str, Rule]):
 
     Args:
         needs: what a run must have one of for those rules that do not say it themselves; see `Rule.needs`.
+        of_moments: whether all of these rules judge moments; see `Rule.of_moments`.
     """
 
-    def __init__(self, *needs: str) -> None:
+    def __init__(self, *needs: str, of_moments: bool = False) -> None:
         super().__init__()
-        self._needs = needs
+        self._needs, self._of_moments = needs, of_moments
 
     def add(
         self,
         code: str,
         name: str,
         severity: Severity,
+        limits: type[L] | None = None,
         unless: str = "",
-        /,
         needs: tuple[str, ...] = (),
-        **thresholds: Threshold,
-    ) -> Callable[[Check], Check]:
+        of_moments: bool = False,
+        while_written: bool = False,
+    ) -> Callable[[Check[L]], Check[L]]:
         """Decorate a function: it becomes the check of a new rule."""
 
-        def decorate(check: Check) -> Check:
-            self[code] = Rule(code, name, severity, thresholds, check, unless, frozenset(needs or self._needs))
+        def decorate(check: Check[L]) -> Check[L]:
+            wanted, moments = frozenset(needs or self._needs), of_moments or self._of_moments
+            self[code] = Rule(code, name, severity, limits or Limits, check, unless, wanted, moments, while_written)
             return check
 
         return decorate

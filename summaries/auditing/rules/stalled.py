@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.robust import median
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
@@ -33,19 +32,27 @@ _METRIC = re.compile(
 )
 
 
-@RULES.add("GL207", "slowing-down", Severity.INFO, factor=above(1, 1.5), tau=fraction(0.8), min_points=whole(200, 20))
-def slowing_down(run: Signals, limit: Limits) -> Iterator[Hit]:
+class SlowingDownLimits(Limits):
+    """The thresholds of slowing-down."""
+
+    factor: float = above(1, 1.5)  # from the first tenth of the run to the last
+    tau: float = proportion(0.8)  # Kendall's, of the times of ten stretches with their order
+    min_points: int = whole(200, 20)  # of the tag with the most points
+
+
+@RULES.add("GL207", "slowing-down", Severity.INFO, SlowingDownLimits)
+def slowing_down(run: Signals, limit: SlowingDownLimits) -> Iterator[Hit]:
     """A step takes longer and longer, from the start of the run to its end."""
     signal = run.longest
-    if signal is None or len(signal.latest) < limit["min_points"]:
+    if signal is None or len(signal.latest) < limit.min_points:
         return
     series = signal.latest
     steps, secs = np.diff(series.step), np.diff(series.wall_time)
     fine = (steps > 0) & np.isfinite(secs) & (secs >= 0)
-    if np.count_nonzero(fine) < limit["min_points"] / 2:
+    if np.count_nonzero(fine) < limit.min_points / 2:
         return
     pace = _medians(secs[fine] / steps[fine], _PARTS)
-    if not 0 < limit["factor"] * pace[0] < pace[-1] or _tau(pace) < limit["tau"]:
+    if not 0 < limit.factor * pace[0] < pace[-1] or _tau(pace) < limit.tau:
         return
     if 2 * np.diff(pace).max() > pace[-1] - pace[0]:  # at once: something was changed
         return
@@ -69,15 +76,21 @@ def _tau(values: NDArray[np.float64]) -> float:
     return float(np.sign(values[second] - values[first]).mean())
 
 
-@RULES.add("GL307", "constant-metric", Severity.INFO, min_points=whole(20, 3))
-def constant_metric(run: Signals, limit: Limits) -> Iterator[Hit]:
+class ConstantMetricLimits(Limits):
+    """The thresholds of constant-metric."""
+
+    min_points: int = whole(20, 3)  # of a loss or a metric
+
+
+@RULES.add("GL307", "constant-metric", Severity.INFO, ConstantMetricLimits)
+def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Iterator[Hit]:
     """A loss or a metric has the same value at every point."""
     for signal in run.all.values():
         if signal.meaning.role not in {"loss", "validation_loss"} and not _METRIC.search(signal.tag):
             continue
         series = signal.latest
         value = series.value[0] if len(series) else math.nan
-        if len(series) >= limit["min_points"] and math.isfinite(value) and (series.value == value).all():
+        if len(series) >= limit.min_points and math.isfinite(value) and (series.value == value).all():
             yield Hit(
                 f"{signal.tag} is {value:.6g} at all {len(series)} points",
                 signal.tag,
@@ -87,30 +100,30 @@ def constant_metric(run: Signals, limit: Limits) -> Iterator[Hit]:
             )
 
 
-@RULES.add(
-    "GL308",
-    "plateau",
-    Severity.INFO,
-    needs=("loss", "validation_loss"),
-    share=fraction(0.5),
-    band=fraction(0.05),
-    min_points=whole(60, 30),
-)
-def plateau(run: Signals, limit: Limits) -> Iterator[Hit]:
+class PlateauLimits(Limits):
+    """The thresholds of plateau."""
+
+    share: float = proportion(0.5)  # of the points, on the plateau
+    band: float = proportion(0.05)  # of the whole fall, above the best level
+    min_points: int = whole(60, 30)  # of a loss
+
+
+@RULES.add("GL308", "plateau", Severity.INFO, PlateauLimits, needs=("loss", "validation_loss"))
+def plateau(run: Signals, limit: PlateauLimits) -> Iterator[Hit]:
     """The loss came near its best level early, stays near it, and the rest of the run brings nothing more."""
     for signal in [] if run.moving_target or run.concurrent_files else run.of("loss", "validation_loss"):
         series = signal.finite
-        if len(series) < limit["min_points"]:
+        if len(series) < limit.min_points:
             continue
         count = min(len(series) // 5, 30)
         medians = _medians(series.value, count)
         best = float(medians.min())
         level = np.log(medians) if best > 0 else medians
         fall = level[0] - level.min()
-        near = int(np.argmax(level <= level.min() + limit["band"] * fall))
+        near = int(np.argmax(level <= level.min() + limit.band * fall))
         until = (near + 1) * len(series) // count - 1  # the level is the median of the points until then
         rest = len(series) - near * len(series) // count
-        if not near or rest < limit["share"] * len(series) or level[-3:].min() > level.min() + _RISEN * fall:
+        if not near or rest < limit.share * len(series) or level[-3:].min() > level.min() + _RISEN * fall:
             continue
         yield Hit(
             f"{signal.tag} comes down to {medians[near]:.4g} by step {series.step[until]}, and to {best:.4g} at best in"

@@ -1,4 +1,4 @@
-"""GL2xx: steps and wall times, and how a run was interrupted."""
+"""GL201 to GL203, GL205 and GL206: steps and wall times, and how a run was interrupted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.from_scratch import from_scratch
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
-from summaries.auditing.statistics.recurring import recurring, thirds
-from summaries.auditing.statistics.robust import changes, median, sigma
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
+from summaries.auditing.statistics.robust import changes
 from summaries.errors import FaultKind
 from summaries.words import counted
 
@@ -19,16 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
-    from summaries.reading.series import Series
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "seconds"]
 
 RULES = Ruleset()
-_WARM_UP_GAPS = 2  # the first gaps of a session contain compilation and the filling of queues
-_PAUSES_TOGETHER = 3  # a checkpoint, an evaluation and the start of an epoch may come one after the other
-_BY_THE_CLOCK = 5  # gaps at even distances in time; fewer may be chance, because each gap adds to the distances
 
 
 class _Worst(NamedTuple):
@@ -51,8 +45,14 @@ def _in_tags(count: int) -> str:
     return "" if count == 1 else f", in {count} tags"
 
 
-@RULES.add("GL201", "steps-go-back", Severity.WARNING, max_share=fraction(0.05))
-def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
+class StepsGoBackLimits(Limits):
+    """The thresholds of steps-go-back."""
+
+    max_share: float = proportion(0.05)  # of the points: a tag that goes back more often is written out of order
+
+
+@RULES.add("GL201", "steps-go-back", Severity.WARNING, StepsGoBackLimits)
+def steps_go_back(run: Signals, limit: StepsGoBackLimits) -> Iterator[Hit]:
     """Steps go back, and there is no session start to mark a restart."""
     found = [(signal, _unmarked_drops(run, signal)) for signal in run.timed.values()]
     once = [(signal, at) for signal, at in found if not _by_habit(signal, at, limit)]
@@ -82,13 +82,13 @@ def steps_go_back(run: Signals, limit: Limits) -> Iterator[Hit]:
     )
 
 
-def _by_habit(signal: Signal, at: NDArray[np.int64], limit: Limits) -> bool:
+def _by_habit(signal: Signal, at: NDArray[np.int64], limit: StepsGoBackLimits) -> bool:
     """Whether a tag goes back a little again and again: threads write late. A restart begins a file, or the steps."""
     if not len(at):
         return False
     step = signal.series.step
     within = np.setdiff1d(at, signal.file_starts)
-    often = len(within) > max(1, limit["max_share"] * len(signal))
+    often = len(within) > max(1, limit.max_share * len(signal))
     return bool(often and np.median(step[within]) > step.min())
 
 
@@ -120,18 +120,25 @@ def _and_so(count: int, what: str) -> str:
     return f"; the same for {count} other {what}{'s' * (count > 1)}" if count else ""
 
 
-def _seconds(secs: float) -> str:
-    return f"{secs:,.0f}" if secs >= 1000 else f"{secs:.3g}"  # noqa: PLR2004
+def seconds(secs: float) -> str:
+    """A time in words, without a unit."""
+    return f"{secs:,.0f}" if secs >= 1000 else f"{secs:.3g}"  # noqa: PLR2004 - no fractions there
 
 
 def _times(count: int) -> str:
     return "" if count == 1 else f", {count} times"
 
 
-@RULES.add("GL202", "conflicting-steps", Severity.INFO, tolerance=at_least(0, 1e-6))
-def conflicting_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
+class ConflictingStepsLimits(Limits):
+    """The thresholds of conflicting-steps."""
+
+    tolerance: float = at_least(0, 1e-6)  # of the larger of two values of one step
+
+
+@RULES.add("GL202", "conflicting-steps", Severity.INFO, ConflictingStepsLimits)
+def conflicting_steps(run: Signals, limit: ConflictingStepsLimits) -> Iterator[Hit]:
     """A step has several different values, one after the other."""
-    found = [(signal, _conflicts(run, signal, limit["tolerance"])) for signal in run.timed.values()]
+    found = [(signal, _conflicts(run, signal, limit.tolerance)) for signal in run.timed.values()]
     worst = _worst(found)
     if worst is None:
         return
@@ -160,16 +167,22 @@ def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int
     return np.flatnonzero(same & ~near) + 1
 
 
-@RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, tolerance_secs=at_least(0, 0.128))
-def wall_time_goes_back(run: Signals, limit: Limits) -> Iterator[Hit]:
+class WallTimeGoesBackLimits(Limits):
+    """The thresholds of wall-time-goes-back."""
+
+    tolerance_secs: float = at_least(0, 0.128)  # seconds
+
+
+@RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, WallTimeGoesBackLimits)
+def wall_time_goes_back(run: Signals, limit: WallTimeGoesBackLimits) -> Iterator[Hit]:
     """The clock went back, or a wall time is not finite."""
-    worst = _worst([(signal, _clock_drops(run, signal, limit["tolerance_secs"])) for signal in run.timed.values()])
+    worst = _worst([(signal, _clock_drops(run, signal, limit.tolerance_secs)) for signal in run.timed.values()])
     if worst is not None:
         signal, at, tags = worst
         times, step = signal.series.wall_time, signal.series.step
         secs = float((times[at - 1] - times[at]).max())
         yield Hit(
-            f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{_seconds(secs)} s{_times(len(at))}"
+            f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{seconds(secs)} s{_times(len(at))}"
             f"{_in_tags(tags)}",
             signal.tag,
             (int(step[at].min()), int(step[at].max())),
@@ -215,118 +228,17 @@ def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray
     return at
 
 
-@RULES.add(
-    "GL204",
-    "stall",
-    Severity.WARNING,
-    factor=above(1, 20.0),
-    min_secs=at_least(0, 30.0),
-    log_sigmas=above(0, 8.0),
-    min_points=whole(10, 4),
-)
-def stall(run: Signals, limit: Limits) -> Iterator[Hit]:
-    """Far more time than usual passed between two steps."""
-    signal = run.longest
-    if signal is None or len(signal) < limit["min_points"]:
-        return
-    gaps, usual, at = _stalls(run, signal, limit)
-    if not len(at):
-        return
-    step = signal.series.step
-    worst, lost = int(at[np.argmax(gaps[at])]), float(gaps[at].sum())
-    yield Hit(
-        f"{_seconds(float(gaps[worst]))} s passed between steps {step[worst]} and {step[worst + 1]}, usually"
-        f" {_seconds(usual)} s{'' if len(at) == 1 else f'; {len(at)} such gaps, {_seconds(lost)} s in all'}",
-        signal.tag,
-        (int(step[at[0]]), int(step[at[-1] + 1])),
-        {"seconds": float(gaps[worst]), "usual seconds": usual, "lost seconds": lost},
-        len(at),
-    )
+class MissingStepsLimits(Limits):
+    """The thresholds of missing-steps."""
+
+    min_share: float = proportion(0.8)  # of the distances that are the usual one
+    min_points: int = whole(10, 2)  # of a tag
 
 
-def _stalls(run: Signals, signal: Signal, limit: Limits) -> tuple[NDArray[np.float64], float, NDArray[np.int64]]:
-    """The gaps between the points of a tag and the usual gap, in seconds, and the indices of gaps that are stalls."""
-    times, step = signal.series.wall_time, signal.series.step
-    gaps = _gaps(times)
-    if not (gaps > limit["min_secs"]).any():  # as in most runs
-        return gaps, 0.0, np.zeros(0, np.int64)
-    distance = step[1:] - step[:-1]
-    inside = np.isfinite(gaps) & (gaps > 0) & (distance >= 0)
-    for cut in (0, *run.sessions(signal).tolist(), *signal.file_starts):
-        inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session to the start of the next
-    where = np.flatnonzero(inside)
-    none = gaps, 0.0, where[:0]
-    if len(where) < limit["min_points"]:
-        return none
-    own, distance = gaps[where], distance[where]
-    usual = median(own)
-    # If steps are missing, the time that they took is not a stall.
-    per_step = median(own / np.maximum(distance, 1))
-    expected = np.maximum(usual, per_step * distance)
-    long = own > limit["factor"] * expected
-    lasting = long & (own > limit["min_secs"])
-    if not lasting.any():
-        return none
-    upper = np.partition(own, -1 - max(3, len(own) // 50))[-1 - max(3, len(own) // 50)]
-    spread = np.exp(min(limit["log_sigmas"] * sigma(np.log(own)), 50.0))
-    stalled = lasting & (own > 5 * upper) & (own > usual * spread)
-    if stalled.any():  # shorter pauses, too, show what recurs
-        even = _at_even_distances(signal.series, where[long], own[long], usual) & ~_in_a_row(where[long])
-        stalled[long] &= ~even
-        stalled &= own > 5 * _pause_secs(run, signal, gaps)[where]
-    return gaps, usual, where[stalled]
-
-
-def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The seconds from each time to the next; after the clock went back, only those beyond the latest time so far."""
-    gaps = changes(times)
-    if not (gaps < 0).any():
-        return gaps
-    latest = np.fmax.accumulate(np.where(np.isfinite(times), times, -np.inf))[:-1]
-    return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
-
-
-def _in_a_row(where: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which long gaps, by index, follow each other closely and in numbers: that is a slow machine, not its pauses."""
-    group = np.cumsum(np.diff(where, prepend=where[:1]) > _WARM_UP_GAPS)
-    numbers: NDArray[np.int64] = np.bincount(group)
-    return numbers[group] > _PAUSES_TOGETHER
-
-
-def _pause_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each gap in which an epoch or an evaluation ended, the usual length of such gaps in seconds; else 0."""
-    times = signal.series.wall_time
-    logged = [other.series.wall_time for other in run.timed.values() if 2 * len(other) < len(signal)]
-    logged += [_turns(other.series) for other in run.of("housekeeping") if other.tag.rpartition("/")[2] == "epoch"]
-    number = np.searchsorted(times, np.concatenate([np.zeros(0), *logged]), "right") - 1
-    number = np.unique(number[(number >= 0) & (number < len(gaps))])
-    secs = np.zeros(len(gaps))
-    if np.isfinite(gaps[number]).any():
-        secs[number] = np.nanmedian(gaps[number])
-    return secs
-
-
-def _turns(epoch: Series) -> NDArray[np.float64]:
-    """Just before the first points of epochs, in seconds since the epoch."""
-    at = np.flatnonzero(np.diff(np.floor(epoch.value)) > 0) + 1
-    return np.asarray(np.nextafter(epoch.wall_time[at], -np.inf))
-
-
-def _at_even_distances(
-    series: Series, where: NDArray[np.int64], secs: NDArray[np.float64], usual: float
-) -> NDArray[np.bool_]:
-    """Which of these gaps recur after a fixed number of steps or seconds, like checkpoints."""
-    step, times = series.step.astype(float), series.wall_time
-    place, distance = step[where + 1] - step[0], median(np.diff(step)[where])
-    if thirds(place, secs, distance):
-        return np.ones(len(where), bool)
-    return recurring(place, secs, distance) | recurring(times[where] - times[0], secs, 3 * usual, _BY_THE_CLOCK)
-
-
-@RULES.add("GL205", "missing-steps", Severity.INFO, min_share=fraction(0.8), min_points=whole(10, 2))
-def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
+@RULES.add("GL205", "missing-steps", Severity.INFO, MissingStepsLimits)
+def missing_steps(run: Signals, limit: MissingStepsLimits) -> Iterator[Hit]:
     """Steps are logged at even distances, and some are missing."""
-    found = [(signal, _missing(signal, limit)) for signal in run.timed.values() if len(signal) >= limit["min_points"]]
+    found = [(signal, _missing(signal, limit)) for signal in run.timed.values() if len(signal) >= limit.min_points]
     worst = _worst(found)
     if worst is None:
         return
@@ -345,20 +257,26 @@ def missing_steps(run: Signals, limit: Limits) -> Iterator[Hit]:
     )
 
 
-def _missing(signal: Signal, limit: Limits) -> NDArray[np.int64]:
+def _missing(signal: Signal, limit: MissingStepsLimits) -> NDArray[np.int64]:
     step = signal.latest.step
     distance = step[1:] - step[:-1]
     if not len(distance) or (distance == distance[0]).all():  # as in most runs, and a median takes time
         return np.zeros(0, np.int64)
     usual = int(np.median(distance))
     longer = distance >= 2 * usual
-    if usual < 1 or not longer.any() or np.mean(distance == usual) < limit["min_share"]:
+    if usual < 1 or not longer.any() or np.mean(distance == usual) < limit.min_share:
         return np.zeros(0, np.int64)
     return np.flatnonzero(longer)
 
 
-@RULES.add("GL206", "restart", Severity.INFO, sigmas=above(0, 6.0))
-def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
+class RestartLimits(Limits):
+    """The thresholds of restart."""
+
+    sigmas: float = above(0, 6.0)  # of the noise of a point: a loss that goes back further was not restored
+
+
+@RULES.add("GL206", "restart", Severity.INFO, RestartLimits)
+def restart(run: Signals, limit: RestartLimits) -> Iterator[Hit]:
     """The run was restarted: there is a session start, or another file that continues it."""
     signal = run.longest
     if signal is None:
@@ -374,7 +292,7 @@ def restart(run: Signals, limit: Limits) -> Iterator[Hit]:
     places = [starts[cut] for cut in sorted(starts)]
     when = f"at step {places[0]}" if len(places) == 1 else f"{len(places)} times, first at step {places[0]}"
     what = counted(superseded, "point") if superseded else "no points"
-    anew = "" if superseded else from_scratch(run, places, limit["sigmas"])
+    anew = "" if superseded else from_scratch(run, places, limit.sigmas)
     yield Hit(
         f"restarted {when}; {what} of {signal.tag} {'was' if superseded == 1 else 'were'} superseded{anew}",
         signal.tag,

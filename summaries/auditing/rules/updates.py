@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, above, at_least, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.rules.variables import dead_variables, upper_quartile_of_others
 from summaries.auditing.statistics.robust import block_medians, median, since
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
 
     Floats = NDArray[np.float64]
@@ -36,33 +35,33 @@ _SECOND_MOMENT = re.compile(
 )
 
 
-@RULES.add(
-    "GL501",
-    "update-ratio",
-    Severity.WARNING,
-    needs=("update_ratio", "update_norm"),
-    low=at_least(0, 1e-6),
-    high=above(0, 0.1),
-    least_weight=fraction(0.1),
-    min_points=whole(20, 4),
-)
-def update_ratio(run: Signals, limit: Limits) -> Iterator[Hit]:
+class UpdateRatioLimits(Limits):
+    """The thresholds of update-ratio."""
+
+    low: float = at_least(0, 1e-6)  # of the weights, at every point
+    high: float = above(0, 0.1)  # of the weights, for a good part of the run
+    least_weight: float = proportion(0.1)  # of other variables' norms: what a norm near zero is taken for
+    min_points: int = whole(20, 4)  # of a ratio
+
+
+@RULES.add("GL501", "update-ratio", Severity.WARNING, UpdateRatioLimits, needs=("update_ratio", "update_norm"))
+def update_ratio(run: Signals, limit: UpdateRatioLimits) -> Iterator[Hit]:
     """The updates of a variable are far too large or too small for its weights."""
-    dead = dead_variables(run, limit["min_points"])
-    weights = _weights(run, limit["least_weight"])
+    dead = dead_variables(run, limit.min_points)
+    weights = _weights(run, limit.least_weight)
     for variable, (tag, step, ratio) in _ratios(run).items():
-        if len(ratio) < limit["min_points"] or variable in dead:
+        if len(ratio) < limit.min_points or variable in dead:
             continue
         held = ratio * weights.get(variable, 1.0)
-        large = _too_large(held, limit["high"])
+        large = _too_large(held, limit.high)
         # A schedule may lower the rate to zero in the end: the ratio is too small only if it never was large enough.
         largest = float(block_medians(ratio, 10).max())
         if large.any():
             at = np.flatnonzero(large)
-            value, bound, how = median(ratio[at]), limit["high"], "more than"
-        elif 0 < largest < limit["low"]:
+            value, bound, how = median(ratio[at]), limit.high, "more than"
+        elif 0 < largest < limit.low:
             at = np.arange(len(ratio))
-            value, bound, how = largest, limit["low"], "never as much as"
+            value, bound, how = largest, limit.low, "never as much as"
         else:
             continue
         yield Hit(
@@ -123,7 +122,7 @@ def _ratios(run: Signals) -> dict[str, tuple[str, NDArray[np.int64], Floats]]:
     return found
 
 
-@RULES.add("GL502", "damaged-slot", Severity.ERROR, needs=_SLOT_ROLES)
+@RULES.add("GL502", "damaged-slot", Severity.ERROR, needs=_SLOT_ROLES, of_moments=True)
 def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A slot of the optimizer is not finite, or a second moment is negative."""
     for (slot, variable), signals in _slots(run).items():
@@ -146,12 +145,18 @@ def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
             break
 
 
-@RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, needs=_SLOT_ROLES, min_points=whole(10))
-def slot_stuck_at_zero(run: Signals, limit: Limits) -> Iterator[Hit]:
+class SlotStuckAtZeroLimits(Limits):
+    """The thresholds of slot-stuck-at-zero."""
+
+    min_points: int = whole(10)  # of a slot, and of its variable's gradient
+
+
+@RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, SlotStuckAtZeroLimits, needs=_SLOT_ROLES)
+def slot_stuck_at_zero(run: Signals, limit: SlotStuckAtZeroLimits) -> Iterator[Hit]:
     """A slot of the optimizer stays zero, although its variable has a gradient."""
-    dead = {variable for variable, (_, since) in dead_variables(run, limit["min_points"]).items() if not since}
+    dead = {variable for variable, (_, since) in dead_variables(run, limit.min_points).items() if not since}
     for (slot, variable), signals in _slots(run).items():
-        if variable in dead or min(len(signal.standing) for signal in signals) < limit["min_points"]:
+        if variable in dead or min(len(signal.standing) for signal in signals) < limit.min_points:
             continue
         if all(bool((signal.standing.value == 0).all()) for signal in signals):
             step = signals[0].standing.step

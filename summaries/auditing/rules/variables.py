@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset, at_least, fraction, whole
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, at_least, proportion, whole
 from summaries.auditing.statistics.robust import median
 from summaries.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -24,27 +23,28 @@ RULES = Ruleset()
 _DEAD_VALUES = {"gradient_norm": 0.0, "zero_fraction": 1.0, "update_norm": 0.0, "update_ratio": 0.0}
 """What the signals of a role show of a variable that is dead."""
 
+_TINY, _FALLEN = 10, 100  # times the ratio: below it, a tiny norm has vanished, or one that has fallen
 _ZEROS = 10  # in a row make a variable dead
 _DEAD_SHARE, _PAUSES = 0.1, 5  # at least this share of the run, and so many times its longest pause
 _LAST, _SHRUNK = 5, 1e-2  # the last points before it died, and by how much they had shrunk if it vanished
 
 
-@RULES.add(
-    "GL403",
-    "vanishing-gradient",
-    Severity.WARNING,
-    needs=("gradient_norm",),
-    ratio=fraction(3e-4),
-    fall=fraction(1e-3),
-    floor=at_least(0, 1e-7),
-    min_points=whole(20),
-)
-def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
+class VanishingGradientLimits(Limits):
+    """The thresholds of vanishing-gradient."""
+
+    ratio: float = proportion(3e-4)  # of the other variables' norms
+    fall: float = proportion(1e-3)  # of its own share of them at first
+    floor: float = at_least(0, 1e-7)  # a norm that is tiny whatever the loss
+    min_points: int = whole(20)  # of a norm
+
+
+@RULES.add("GL403", "vanishing-gradient", Severity.WARNING, VanishingGradientLimits, needs=("gradient_norm",))
+def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Iterator[Hit]:
     """The gradient of a variable is tiny compared with the others."""
     norms = {
         variable: signal
         for variable, signal in run.for_variable("gradient_norm").items()
-        if len(signal.finite) >= limit["min_points"]
+        if len(signal.finite) >= limit.min_points
     }
     if len(norms) < 2:  # noqa: PLR2004 - nothing to compare with
         return
@@ -60,12 +60,12 @@ def vanishing_gradient(run: Signals, limit: Limits) -> Iterator[Hit]:
             continue
         ratio = late[variable] / usual
         if _is_rounding(variable, early[variable] / began, ratio) and any(
-            late[other] >= limit["ratio"] * usual for other in norms if _layer(other) == _layer(variable)
+            late[other] >= limit.ratio * usual for other in norms if _layer(other) == _layer(variable)
         ):
             continue
         fall = ratio / (early[variable] / began) if early[variable] > 0 else 1.0
-        tiny = late[variable] < limit["floor"] and ratio < 10 * limit["ratio"]
-        if ratio < limit["ratio"] or (fall < limit["fall"] and ratio < 100 * limit["ratio"]) or tiny:
+        tiny = late[variable] < limit.floor and ratio < _TINY * limit.ratio
+        if ratio < limit.ratio or (fall < limit.fall and ratio < _FALLEN * limit.ratio) or tiny:
             step, value = signal.finite.step, signal.finite.value
             now = f"has norm {late[variable]:.3g}"
             if not late[variable]:
@@ -150,14 +150,20 @@ def _dead_since(signal: Signal, dead: float, min_points: float) -> int | None:
     return None if shrunk else since
 
 
-@RULES.add("GL406", "dead-variable", Severity.WARNING, needs=tuple(_DEAD_VALUES), min_points=whole(_ZEROS))
-def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
+class DeadVariableLimits(Limits):
+    """The thresholds of dead-variable."""
+
+    min_points: int = whole(_ZEROS)  # zeros in a row
+
+
+@RULES.add("GL406", "dead-variable", Severity.WARNING, DeadVariableLimits, needs=tuple(_DEAD_VALUES))
+def dead_variable(run: Signals, limit: DeadVariableLimits) -> Iterator[Hit]:
     """The gradient or the update of a variable is zero throughout, or from some step on.
 
     Variables that die at the same step are one finding.
     """
     alike: dict[tuple[str, int, int], dict[str, Dead]] = {}
-    for variable, dead in dead_variables(run, limit["min_points"]).items():
+    for variable, dead in dead_variables(run, limit.min_points).items():
         step = dead.signal.standing.step
         what = "update" if dead.signal.meaning.role.startswith("update") else "gradient"
         alike.setdefault((what, int(step[dead.since]), len(step) - dead.since), {})[variable] = dead
@@ -174,28 +180,28 @@ def dead_variable(run: Signals, limit: Limits) -> Iterator[Hit]:
         )
 
 
-@RULES.add(
-    "GL407",
-    "dominating-layer",
-    Severity.INFO,
-    needs=("gradient_norm",),
-    share=fraction(0.9),
-    min_points=whole(20),
-    min_variables=whole(3, 2),
-)
-def dominating_layer(run: Signals, limit: Limits) -> Iterator[Hit]:
+class DominatingLayerLimits(Limits):
+    """The thresholds of dominating-layer."""
+
+    share: float = proportion(0.9)  # of the squared norm of all gradients
+    min_points: int = whole(20)  # of a norm
+    min_variables: int = whole(3, 2)  # with a norm
+
+
+@RULES.add("GL407", "dominating-layer", Severity.INFO, DominatingLayerLimits, needs=("gradient_norm",))
+def dominating_layer(run: Signals, limit: DominatingLayerLimits) -> Iterator[Hit]:
     """One variable accounts for nearly all of the global norm."""
     norms = {
         variable: signal.finite
         for variable, signal in run.for_variable("gradient_norm").items()
-        if len(signal.finite) >= limit["min_points"]
+        if len(signal.finite) >= limit.min_points
     }
-    if len(norms) < limit["min_variables"]:
+    if len(norms) < limit.min_variables:
         return
     squares = {variable: median(series.value) ** 2 for variable, series in norms.items()}
     total = sum(squares.values())
     for variable, square in squares.items():
-        if total > 0 and np.isfinite(total) and square / total >= limit["share"]:
+        if total > 0 and np.isfinite(total) and square / total >= limit.share:
             step = norms[variable].step
             yield Hit(
                 f"{variable} accounts for {square / total:.0%} of the squared norm of all gradients",

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["explained_by_rate", "recur_as_restarts"]
 
+_AS_MUCH = 0.25  # of the least rise of a peak: a rise that begins another cycle
+_TOP = 0.9  # quantile: the maximum would be noise
+_PARTLY = 0.5  # of what was learnt: a restart undoes less
+_UP, _DOWN = 1.5, 0.7  # a restart's rise from point to point, and how far below its highest the rate had come down
+
 
 def explained_by_rate(run: Signals, series: Series, first: int, last: int, until: int | None = None) -> bool:
     """Whether a warm restart explains a rise: a learning rate went up again at its beginning.
@@ -50,6 +55,7 @@ def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
     one peak, it must also last.
     """
     n = len(values)
+    near, lasting = max(3.0, 0.005 * n), max(5, 0.015 * n)  # points: a place that is the same; a peak that is no spike
     if all(peak.points == 1 for peak in peaks) or not all(_undoes_a_part(values, peak) for peak in peaks):
         return False
     starts = np.array([peak.first for peak in peaks])
@@ -59,11 +65,11 @@ def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
     grids += [k * starts[0], (2.0**k - 1) * starts[0]] if len(peaks) > 1 else []
     for grid in grids:
         away = np.abs(starts[:, None] - grid)
-        if (away.min(axis=1) <= max(3.0, 0.005 * n)).all():
-            others = grid[away.min(axis=0) > max(3.0, 0.005 * n)]
+        if (away.min(axis=1) <= near).all():
+            others = grid[away.min(axis=0) > near]
             rises = [_goes_up(values, at) for at in others.astype(int)]
-            least = 0.25 * min(_goes_up(values, peak.first) for peak in peaks)
-            if all(rise > least for rise in rises) and (len(grid) > 1 or _lasts(values, peaks[0]) > max(5, 0.015 * n)):
+            least = _AS_MUCH * min(_goes_up(values, peak.first) for peak in peaks)
+            if all(rise > least for rise in rises) and (len(grid) > 1 or _lasts(values, peaks[0]) > lasting):
                 return True
     return False
 
@@ -73,8 +79,8 @@ def _undoes_a_part(values: Floats, peak: Peak) -> bool:
     if not peak.first:
         return False
     learnt = float(block_medians(values[: peak.first], 30).max()) - peak.level
-    height = float(np.quantile(values[peak.first : peak.last + 1], 0.9)) - peak.level  # the maximum would be noise
-    return height <= 0.5 * learnt
+    height = float(np.quantile(values[peak.first : peak.last + 1], _TOP)) - peak.level
+    return height <= _PARTLY * learnt
 
 
 def _goes_up(values: Floats, at: int) -> float:
@@ -86,7 +92,7 @@ def _goes_up(values: Floats, at: int) -> float:
 def _lasts(values: Floats, peak: Peak) -> int:
     """The number of points at which a peak is at least half as high as at first."""
     above = values[peak.first : peak.last + 1] - peak.level
-    return int(np.count_nonzero(above > np.quantile(above, 0.9) / 2))
+    return int(np.count_nonzero(above > np.quantile(above, _TOP) / 2))
 
 
 def _restarts(rate: Series) -> Iterator[tuple[int, int]]:
@@ -98,7 +104,7 @@ def _restarts(rate: Series) -> Iterator[tuple[int, int]]:
     if not len(value) or value.min() < 0:
         return
     highest = np.maximum.accumulate(value)[:-1]
-    at = np.flatnonzero((value[1:] > 1.5 * value[:-1]) & (value[:-1] < 0.7 * highest)) + 1
+    at = np.flatnonzero((value[1:] > _UP * value[:-1]) & (value[:-1] < _DOWN * highest)) + 1
     began = int(step[0])
     for k in at[np.diff(at, prepend=-1) > 1].tolist():  # of a warm-up after a restart, take the first point
         yield int(step[k]), int(step[k]) - began

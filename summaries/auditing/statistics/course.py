@@ -11,6 +11,7 @@ import numpy as np
 
 from summaries.auditing.statistics.robust import (
     NORMAL,
+    OF_MEDIAN,
     Blocks,
     block_medians,
     blocks,
@@ -91,7 +92,7 @@ class Course:
         sigmas = self.blocks.sigma  # that of a single block is too uncertain
         a, b = sigmas[max(best - 1, 0) : best + 2].max(), sigmas[-2:].max()
         noise = min(math.hypot(a, b), math.sqrt(2) * self.noise)
-        within = 1.2533 * noise / math.sqrt(self.blocks.length)
+        within = OF_MEDIAN * noise / math.sqrt(self.blocks.length)
         return max(within, 0.6 * bend(self.blocks.median) * math.sqrt(1 + 1 / tail))
 
     @cached_property
@@ -221,7 +222,7 @@ def level_between(series: Series, start: int, stop: int, low: float, high: float
     if not len(part):
         return math.nan, math.nan
     middle = median(part)
-    return middle, 1.2533 * NORMAL * median(np.abs(part - middle)) / math.sqrt(len(part))
+    return middle, OF_MEDIAN * NORMAL * median(np.abs(part - middle)) / math.sqrt(len(part))
 
 
 def value_at(series: Series, step: int) -> float:

@@ -32,6 +32,7 @@ __all__ = [
 _ODDS = 200.0
 _SORTED = 1000  # up to so many values, sorting takes no longer than finding those in the middle
 NORMAL = 1.4826  # σ of a normal distribution divided by its median absolute deviation
+OF_MEDIAN = 1.2533  # the standard error of a median divided by that of a mean, of normal values: √(π / 2)
 
 
 class Blocks(NamedTuple):
@@ -52,7 +53,7 @@ class Blocks(NamedTuple):
     @property
     def error(self) -> Floats:
         """float64[k]: standard error of each median, if the points are independent."""
-        return 1.2533 * self.sigma / math.sqrt(self.length)
+        return OF_MEDIAN * self.sigma / math.sqrt(self.length)
 
 
 def blocks(values: Floats, count: int) -> Blocks:

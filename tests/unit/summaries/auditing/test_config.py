@@ -75,7 +75,7 @@ def test_read():
     config = from_table(table)
     assert config.codes("a") == ["GL401", "GL402", "GL403", "GL404", "GL406", "GL407", "GL408"]
     assert "GL404" not in config.codes("debug/1")
-    assert config.limits("GL404") == {"fraction": 0.5, "min_points": 100, "min_shares": 20}
+    assert vars(config.limits("GL404")) == {"fraction": 0.5, "min_points": 100, "min_shares": 20}
     assert not config.fails(Severity.ERROR)
     assert config.tags == (("loss", "objective"), ("", "noise"))
 

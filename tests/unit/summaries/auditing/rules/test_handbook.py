@@ -10,7 +10,7 @@ from summaries.auditing.config import Config
 from summaries.auditing.rules import RULES
 from summaries.auditing.rules.handbook import page
 
-SECTIONS = ["What to do", "Where the threshold comes from", "Example"]
+SECTIONS = ["What you see", "What to do", "Where the threshold comes from", "Example"]
 OPTIONAL = {"What it cannot tell", "Thresholds"}
 
 

@@ -18,4 +18,8 @@ def test_an_entry():
             "min_points = 100  # a whole number of at least 1",
             "min_shares = 20  # a whole number of at least 1",
         ),
+        (
+            "Gradients, clipping, updates: every step is clipped",
+            "Gradients, clipping, updates: gradients explode, the gradient norm grows",
+        ),
     )

@@ -50,7 +50,7 @@ def test_a_rule_finds_nothing_in_a_run_that_lacks_what_it_needs():
         signals = signals_of("run", labelled.as_run(rng, maker(rng, 400, 0.05)), Config())
         lacking = [rule for rule in RULES.values() if rule.needs and rule.needs.isdisjoint(signals.present)]
         with np.errstate(all="ignore"):
-            found += [(maker.__name__, rule.code) for rule in lacking if list(rule.check(signals, rule.defaults))]
+            found += [(maker.__name__, rule.code) for rule in lacking if list(rule.check(signals, rule.limits()))]
     assert found == []
 
 

@@ -1,9 +1,12 @@
 """Every threshold, what it is and what it may be: to change one is to change what configurations mean."""
 
+import pickle
+from dataclasses import FrozenInstanceError
+
 import pytest
 
 from summaries.auditing.rules import RULES
-from summaries.auditing.rules.rule import Threshold, above, at_least, fraction, whole
+from summaries.auditing.rules.rule import Limits, Threshold, above, at_least, proportion, whole
 
 THRESHOLDS = {
     "GL201": {
@@ -173,22 +176,31 @@ def test_every_threshold_is_listed_here():
 def test_thresholds(code):
     rule = RULES[code]
     assert {name: (one.default, one.wanted) for name, one in rule.thresholds.items()} == THRESHOLDS[code]
-    assert rule.defaults == {name: default for name, (default, _) in THRESHOLDS[code].items()}
-    for name, default in rule.defaults.items():
-        assert rule.thresholds[name].checked(default) == default
+    assert vars(rule.limits()) == {name: default for name, (default, _) in THRESHOLDS[code].items()}
+    for threshold in rule.thresholds.values():
+        assert threshold.checked(threshold.default) == threshold.default
+
+
+class EveryKind(Limits):
+    high: float = above(1, 2.0)
+    some: float = at_least(1, 2.0)
+    share: float = proportion(0.5)
+    points: int = whole(5)
+    many: int = whole(5, 3)
 
 
 CHECKED = [
-    (above(1, 2.0), [1.0000001, 5], [1, 0, float("nan"), float("inf"), True, "2", None]),
-    (at_least(1, 2.0), [1, 1.5], [0.999, -1, float("inf"), False]),
-    (fraction(0.5), [0, 0.5, 1], [-0.001, 1.001]),
-    (whole(5), [1, 2.0, 10**9], [0, 1.5, 10**400]),
-    (whole(5, 3), [3], [2, 2.999]),
+    ("high", [1.0000001, 5], [1, 0, float("nan"), float("inf"), True, "2", None]),
+    ("some", [1, 1.5], [0.999, -1, float("inf"), False]),
+    ("share", [0, 0.5, 1], [-0.001, 1.001]),
+    ("points", [1, 2.0, 10**9], [0, 1.5, 10**400]),
+    ("many", [3], [2, 2.999]),
 ]
 
 
-@pytest.mark.parametrize(("threshold", "right", "wrong"), CHECKED, ids=lambda value: str(value)[:40])
-def test_checked(threshold, right, wrong):
+@pytest.mark.parametrize(("name", "right", "wrong"), CHECKED, ids=lambda value: str(value)[:40])
+def test_checked(name, right, wrong):
+    threshold = EveryKind.thresholds[name]
     for value in right:
         assert threshold.checked(value) == value
     for value in wrong:
@@ -198,5 +210,13 @@ def test_checked(threshold, right, wrong):
 
 
 def test_a_whole_number_is_an_integer():
-    assert type(whole(5).checked(2.0)) is int
+    assert type(EveryKind.thresholds["points"].checked(2.0)) is int
     assert type(Threshold(0.5, 0).checked(2)) is float
+
+
+def test_limits_are_frozen():
+    limits = EveryKind(share=0.25)
+    assert (limits.share, limits.points) == (0.25, 5)
+    with pytest.raises(FrozenInstanceError):
+        limits.share = 0.75
+    assert vars(pickle.loads(pickle.dumps(limits))) == vars(limits)  # noqa: S301 - our own

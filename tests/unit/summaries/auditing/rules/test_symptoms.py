@@ -3,13 +3,22 @@
 import pytest
 
 from summaries.auditing.rules import RULES
-from summaries.auditing.rules.symptoms import SYMPTOMS, about
+from summaries.auditing.rules.symptoms import about, symptoms
 
-ROWS = [row for symptoms in SYMPTOMS.values() for row in symptoms.items()]
+ROWS = [row for rows in symptoms().values() for row in rows.items()]
 
 
-def test_the_codes_are_those_of_rules():
-    assert {code for _, codes in ROWS for code in codes.split(", ")} == set(RULES)
+def test_every_rule_has_a_symptom():
+    assert {code for _, codes in ROWS for code in codes} == set(RULES)
+
+
+def test_there_is_something_to_see_everywhere():
+    assert all(symptoms().values())
+
+
+def test_the_likeliest_rule_is_the_one_whose_page_lists_the_symptom_first():
+    assert symptoms()["Losses and metrics"]["the loss is NaN, or infinite"] == ["GL301", "GL401"]
+    assert symptoms()["Files"]["a file cannot be decoded, is no event file, is a Git LFS pointer"][0] == "GL104"
 
 
 def test_no_symptom_stands_twice():

@@ -1,0 +1,142 @@
+"""GL204: a pause between two steps that neither a checkpoint nor an evaluation nor a restart explains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.timeline import seconds
+from summaries.auditing.statistics.recurring import recurring, thirds
+from summaries.auditing.statistics.robust import changes, median, sigma
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+_WARM_UP_GAPS = 2  # the first gaps of a session contain compilation and the filling of queues
+_LONGEST = 3, 50  # gaps, and one in so many: the longest, which need not be shorter than a stall
+_OTHERS = 5  # times as long as the others, or as others of its kind: a gap that is no pause
+_PAUSES_TOGETHER = 3  # a checkpoint, an evaluation and the start of an epoch may come one after the other
+_LARGEST = 50.0  # logarithm of a factor that no gap has: beyond it, exp could overflow
+_BY_THE_CLOCK = 5  # gaps at even distances in time; fewer may be chance, because each gap adds to the distances
+
+
+class StallLimits(Limits):
+    """The thresholds of stall."""
+
+    factor: float = above(1, 20.0)  # of the usual gap
+    min_secs: float = at_least(0, 30.0)  # seconds
+    log_sigmas: float = above(0, 8.0)  # of the noise of gaps, in logarithms
+    min_points: int = whole(10, 4)  # of the tag with the most points
+
+
+@RULES.add("GL204", "stall", Severity.WARNING, StallLimits)
+def stall(run: Signals, limit: StallLimits) -> Iterator[Hit]:
+    """Far more time than usual passed between two steps."""
+    signal = run.longest
+    if signal is None or len(signal) < limit.min_points:
+        return
+    gaps, usual, at = _stalls(run, signal, limit)
+    if not len(at):
+        return
+    step = signal.series.step
+    worst, lost = int(at[np.argmax(gaps[at])]), float(gaps[at].sum())
+    yield Hit(
+        f"{seconds(float(gaps[worst]))} s passed between steps {step[worst]} and {step[worst + 1]}, usually"
+        f" {seconds(usual)} s{'' if len(at) == 1 else f'; {len(at)} such gaps, {seconds(lost)} s in all'}",
+        signal.tag,
+        (int(step[at[0]]), int(step[at[-1] + 1])),
+        {"seconds": float(gaps[worst]), "usual seconds": usual, "lost seconds": lost},
+        len(at),
+    )
+
+
+def _stalls(run: Signals, signal: Signal, limit: StallLimits) -> tuple[NDArray[np.float64], float, NDArray[np.int64]]:
+    """The gaps between the points of a tag and the usual gap, in seconds, and the indices of gaps that are stalls."""
+    times, step = signal.series.wall_time, signal.series.step
+    gaps = _gaps(times)
+    if not (gaps > limit.min_secs).any():  # as in most runs
+        return gaps, 0.0, np.zeros(0, np.int64)
+    distance = step[1:] - step[:-1]
+    inside = np.isfinite(gaps) & (gaps > 0) & (distance >= 0)
+    for cut in (0, *run.sessions(signal).tolist(), *signal.file_starts):
+        inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session to the start of the next
+    where = np.flatnonzero(inside)
+    none = gaps, 0.0, where[:0]
+    if len(where) < limit.min_points:
+        return none
+    own, distance = gaps[where], distance[where]
+    usual = median(own)
+    # If steps are missing, the time that they took is not a stall.
+    per_step = median(own / np.maximum(distance, 1))
+    expected = np.maximum(usual, per_step * distance)
+    long = own > limit.factor * expected
+    lasting = long & (own > limit.min_secs)
+    if not lasting.any():
+        return none
+    few, one_in = _LONGEST
+    rank = -1 - max(few, len(own) // one_in)
+    upper = np.partition(own, rank)[rank]
+    spread = np.exp(min(limit.log_sigmas * sigma(np.log(own)), _LARGEST))
+    stalled = lasting & (own > _OTHERS * upper) & (own > usual * spread)
+    if stalled.any():  # shorter pauses, too, show what recurs
+        even = _at_even_distances(signal.series, where[long], own[long], usual) & ~_in_a_row(where[long])
+        stalled[long] &= ~even
+        stalled &= own > _OTHERS * _pause_secs(run, signal, gaps)[where]
+    return gaps, usual, where[stalled]
+
+
+def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The seconds from each time to the next; after the clock went back, only those beyond the latest time so far."""
+    gaps = changes(times)
+    if not (gaps < 0).any():
+        return gaps
+    latest = np.fmax.accumulate(np.where(np.isfinite(times), times, -np.inf))[:-1]
+    return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
+
+
+def _in_a_row(where: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which long gaps, by index, follow each other closely and in numbers: that is a slow machine, not its pauses."""
+    group = np.cumsum(np.diff(where, prepend=where[:1]) > _WARM_UP_GAPS)
+    numbers: NDArray[np.int64] = np.bincount(group)
+    return numbers[group] > _PAUSES_TOGETHER
+
+
+def _pause_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each gap in which an epoch or an evaluation ended, the usual length of such gaps in seconds; else 0."""
+    times = signal.series.wall_time
+    logged = [other.series.wall_time for other in run.timed.values() if 2 * len(other) < len(signal)]
+    logged += [_turns(other.series) for other in run.of("housekeeping") if other.tag.rpartition("/")[2] == "epoch"]
+    number = np.searchsorted(times, np.concatenate([np.zeros(0), *logged]), "right") - 1
+    number = np.unique(number[(number >= 0) & (number < len(gaps))])
+    secs = np.zeros(len(gaps))
+    if np.isfinite(gaps[number]).any():
+        secs[number] = np.nanmedian(gaps[number])
+    return secs
+
+
+def _turns(epoch: Series) -> NDArray[np.float64]:
+    """Just before the first points of epochs, in seconds since the epoch."""
+    at = np.flatnonzero(np.diff(np.floor(epoch.value)) > 0) + 1
+    return np.asarray(np.nextafter(epoch.wall_time[at], -np.inf))
+
+
+def _at_even_distances(
+    series: Series, where: NDArray[np.int64], secs: NDArray[np.float64], usual: float
+) -> NDArray[np.bool_]:
+    """Which of these gaps recur after a fixed number of steps or seconds, like checkpoints."""
+    step, times = series.step.astype(float), series.wall_time
+    place, distance = step[where + 1] - step[0], median(np.diff(step)[where])
+    if thirds(place, secs, distance):
+        return np.ones(len(where), bool)
+    return recurring(place, secs, distance) | recurring(times[where] - times[0], secs, 3 * usual, _BY_THE_CLOCK)
