@@ -80,3 +80,11 @@ def test_jax_gradients():
         ((torch.from_numpy(x) @ its - torch.from_numpy(y)) ** 2).mean().backward()
         peer.step()
     np.testing.assert_allclose(mine, its.detach().numpy(), rtol=1e-3, atol=1e-4)
+
+
+def test_a_name_that_only_torch_has_is_explained():
+    names = {name for name in [*torch.optim.__all__, "lr_scheduler", "swa_utils"] if not hasattr(optim, name)}
+    assert {"Adam", "SGD", "lr_scheduler"} <= names
+    for name in sorted(names):
+        with pytest.raises(AttributeError, match=rf"the nearest in it is .*; torch's is torch\.optim\.{name}$"):
+            getattr(optim, name)
