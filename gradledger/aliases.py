@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
+from importlib import import_module, util
 from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ def install() -> None:
 
 
 class _Aliases:
-    """A finder and loader of modules that are others."""
+    """A finder and loader of modules that are others. It is no `importlib.abc.Loader`, which takes long to import."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -38,12 +38,10 @@ class _Aliases:
         package, _, below = name.partition(".")
         if package != "gradledger" or not below or below in _OWN:
             return None
-        from importlib.util import find_spec  # noqa: PLC0415 - TensorBoard's start need not wait for it
-
-        found = find_spec(_original(name))
+        found = util.find_spec(_original(name))
         if found and found.name == "optim":
             _check_that_it_is_ours(found)
-        return found and ModuleSpec(name, self)
+        return found and ModuleSpec(name, self)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Have Python make an empty module, which is dropped: it would write this spec into one that is in use."""
