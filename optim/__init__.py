@@ -120,6 +120,18 @@ if TYPE_CHECKING:
     )
     from optim.variable import IndexedSlices as IndexedSlices, Variable as Variable, global_step as global_step
 else:
+    _NEAREST = {  # to what torch.optim has and this package lacks
+        "AdadeltaOptimizer": "Adadelta",
+        "AdagradOptimizer": "Adagrad",
+        "AdamOptimizer": "Adafactor Adam Adamax RAdam SparseAdam",
+        "AdamWOptimizer": "AdamW",
+        "ExponentialMovingAverage": "swa_utils",
+        "GradientDescentOptimizer": "ASGD LBFGS",
+        "GradientDescentOptimizer or MomentumOptimizer": "Muon SGD",
+        "NAdamOptimizer": "NAdam",
+        "RMSPropOptimizer": "RMSprop Rprop",
+        "a schedule, such as cosine_decay": "lr_scheduler",
+    }
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
@@ -155,5 +167,11 @@ else:
             "telemetry.monitor": "GradientMonitor",
             "telemetry.report": "SlotReport StepReport VariableReport VariableReports",
             "variable": "IndexedSlices Variable global_step",
+        },
+        {
+            name: f": this is gradledger's optim, TF1's training API on NumPy, and the nearest in it is {ours}; "
+            f"torch's is torch.optim.{name}"
+            for ours, names in _NEAREST.items()
+            for name in names.split()
         },
     )

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["lazy", "load"]
 
 
-def lazy(package: str, where: Mapping[str, str]) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
+def lazy(
+    package: str, where: Mapping[str, str], elsewhere: Mapping[str, str] | None = None
+) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
     """What a package has as `__all__`, `__getattr__` and `__dir__`, for its names to be imported on first use.
 
     Args:
         package: its name.
         where: module below the package → the names to take from it, between spaces; "" → modules that the package's
             name is enough for, as in `summaries.reading`. They are not in `__all__`.
+        elsewhere: names that are asked for by mistake, and what the error then adds.
 
     Returns:
         The three, in this order. `__getattr__` also knows `__version__`, which takes a while to look up.
@@ -44,8 +47,9 @@ def lazy(package: str, where: Mapping[str, str]) -> tuple[list[str], Callable[[s
 
             value = version("gradledger")
         elif name not in modules:
+            hint = (elsewhere or {}).get(name, "")
             raise AttributeError(
-                f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules.get(package)
+                f"module {package!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules.get(package)
             )
         elif not modules[name]:
             return import_module(f"{package}.{name}")

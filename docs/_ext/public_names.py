@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["setup"]
 
-_PACKAGES = {"summaries", "optim"}
+_PACKAGES = {"gradledger", "summaries", "optim"}
 _WITH_PUBLIC_NAMES = (
+    "gradledger",
     "summaries",
     "summaries.tools",
     "summaries.auditing",

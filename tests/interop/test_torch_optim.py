@@ -80,3 +80,11 @@ def test_jax_gradients():
         ((torch.from_numpy(x) @ its - torch.from_numpy(y)) ** 2).mean().backward()
         peer.step()
     np.testing.assert_allclose(mine, its.detach().numpy(), rtol=1e-3, atol=1e-4)
+
+
+def test_a_name_that_only_torch_has_is_explained():
+    classes = {name for name in torch.optim.__all__ if isinstance(getattr(torch.optim, name), type)}
+    assert {"Adam", "Optimizer", "SGD"} <= classes
+    for name in sorted(classes - {"Optimizer"} | {"lr_scheduler", "swa_utils"}):
+        with pytest.raises(AttributeError, match=rf"the nearest in it is .*; torch's is torch\.optim\.{name}$"):
+            getattr(optim, name)

@@ -98,7 +98,7 @@ def python_in(place: Path) -> Path:
 def time_imports(directory: Path, rounds: int = 5) -> None:
     """Print how long our packages take to import, in the newest environment without numba: the best of some rounds."""
     place = Environment(interpreters()[0], "newest", "").directory(directory)
-    for package in ("summaries", "optim"):
+    for package in ("gradledger", "summaries", "optim"):
         command = [python_in(place), "-I", "-X", "importtime", "-c", f"import {package}"]
         said = [subprocess.run(command, capture_output=True, text=True, check=True).stderr for _ in range(rounds)]
         microseconds = min(int(text.splitlines()[-1].split("|")[1]) for text in said)

@@ -54,13 +54,15 @@ COMMANDS = [
 
 def check_names() -> None:
     """Import every public name; the types are there, and the version is that of the metadata."""
-    for name in ("summaries", "optim"):
+    for name in ("gradledger", "summaries", "optim"):
         package = importlib.import_module(name)
         assert os.path.realpath(package.__file__ or "").startswith(os.path.realpath(sys.prefix)), package.__file__
         assert package.__version__ == version("gradledger"), package.__version__
         assert all(getattr(package, public) is not None for public in package.__all__)
         assert (files(name) / "py.typed").is_file(), name
-    assert "gradledger" in entry_points(group="tensorboard_plugins").names
+    names = importlib.import_module("gradledger.optim.rules"), importlib.import_module("optim.rules")
+    assert names[0] is names[1], names
+    assert entry_points(group="tensorboard_plugins")["gradledger"].module == "gradledger.tensorboard"
 
 
 def write_runs() -> None:
@@ -130,6 +132,8 @@ def run_commands() -> None:
     with open("report.html", encoding="utf-8") as file:
         assert "GL304" in file.read()
     assert as_program("--version") == (0, f"gradledger {version('gradledger')}\n")
+    as_module = [sys.executable, "-I", "-m", "gradledger", "--version"]
+    assert subprocess.check_output(as_module, text=True) == f"gradledger {version('gradledger')}\n"
 
 
 def in_this_process(line: str) -> tuple[int, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers import ROOT
 
-PACKAGES = ("summaries", "optim", "gradledger_tensorboard")
+PACKAGES = ("gradledger", "summaries", "optim")
 GENERATED = "_pb2.py"
 MODULES = sorted(
     path.relative_to(ROOT).as_posix()

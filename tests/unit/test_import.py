@@ -22,7 +22,10 @@ def ours(modules, *rooms):
     return {name for name in modules if any(name == room or name.startswith(f"{room}.") for room in rooms)}
 
 
-@pytest.mark.parametrize("module", ["summaries", "summaries.cli", "optim", "optim.integrations"])
+LIGHT = "gradledger", "gradledger.optim", "gradledger.optim.integrations", "gradledger.tools"
+
+
+@pytest.mark.parametrize("module", ["summaries", "summaries.cli", "optim", "optim.integrations", *LIGHT])
 def test_import_is_light(module):
     assert not (HEAVY | {"numpy", "google.protobuf", "logging"}) & loaded(f"import {module}")
 
@@ -31,6 +34,14 @@ def test_import_is_light(module):
 def test_what_is_used_is_light(names):
     modules = loaded(f"from summaries import {names}")
     assert not HEAVY & modules
+
+
+def test_gradledger_loads_the_same_as_the_packages_themselves():
+    assert not ours(loaded("import gradledger"))
+    aliases = {"gradledger", "gradledger.aliases", "importlib._abc", "importlib.machinery", "importlib.util"}
+    assert loaded("from gradledger import SummaryWriter") - loaded("from summaries import SummaryWriter") <= aliases
+    aliases.add("gradledger.optim")
+    assert loaded("from gradledger.optim import Rule") - loaded("from optim import Rule") <= aliases
 
 
 @pytest.mark.parametrize("names", ["AdamOptimizer", "GradientMonitor", "clip_by_global_norm", "with_summaries"])
@@ -147,9 +158,12 @@ def test_the_name_of_a_package_is_enough_for_its_rooms():
     assert run("-c", program) == "summaries.reading optim.telemetry\n"
 
 
-def test_the_name_of_optim_is_enough_for_an_integration():
-    program = """
-import sys, types, optim
+@pytest.mark.parametrize("optim", ["optim", "gradledger.optim"])
+def test_the_name_of_optim_is_enough_for_an_integration(optim):
+    program = (
+        f"import {optim} as optim"
+        """
+import sys, types
 print("optim.integrations" in sys.modules)
 sys.modules["torch"] = None  # not installed
 for name in ("ranks", "jax", "torch"):
@@ -160,6 +174,7 @@ for name in ("ranks", "jax", "torch"):
 sys.modules["optim.integrations.torch"] = attached = types.ModuleType("optim.integrations.torch")
 print(optim.integrations.torch is attached)
 """
+    )
     assert run("-c", program).splitlines() == [
         "False",
         "AttributeError module 'optim.integrations' has no attribute 'ranks'",

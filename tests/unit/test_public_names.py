@@ -1,5 +1,7 @@
 """The public names: what `from summaries import …` and `from optim import …` give, listed word for word.
 
+`gradledger` has those of `summaries`, and both packages' modules: the same objects.
+
 A name that is not in this list is not public. One that is removed from it breaks programs: it stays, or it goes into
 `REMOVED` with the reason, and into the changelog.
 """
@@ -12,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from helpers import run
+from helpers import ROOT, run
 
 CLASSES = {
     "summaries": """
@@ -85,6 +87,8 @@ PREVIOUS = {
     """,
 }
 PACKAGES = ("summaries", "optim")
+FACES = ("gradledger", *PACKAGES)
+STUBS = [path.relative_to(ROOT) for path in sorted((ROOT / "gradledger").rglob("*.pyi"))]
 
 
 def names(text):
@@ -122,21 +126,58 @@ def test_what_was_public_still_is(package):
     assert set(module.__all__) - set(names(PREVIOUS[package])) == set(names(NEW[package]))
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+def test_gradledger_has_all_that_summaries_has():
+    import gradledger
+    import summaries
+
+    assert gradledger.__all__ == summaries.__all__
+    assert [name for name in dir(summaries) if name not in dir(gradledger)] == []
+    shown = {name for name in dir(summaries) if not name.startswith("__")}
+    assert [name for name in shown if getattr(gradledger, name) is not getattr(summaries, name)] == []
+
+
+@pytest.mark.parametrize("package", FACES)
 def test_an_unknown_name(package):
     with pytest.raises(AttributeError) as raised:
         importlib.import_module(package).nothing_of_this_name  # noqa: B018 - it is what raises
     assert str(raised.value) == f"module {package!r} has no attribute 'nothing_of_this_name'"
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("SGD", "GradientDescentOptimizer or MomentumOptimizer"),
+        ("AdamW", "AdamWOptimizer"),
+        ("lr_scheduler", "a schedule, such as cosine_decay"),
+    ],
+)
+def test_a_name_that_only_torch_has(name, nearest):
+    """As after `from torch import optim`, in another file."""
+    with pytest.raises(AttributeError) as raised:
+        getattr(importlib.import_module("optim"), name)
+    assert str(raised.value) == (
+        f"module 'optim' has no attribute '{name}': this is gradledger's optim, TF1's training API on NumPy, and the "
+        f"nearest in it is {nearest}; torch's is torch.optim.{name}"
+    )
+
+
+def test_what_is_named_instead_of_torchs_is_there():
+    """Each is a name of ours, and what is looked for is none."""
+    optim = importlib.import_module("optim")
+    nearest, torchs = (" ".join(words).split() for words in (optim._NEAREST, optim._NEAREST.values()))
+    assert set(nearest) - {"or", "a", "schedule,", "such", "as"} <= set(optim.__all__)
+    assert not set(torchs) & set(dir(optim))
+    assert len(torchs) == len(set(torchs))
+
+
+@pytest.mark.parametrize("package", FACES)
 def test_dir_shows_the_names_before_they_are_imported(package):
     """Completion in a shell or a notebook asks it."""
     program = f"import {package}, sys; print(set({package}.__all__) <= set(dir({package})), 'numpy' in sys.modules)"
     assert run("-c", program) == "True False\n"
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", FACES)
 def test_a_star_imports_all(package):
     namespace = {}
     exec(f"from {package} import *", namespace)  # noqa: S102 - as a user imports it
@@ -176,11 +217,20 @@ def test_type_checkers_see_what_is_imported_on_first_use(package):
 def test_mypy_sees_the_type_of_every_name_and_no_others(tmp_path):
     """As a user's program is checked: with what the packages themselves say of types."""
     pytest.importorskip("mypy")
-    names = [f"{package}.{name}" for package in PACKAGES for name in importlib.import_module(package).__all__]
+    names = [f"{package}.{name}" for package in FACES for name in importlib.import_module(package).__all__]
     names += ["summaries.__version__", "summaries.reading.run.Run", "optim.integrations.torch.attach"]
-    unknown = ["summaries.nothing", "optim.nothing", "optim.integrations.nothing"]
+    names += [
+        "gradledger.__version__",
+        "gradledger.reading.run.Run",
+        "gradledger.tools.repair",
+        "gradledger.optim.Rule",
+    ]
+    names += ["gradledger.auditing.live.LiveAudit", "gradledger.optim.integrations.torch.attach"]
+    unknown = [f"{module}.nothing" for module in (*FACES, "gradledger.optim", "optim.integrations")]
+    imports = [*FACES, *(".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in STUBS)]
     program = tmp_path / "program.py"
-    program.write_text("import optim, summaries\n" + "".join(f"reveal_type({name})\n" for name in names + unknown))
+    lines = [f"import {module}" for module in imports] + [f"reveal_type({name})" for name in names + unknown]
+    program.write_text("\n".join(lines))
     lines = run("-m", "mypy", program, status=1).splitlines()
     revealed = [line.partition('Revealed type is "')[2] for line in lines if "Revealed type" in line]
     assert len(revealed) == len(names) + len(unknown)

@@ -45,6 +45,13 @@ def test_an_unknown_name_suggests_one_that_is_there(package):
     assert (raised.value.name, raised.value.obj) == ("comes", package)
 
 
+def test_a_name_that_is_elsewhere():
+    names, find, _ = lazy("summaries", {"errors": "Fault"}, {"Failure": ": it is in auditing"})
+    with pytest.raises(AttributeError, match=r"^module 'summaries' has no attribute 'Failure': it is in auditing$"):
+        find("Failure")
+    assert names == ["Fault"]
+
+
 def test_all_at_once(package):
     load(package)
     assert {"Come", "go", "nouns"} <= set(vars(package))

@@ -11,11 +11,11 @@ from helpers import ROOT, run
 
 pytest.importorskip("tensorboard", reason="the extra `tensorboard` is not installed")
 
-PLUGIN = "gradledger_tensorboard:GradledgerLoader"
+PLUGIN = "gradledger.tensorboard:GradledgerLoader"
 
 
 def plugin(**context):
-    from gradledger_tensorboard import GradledgerLoader
+    from gradledger.tensorboard import GradledgerLoader
 
     given = {"logdir": "", "flags": None, **context}
     return GradledgerLoader().load(SimpleNamespace(**given))
@@ -29,14 +29,14 @@ def test_tensorboard_finds_it():
 
 
 def test_it_imports_nothing_of_ours():
-    ours = run("-c", "import gradledger_tensorboard, sys; print({'summaries', 'optim', 'numba'} & {*sys.modules})")
+    ours = run("-c", "import gradledger.tensorboard, sys; print({'summaries', 'optim', 'numba'} & {*sys.modules})")
     assert ours == "set()\n"
 
 
 def test_flags():
     import argparse
 
-    from gradledger_tensorboard import GradledgerLoader
+    from gradledger.tensorboard import GradledgerLoader
 
     parser = argparse.ArgumentParser()
     GradledgerLoader().define_flags(parser)
@@ -68,7 +68,7 @@ BROKEN = """
 import json, sys
 sys.modules["summaries"] = None  # importing it fails
 from types import SimpleNamespace
-from gradledger_tensorboard import GradledgerLoader
+from gradledger.tensorboard import GradledgerLoader
 plugin = GradledgerLoader().load(SimpleNamespace(logdir="runs", flags=None))
 told = {}
 environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/data/plugin/gradledger/page/plugin.js"}

@@ -1,0 +1,1 @@
+from optim.integrations import *

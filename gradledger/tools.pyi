@@ -1,0 +1,1 @@
+from summaries.tools import *
