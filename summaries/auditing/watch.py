@@ -11,6 +11,7 @@ from summaries.auditing.engine import Task, audit_ranks
 from summaries.auditing.episodes import Episodes
 from summaries.auditing.findings import Failure
 from summaries.auditing.incidents import without_repeats
+from summaries.auditing.rules.files import PASSING
 from summaries.auditing.signals.ranks import jobs
 from summaries.reading.growing import GrowingRun
 from summaries.storage.credentials import without_credentials
@@ -33,9 +34,6 @@ __all__ = ["watch"]
 
 POLL_SECS = 1.0
 _SHARE = 0.2  # at most this share of the time is spent auditing, however many runs grow
-_GROWING = frozenset(
-    {"GL101", "GL107"}
-)  # normal for a file that is still being written: it may end inside a record, or be empty
 
 
 def watch(
@@ -159,7 +157,7 @@ class _Followed:
             if failure not in self.failures and (not failure.path or storage.exists(failure.path)):
                 self.failures.add(failure)
                 yield failure
-        yield from self.episodes.new((one for one in findings if one.code not in _GROWING), report.steps)
+        yield from self.episodes.new((one for one in findings if one.code not in PASSING), report.steps)
 
 
 def _goes_on(before: Sequence[StoredFile], now: Sequence[StoredFile]) -> bool:

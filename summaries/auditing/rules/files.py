@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
 
-__all__ = ["RULES"]
+__all__ = ["PASSING", "RULES"]
 
 RULES = Ruleset()
 
+PASSING = frozenset({"GL101", "GL107"})
+"""Codes of what is normal for a file that is still being written: it may end inside a record, or be empty."""
 
-@RULES.add("GL101", "truncated-tail", Severity.WARNING, needs=("faults",))
+
+@RULES.add("GL101", "truncated-tail", Severity.INFO, needs=("faults",))
 def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file ends inside a record."""
     found = _faults(run, FaultKind.UNFINISHED_TAIL)
@@ -107,9 +110,9 @@ def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nothing was logged to a file, or it is no event file."""
     for path, what in run.other_files.items():
         yield Hit(f"{path} is no event file: by content, it is {what}", evidence={"file": path, "content": what})
-    damaged = {fault.path for fault in run.run.faults if fault.kind.is_data_loss}
+    lossy = {fault.path for fault in run.run.faults if fault.kind.is_data_loss}
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
-    logged = {whole_name(path) for path, version, records in files if records > bool(version) or path in damaged}
+    logged = {whole_name(path) for path, version, records in files if records > bool(version) or path in lossy}
     empty = [path for path in run.files if whole_name(path) not in logged]
     if empty:
         several = f" and {len(empty) - 1} more" if len(empty) > 1 else ""

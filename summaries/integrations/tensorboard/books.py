@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing import discovery
 from summaries.auditing.engine import ordered, signals_of
+from summaries.auditing.rules.files import PASSING
 from summaries.integrations.tensorboard.matrices import has_matrices
 from summaries.reading.growing import GrowingRun
 
@@ -26,7 +27,6 @@ __all__ = ["Book", "Columns"]
 
 _POINT_BYTES = 24  # step, wall time and value
 _RECENT_SECS = 600.0
-_GROWING = frozenset(("GL101", "GL107"))  # normal for a file that is still being written
 
 
 class Columns:
@@ -129,4 +129,4 @@ class Book:
         report = self.report
         if report is None or report.wall_times is None or time.time() - report.wall_times[1] > _RECENT_SECS:
             return report
-        return replace(report, findings=tuple(one for one in report.findings if one.code not in _GROWING))
+        return replace(report, findings=tuple(one for one in report.findings if one.code not in PASSING))
