@@ -1,16 +1,21 @@
 """What can be wrong with an event file's bytes: faults, which are values, and errors, which carry one.
 
-A `Fault` says what a reader met, where, and what it cost. Readers hand faults to callers who ask for them. Damage that
-nobody asked for is raised as a `FormatError`; an unfinished tail is only a warning, and a note on an event that was
-read is neither. Mistakes of the caller are ValueError, TypeError or LookupError, as everywhere in Python.
+A `Fault` says what a reader met, where, and what it cost. Readers hand faults to callers who ask for them. The fault's
+kind says whether it is damage, and all ask there: damage that nobody asked for is raised as a `FormatError`, and makes
+commands exit with 1; an unfinished tail is only a warning, and a note on an event that was read is neither. Mistakes of
+the caller are ValueError, TypeError or LookupError, as everywhere in Python.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from summaries.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "DamagedLengthError",
@@ -23,6 +28,7 @@ __all__ = [
     "UndecodableTextError",
     "UnfinishedTailWarning",
     "ZeroFilledError",
+    "is_damaged",
     "raise_fault",
 ]
 
@@ -61,12 +67,23 @@ class FaultKind(StrEnum):
     """The file has no bytes. Its writer has only just started, or died before it wrote anything."""
 
     @property
+    def is_damage(self) -> bool:
+        """Whether no intact file has it: none that is still being written, and none whose writer was killed."""
+        return self.is_data_loss and self is not FaultKind.UNFINISHED_TAIL
+
+    @property
     def is_data_loss(self) -> bool:
-        """Whether data was lost. False for a note on an event that was read and is given as it is."""
+        """Whether bytes could not be read: damage, or an unfinished tail. False for a note on what was read."""
         return self not in _NOTES
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether a file that is still being written may have it, until more bytes come."""
+        return self in _PASSING
 
 
 _NOTES = frozenset({FaultKind.NEGATIVE_STEP, FaultKind.NON_FINITE_WALL_TIME, FaultKind.EMPTY_FILE})
+_PASSING = frozenset({FaultKind.UNFINISHED_TAIL, FaultKind.EMPTY_FILE, FaultKind.NO_EVENT_FILE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +127,15 @@ class Fault:
             path: the file's path.
         """
         return replace(self, path=path)
+
+
+def is_damaged(faults: Iterable[Fault]) -> bool:
+    """Whether one of the faults is damage; see `FaultKind.is_damage`.
+
+    Args:
+        faults: those of a file or of several.
+    """
+    return any(fault.kind.is_damage for fault in faults)
 
 
 class FormatError(ValueError):

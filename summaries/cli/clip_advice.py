@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from summaries.cli.candidates import complete_runs, complete_tags
+from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def command(run: str, tag: str | None, bounds: tuple[float, ...], last_step: int
     if tag is None:
         norms = [name for name in found.scalars if TagTable().meaning(name).role == "global_norm"]
         tag = clip_advice.NORM_TAG if clip_advice.NORM_TAG in norms or not norms else norms[0]
-    for fault in found.faults:
-        print(f"gradledger: {fault}", file=sys.stderr)
+    troubles = Troubles()
+    troubles.tell(*found.faults)
     print(clip_advice.clip_advice(found, tag, bounds or clip_advice.BOUNDS, last_step))
-    return int(any(fault.kind.is_data_loss for fault in found.faults))
+    return troubles.status

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries import tools
+from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples, runs_option, tags_option
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
@@ -51,13 +52,10 @@ def command(
     access: Access,
 ) -> int:
     """Convert, and print the number of points, and what was left out."""
-    damaged = False
+    troubles = Troubles()
 
     def on_run(name: str, run: Run) -> None:
-        nonlocal damaged
-        damaged |= any(fault.kind.is_data_loss for fault in run.faults)
-        for fault in run.faults:
-            print(f"gradledger: {printable(str(fault))}", file=sys.stderr)
+        troubles.tell(*run.faults)
         on_progress(name, run)
 
     with progress_bar(None) as on_progress:
@@ -78,4 +76,4 @@ def command(
     print(printable(f"{without_credentials(target)}: {counts}"))
     for note in found.notes:
         print(printable(f"  {note}"))
-    return int(damaged)
+    return troubles.status

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from summaries.cli.columns import Column, is_bounded, print_columns
-from summaries.cli.faults import tell_faults
+from summaries.cli.faults import Troubles
 from summaries.cli.formats import kind_text, number_text, step_text
 from summaries.terminal import console, printable, progress_bar
 from summaries.tools.described import plain
@@ -51,7 +51,7 @@ def compare_runs(
         def on_run(name: str, both: tuple[Run, Run]) -> None:
             on_progress(name, None)
             for run in both:
-                tell_faults(run.faults)
+                Troubles().tell_first(run.faults)
 
         found = diff(a, b, runs=runs or None, tags=tags or None, **options, on_run=on_run, **access)
     if as_json:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.text import Text
 
+from summaries.cli.faults import Troubles
 from summaries.cli.formats import number_text, size_text, time_text
 from summaries.errors import Fault
 from summaries.terminal import console, printable
 from summaries.tools.dumping import DumpedEvent, dump, event_as_dict, fault_as_dict
-from summaries.tools.listing import DAMAGE
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -36,12 +36,13 @@ def dump_files(files: tuple[str, ...], full: bool, tags: tuple[str, ...], as_jso
     """Print the events and faults of each file."""
     printing = console(sys.stdout)
     coloured = printing.color_system is not None
-    damaged = matched = False
+    troubles = Troubles()
+    matched = False
     for given in files:
         path = ""
         for found in dump(given, tags or None, **access):
             if isinstance(found, Fault):
-                damaged |= found.kind in DAMAGE
+                troubles.count(found)
             else:
                 matched = True
             if as_json:
@@ -54,7 +55,7 @@ def dump_files(files: tuple[str, ...], full: bool, tags: tuple[str, ...], as_jso
                 _print_line(printing, coloured, line)
     if tags and not matched:
         raise LookupError(f"no tag matches {' or '.join(map(repr, tags))}")
-    return int(damaged)
+    return troubles.status
 
 
 def _print_line(printing: Console, coloured: bool, parts: _Parts) -> None:
@@ -69,7 +70,7 @@ def _lines(found: DumpedEvent | Fault, *, full: bool) -> Iterator[_Parts]:
     offset = f"{found.offset:>{_OFFSET}}  "
     if isinstance(found, Fault):
         told = f"{found.kind}: {found.reason}: got {found.got}, want {found.want} ({counted(found.length, 'byte')})"
-        yield (offset, "dim"), (printable(told), "bold red" if found.kind.is_data_loss else "yellow")
+        yield (offset, "dim"), (printable(told), "bold red" if found.kind.is_damage else "yellow")
         return
     event = event_as_dict(found, full=full)
     head = f"{offset}{time_text(found.event.wall_time, millis=True):{_TIME}}  ", "dim"

@@ -11,8 +11,8 @@ import click
 
 from summaries import tools
 from summaries.cli.candidates import complete_runs
+from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples, executor_option, json_option, runs_option, tags_option
-from summaries.cli.rewriting import Unread
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
 from summaries.words import counted
@@ -77,14 +77,10 @@ def command(
     access: Access,
 ) -> int:
     """Export, and print what was written."""
-    damaged = False
-    unread = Unread()
+    troubles = Troubles()
 
     def on_run(name: str, faults: tuple[Fault, ...]) -> None:
-        nonlocal damaged
-        damaged |= any(fault.kind.is_data_loss for fault in faults)
-        for fault in faults:
-            print(f"gradledger: {printable(str(fault))}", file=sys.stderr)
+        troubles.tell(*faults)
         on_progress(name, None)
 
     with progress_bar(None) as on_progress, _workers(jobs, executor) as workers:
@@ -100,7 +96,7 @@ def command(
             delete=delete,
             executor=workers,
             on_run=on_run,
-            on_error=unread.tell,
+            on_error=troubles.tell,
             **access,
         )
     if not done.rows and not done.unchanged and (tags or runs):
@@ -108,7 +104,7 @@ def command(
         print(f"gradledger: no {noun} matches {printable(' or '.join(map(repr, missed)))}", file=sys.stderr)
     told = f"{without_credentials(target)}: {_told(done, 'row' if wide else 'point', deleted=delete)}"
     print(json.dumps(done._asdict()) if as_json else told, file=sys.stderr if target == "-" else sys.stdout)
-    return 2 if unread.any else int(damaged)
+    return troubles.status
 
 
 def _workers(jobs: int | None, executor: Executor | None) -> AbstractContextManager[Executor | None]:

@@ -1,4 +1,4 @@
-"""Faults of files, told beside what a command prints: a few of each run, because there may be thousands; and errors."""
+"""What is wrong with files, told beside what a command prints, and what it makes of the exit status."""
 
 from __future__ import annotations
 
@@ -12,21 +12,46 @@ if TYPE_CHECKING:
 
     from summaries.errors import Fault
 
-__all__ = ["error_text", "tell_faults"]
+__all__ = ["UNREAD", "Troubles", "error_text"]
+
+UNREAD = 2
+"""The exit status if a file cannot be read."""
 
 _MOST = 5
 
 
-def tell_faults(faults: Sequence[Fault]) -> None:
-    """Print the first faults of a run to standard error, and how many more there are."""
-    for fault in faults[:_MOST]:
-        print(f"gradledger: {printable(str(fault))}", file=sys.stderr)
-    if len(faults) > _MOST:
-        print(f"gradledger: {len(faults) - _MOST} more faults: `gradledger verify` lists them", file=sys.stderr)
+class Troubles:
+    """Faults of files, and files that cannot be read: told on standard error, and remembered for the exit status.
+
+    Attributes:
+        status: 1 if a file is damaged, 2 if one cannot be read, else 0: also after notes and unfinished tails.
+    """
+
+    def __init__(self) -> None:
+        self.status = 0
+
+    def tell(self, *troubles: Fault | OSError | str) -> None:
+        """Print them; a text says why a file cannot be read."""
+        self.count(*troubles)
+        for trouble in troubles:
+            print(f"gradledger: {error_text(trouble)}", file=sys.stderr)
+
+    def tell_first(self, faults: Sequence[Fault]) -> None:
+        """Print the first faults of a run, because there may be thousands, and how many more there are."""
+        self.tell(*faults[:_MOST])
+        self.count(*faults[_MOST:])
+        if len(faults) > _MOST:
+            print(f"gradledger: {len(faults) - _MOST} more faults: `gradledger verify` lists them", file=sys.stderr)
+
+    def count(self, *troubles: Fault | OSError | str) -> None:
+        """Remember them only."""
+        for trouble in troubles:
+            status = UNREAD if isinstance(trouble, (OSError, str)) else int(trouble.kind.is_damage)
+            self.status = max(self.status, status)
 
 
-def error_text(error: Exception) -> str:
-    """What an error says, without the number that the operating system has for it.
+def error_text(error: object) -> str:
+    """What an error or a fault says, without the number that the operating system has for it.
 
     >>> error_text(FileNotFoundError(2, "No such file or directory", "runs"))
     "No such file or directory: 'runs'"

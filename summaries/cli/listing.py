@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from summaries.cli.columns import Column, is_bounded, print_columns
+from summaries.cli.faults import Troubles
 from summaries.cli.formats import duration_text, kinds_text, size_text, step_text, time_text
 from summaries.cli.ls import SORTS
 from summaries.terminal import console, printable, progress_bar
@@ -46,9 +47,11 @@ def list_runs(
         print(json.dumps([as_dict(one) for one in found], indent=1))
     else:
         _print(console(sys.stdout), found, places or (".",), long=long, quick=quick)
-    for failure in (failure for one in found for failure in one.failures):
-        print(f"gradledger: {printable(failure)}", file=sys.stderr)
-    return 2 if any(one.failures for one in found) else int(any(one.damaged for one in found))
+    troubles = Troubles()
+    for one in found:
+        troubles.count(*one.faults)
+        troubles.tell(*one.failures)
+    return troubles.status
 
 
 def as_dict(found: Listing) -> dict[str, Any]:

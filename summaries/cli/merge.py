@@ -9,6 +9,7 @@ import click
 
 from summaries import tools
 from summaries.cli.candidates import complete_runs
+from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples, json_option
 from summaries.cli.rewriting import STATUS, new_place_option, report
 from summaries.terminal import printable, progress_bar
@@ -49,7 +50,7 @@ def command(runs: tuple[str, ...], output: str, latest: bool, as_json: bool, acc
             on_overlap=_tell,
             **access,
         )
-    return report(result, as_json=as_json)
+    return report(result, Troubles(), as_json=as_json)
 
 
 def _tell(overlap: Overlap) -> None:

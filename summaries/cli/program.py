@@ -149,7 +149,8 @@ program = _Program(
     name="gradledger",
     help="Log, see, read back and audit training runs in TensorBoard's event files.",
     epilog="Exit status: 0 if all is well, 1 if damage, a difference or a failing finding was found, 2 if the command "
-    "failed, 130 if it was interrupted. `gradledger COMMAND --help` explains a command.",
+    "failed, 130 if it was interrupted. A file that ends inside a record, as a killed process leaves it, is not "
+    "damaged. `gradledger COMMAND --help` explains a command.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=True,
     callback=lambda: None,

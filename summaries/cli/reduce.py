@@ -37,7 +37,7 @@ class _LeastRuns(click.ParamType):  # type: ignore[type-arg, unused-ignore] # cl
         "gradledger reduce runs/seed-* -o reduced",
         "gradledger reduce runs --by all -o reduced",
         "gradledger reduce runs --statistics mean,q0.1,q0.9 --align union -o reduced.csv",
-        status="0 if all runs are whole, 1 if files are damaged and the rest of them was used, 2 if it failed.",
+        status="0 if no file is damaged, 1 if files are and the rest of them was used, 2 if it failed.",
     ),
 )
 @click.argument("places", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)

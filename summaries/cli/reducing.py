@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.comparison.hyperparameters import alike, from_name
+from summaries.cli.faults import Troubles
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
 from summaries.tools.places import RunsAt
@@ -40,13 +41,10 @@ def reduce_runs(
     if by is not None:
         stated = _configurations(RunsAt(places, runs or None, tags="_hparams_/*", **access))
         groups = alike(stated, () if by == "all" else by.split(","))
-    damaged = False
+    troubles = Troubles()
 
     def on_run(name: str, run: Run) -> None:
-        nonlocal damaged
-        damaged |= any(fault.kind.is_data_loss for fault in run.faults)
-        for fault in run.faults:
-            print(f"gradledger: {printable(str(fault))}", file=sys.stderr)
+        troubles.tell(*run.faults)
         on_progress(name, run)
 
     facts: list[object] = []
@@ -68,7 +66,7 @@ def reduce_runs(
         print(f"gradledger: no tag matches {printable(' or '.join(map(repr, tags)))}", file=sys.stderr)
     shown = json.dumps(facts, indent=2) if as_json else "\n".join(map(str, facts))
     print(shown, file=sys.stderr if output == "-" else sys.stdout)
-    return int(damaged)
+    return troubles.status
 
 
 def _configurations(runs: RunsAt) -> dict[str, Mapping[str, bool | float | str]]:

@@ -8,8 +8,9 @@ import click
 
 from summaries import tools
 from summaries.cli.candidates import complete_runs, complete_tags
+from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples, json_option
-from summaries.cli.rewriting import STATUS, Unread, new_place_option, report
+from summaries.cli.rewriting import STATUS, new_place_option, report
 from summaries.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def command(
     if not tags and not runs:
         raise click.UsageError("Say what to rename: OLD NEW for tags, or --run OLD NEW for runs.")
     pairs = list(zip(tags[::2], tags[1::2], strict=True))
-    unread = Unread()
+    troubles = Troubles()
     with progress_bar(None) as on_progress:
         result = tools.rename(
             place,
@@ -61,7 +62,7 @@ def command(
             runs=runs,
             regex=regex,
             on_run=lambda name: on_progress(name, None),
-            on_error=unread.tell,
+            on_error=troubles.tell,
             **access,
         )
-    return report(result, as_json=as_json, unread=unread)
+    return report(result, troubles, as_json=as_json)

@@ -8,9 +8,10 @@ import click
 
 from summaries import tools
 from summaries.cli.candidates import complete_runs
+from summaries.cli.faults import UNREAD, Troubles
 from summaries.cli.options import access_options, examples, json_option, runs_option
-from summaries.cli.rewriting import Unread, new_place_option, report
-from summaries.terminal import progress_bar
+from summaries.cli.rewriting import new_place_option, report
+from summaries.terminal import printable, progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -36,19 +37,23 @@ __all__ = ["command"]
 @access_options
 def command(place: str, output: str, runs: tuple[str, ...], as_json: bool, access: Access) -> int:
     """Repair, and print what was lost."""
-    unread = Unread()
+    troubles = Troubles()
     with progress_bar(None) as on_progress:
         result = tools.repair(
             place,
             output,
             runs=runs or None,
             on_run=lambda name: on_progress(name, None),
-            on_error=unread.tell,
+            on_error=troubles.tell,
             **access,
         )
-    status = report(result, as_json=as_json, unread=unread, faults_to="stdout")
-    if result.lost_bytes and not as_json:
+    if as_json:
+        return report(result, troubles, as_json=True)
+    for fault in result.faults:  # what this command is about, and so not on standard error
+        print(printable(str(fault)))
+    status = report(result, troubles, as_json=False, faults_are_told=True)
+    if result.lost_bytes:
         print(f"lost: {counted(result.lost_bytes, 'byte')}")
-    elif not (as_json or unread.any):
+    elif status != UNREAD:
         print("nothing was lost")
     return status

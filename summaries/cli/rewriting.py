@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from summaries.cli.faults import error_text
+from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, json_option, runs_option
 from summaries.terminal import printable, progress_bar
 from summaries.words import counted
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from summaries.tools import Rewritten
 
-__all__ = ["STATUS", "Unread", "new_place_option", "report", "rewriting_options"]
+__all__ = ["STATUS", "new_place_option", "report", "rewriting_options"]
 
 STATUS = (
     "0 if all was written, 1 if files are damaged and the rest of them was written, 2 if a file or directory cannot be "
@@ -49,44 +48,30 @@ def rewriting_options(function: Callable[..., Rewritten]) -> Callable[..., int]:
     @access_options
     @functools.wraps(function)
     def command(*, as_json: bool, runs: tuple[str, ...], access: dict[str, Any], **options: Any) -> int:
-        unread = Unread()
+        troubles = Troubles()
         with progress_bar(None) as on_progress:
             result = function(
                 runs=runs or None,
                 on_run=lambda name: on_progress(name, None),
-                on_error=unread.tell,
+                on_error=troubles.tell,
                 **access,
                 **options,
             )
-        return report(result, as_json=as_json, unread=unread)
+        return report(result, troubles, as_json=as_json)
 
     return command
 
 
-class Unread:
-    """Files and directories that cannot be read: told on standard error, and remembered for the exit status."""
-
-    def __init__(self) -> None:
-        self.any = False
-
-    def tell(self, error: OSError) -> None:
-        """Print the error."""
-        self.any = True
-        print(f"gradledger: {error_text(error)}", file=sys.stderr)
-
-
-def report(result: Rewritten, *, as_json: bool, unread: Unread | None = None, faults_to: str = "stderr") -> int:
-    """Print what was written, and return the exit status."""
-    status = 2 if unread is not None and unread.any else int(result.damaged)
+def report(result: Rewritten, troubles: Troubles, *, as_json: bool, faults_are_told: bool = False) -> int:
+    """Print what was written, and the faults unless they are told, and return the exit status."""
+    if as_json or faults_are_told:
+        troubles.count(*result.faults)
+    else:
+        troubles.tell(*result.faults)
     if as_json:
         print(json.dumps({**asdict(result), "damaged": result.damaged, "lost_bytes": result.lost_bytes}))
-        return status
-    for fault in result.faults:
-        print(
-            printable(str(fault)) if faults_to == "stdout" else f"gradledger: {printable(str(fault))}",
-            file=getattr(sys, faults_to),
-        )
+        return troubles.status
     runs = "" if result.runs == (".",) else f"{counted(len(result.runs), 'run')}, "
     dropped = f"; {counted(result.dropped, 'value')} left out" if result.dropped else ""
     print(f"{printable(result.path)}: {runs}{counted(result.events, 'event')}{dropped}")
-    return status
+    return troubles.status

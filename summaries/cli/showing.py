@@ -15,7 +15,7 @@ from summaries.auditing.curves import averages
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
 from summaries.cli.columns import Column, is_bounded, print_columns, told_apart
-from summaries.cli.faults import tell_faults
+from summaries.cli.faults import Troubles
 from summaries.cli.formats import (
     duration_text,
     kind_text,
@@ -30,7 +30,7 @@ from summaries.errors import FormatError
 from summaries.reading.annotations import ANNOTATIONS
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
-from summaries.tools.listing import DAMAGE, demand_runs
+from summaries.tools.listing import demand_runs
 from summaries.tools.readable import read_places
 from summaries.tools.showing import TagStatistics, show
 from summaries.words import counted
@@ -100,18 +100,15 @@ def show_runs(
 ) -> int:
     """Show the runs, and print what is wrong with them."""
     shown: list[_Shown] = []
-    status = 0
+    troubles = Troubles()
     with progress_bar(None) as on_run:
         for path, run, failures in read_places(places, runs or None, tags or None, **access):
             on_run(path, None)
-            for failure in failures:
-                print(f"gradledger: {printable(failure)}", file=sys.stderr)
-            tell_faults(run.faults if run else ())
-            status = max(status, 2 * bool(failures))
+            troubles.tell(*failures)
             if run is not None:
-                status = max(status, int(any(fault.kind in DAMAGE for fault in run.faults)))
+                troubles.tell_first(run.faults)
                 shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
-    if not shown and not status:
+    if not shown and not troubles.status:
         demand_runs(places, runs or None, **access)
     if shown and tags and not any(one.statistics for one in shown):
         every = [run for _, run, _ in read_places(places, runs or None, **access) if run is not None]
@@ -124,7 +121,7 @@ def show_runs(
     else:
         options = _Options(latest, log, smooth, height, full, not no_plot)
         _print(console(sys.stdout), shown, options, chosen=bool(tags))
-    return status
+    return troubles.status
 
 
 def _as_dict(shown: _Shown) -> dict[str, Any]:

@@ -14,14 +14,14 @@ from rich.text import Text
 
 from summaries.auditing.curves import averages
 from summaries.cli.columns import Column, lines_of, told_apart
-from summaries.cli.faults import error_text
+from summaries.cli.faults import Troubles
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher
 from summaries.storage.files import remembering
 from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
 from summaries.tools.described import plain_number
-from summaries.tools.listing import DAMAGE, demand_runs
+from summaries.tools.listing import demand_runs
 from summaries.tools.tailing import Point, Tailed
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from summaries.errors import Fault
     from summaries.reading.series import Series
     from summaries.storage.files import Access
 
@@ -54,31 +53,19 @@ def follow_runs(
     access: Access,
 ) -> int:
     """Print points, and what is wrong with the files."""
-    status = 0
-
-    def tell(trouble: Fault | OSError) -> None:
-        nonlocal status
-        print(
-            f"gradledger: {error_text(trouble) if isinstance(trouble, OSError) else printable(str(trouble))}",
-            file=sys.stderr,
-        )
-        if isinstance(trouble, OSError):
-            status = 2
-        elif trouble.kind in DAMAGE:
-            status = max(status, 1)
-
+    troubles = Troubles()
     given = places or (".",)
     printing = console(sys.stdout)
     with ExitStack() as stack:
         kept: Access = access
         for place in given if follow else ():
             kept = stack.enter_context(remembering(place, **kept))
-        tailed = Tailed(given, runs=runs or None, tags=tags or None, follow=follow, on_trouble=tell, **kept)
+        tailed = Tailed(given, runs=runs or None, tags=tags or None, follow=follow, on_trouble=troubles.tell, **kept)
         try:
             if follow and printing.is_terminal and not (lines or as_json):
                 _live(printing, tailed)
             _print(printing, tailed.look(count), as_json=as_json)
-            if not (follow or status):
+            if not (follow or troubles.status):
                 _demand(tailed, given, runs, tags, access)
             while follow:
                 sys.stdout.flush()
@@ -88,7 +75,7 @@ def follow_runs(
             if not follow:
                 raise
             return _INTERRUPTED
-    return status
+    return troubles.status
 
 
 def _demand(

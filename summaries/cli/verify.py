@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from summaries.cli.candidates import complete_runs
-from summaries.cli.faults import error_text
+from summaries.cli.faults import UNREAD, Troubles, error_text
 from summaries.cli.options import access_options, examples, executor_option
-from summaries.errors import FaultKind
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
 from summaries.terminal import printable
@@ -46,42 +44,41 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
     from summaries.tools.verifying import verdicts
 
     verified = damaged = unfinished = 0
-    failed = False
+    troubles = Troubles()
     unreached: list[UnreachableError] = []
 
     def fails(error: OSError) -> None:
-        nonlocal failed
-        failed = True
         if isinstance(error, UnreachableError):
             unreached.append(error)
         else:
-            print(f"gradledger: {error_text(error)}", file=sys.stderr)
+            troubles.tell(error)
 
     for given in paths:
         try:
             for verdict in verdicts(files_below(given, fails, **access), fails, executor):
-                _print(verdict, as_json=as_json)
+                _tell(verdict, troubles, as_json=as_json)
                 verified += 1
                 damaged += verdict.damaged
-                unfinished += not verdict.damaged and any(
-                    fault.kind is FaultKind.UNFINISHED_TAIL for fault in verdict.faults
-                )
-                failed |= not verdict.is_event_file
+                unfinished += verdict.unfinished
         except BrokenPipeError:
             raise
         except OSError as error:  # go on with the other paths
             fails(error)
     if unreached:
         others = f"; {len(unreached) - 1} more not read" if len(unreached) > 1 else ""
-        print(f"gradledger: {error_text(unreached[0])}{others}", file=sys.stderr)
+        troubles.tell(f"{error_text(unreached[0])}{others}")
     if verified > 1 and not as_json:
         print(f"{verified} files, {damaged or 'none'} of them damaged")
     if unfinished and not as_json:
         print(f"unfinished: {counted(unfinished, 'file')}, still being written or left by a killed process; no damage")
-    return 2 if failed else int(damaged > 0)
+    return troubles.status
 
 
-def _print(verdict: Verdict, *, as_json: bool) -> None:
+def _tell(verdict: Verdict, troubles: Troubles, *, as_json: bool) -> None:
+    """Print a verdict, and remember it for the exit status."""
+    troubles.count(*verdict.faults)
+    if not verdict.is_event_file:
+        troubles.status = UNREAD
     if as_json:
         known = {"damaged": verdict.damaged, "is_event_file": verdict.is_event_file}
         print(json.dumps({**asdict(verdict), **known}))

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Collector", "NonSummaryEvent"]
 
-_PASSING = frozenset({FaultKind.UNFINISHED_TAIL, FaultKind.EMPTY_FILE, FaultKind.NO_EVENT_FILE})
-"""Faults of a file that is still being written, which more bytes repair."""
-
 
 class NonSummaryEvent(NamedTuple):
     """An event that carries something other than a summary: which field, and the position of its record."""
@@ -109,7 +106,7 @@ class Collector:
             OSError: the file cannot be read.
         """
         self.files[-1] = file
-        while self.faults and self.faults[-1].path == file.path and self.faults[-1].kind in _PASSING:
+        while self.faults and self.faults[-1].path == file.path and self.faults[-1].kind.may_pass:
             self.faults.pop()
         self._read_from(file, start)
 

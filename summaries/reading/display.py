@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.errors import is_damaged
 from summaries.markup import amount, block, colored, line, short, sparkline, table
 from summaries.reading.restarts import Standing
 from summaries.words import counted, listed
@@ -143,7 +144,7 @@ def _verdict(run: Run) -> Markup | None:
 
 
 def _color(faults: Sequence[Fault]) -> str:
-    return "error" if any(fault.kind.is_data_loss for fault in faults) else "info"
+    return "error" if is_damaged(faults) else "info"
 
 
 def _steps(run: Run) -> str:

@@ -229,10 +229,9 @@ def empty_file() -> Fault:
 
 
 def _raise_or_warn(fault: Fault) -> None:
-    if fault.kind is FaultKind.UNFINISHED_TAIL:
-        warnings.warn(str(fault), UnfinishedTailWarning, stacklevel=3)
-    else:
+    if fault.kind.is_damage:
         raise_fault(fault)
+    warnings.warn(str(fault), UnfinishedTailWarning, stacklevel=3)
 
 
 def _skip(fault: Fault) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from summaries.errors import FaultKind
+from summaries.errors import is_damaged
 from summaries.reading.collector import Collector
 from summaries.reading.run import Run
 
@@ -86,10 +86,7 @@ class GrowingRun:
         before, collector = self._files[-1], self._collector
         if not last or last[0].path != before.path or last[0].size < before.size or not self._seam:
             return False
-        damaged = any(
-            fault.path == before.path and fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL
-            for fault in collector.faults
-        )
+        damaged = is_damaged(fault for fault in collector.faults if fault.path == before.path)
         if damaged or self._last_bytes(last[0]) != self._seam:
             return False
         if last[0] != before:

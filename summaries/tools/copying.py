@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from summaries.errors import Fault, FaultKind
+from summaries.errors import Fault, FaultKind, is_damaged
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.reader import reader
 from summaries.storage.credentials import without_credentials
@@ -37,7 +37,7 @@ class Rewritten:
         runs: the names of the runs there; "." for the place itself.
         events: the number of events written.
         dropped: the number of values that the command left out.
-        faults: what is damaged in the originals, and so is not in the copy, and notes; in order.
+        faults: what is not in the copy because it could not be read, and notes; in order.
     """
 
     path: str
@@ -48,8 +48,8 @@ class Rewritten:
 
     @property
     def damaged(self) -> bool:
-        """Whether an original has damage that no intact file has, even while it is being written."""
-        return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+        """Whether an original is damaged; see `FaultKind.is_damage`."""
+        return is_damaged(self.faults)
 
     @property
     def lost_bytes(self) -> int:

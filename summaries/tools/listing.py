@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.errors import FaultKind
+from summaries.errors import is_damaged
 from summaries.native.library import is_available
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
@@ -32,13 +32,10 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["DAMAGE", "KINDS", "Listing", "demand_runs", "ls"]
+__all__ = ["KINDS", "Listing", "demand_runs", "ls"]
 
 KINDS = ("scalars", "histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
 """The attributes of `Run` that map tags to values."""
-
-DAMAGE = frozenset(kind for kind in FaultKind if kind.is_data_loss and kind is not FaultKind.UNFINISHED_TAIL)
-"""The kinds of faults that do not occur in an intact file, even while it is being written."""
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 
@@ -76,8 +73,8 @@ class Listing:
 
     @property
     def damaged(self) -> bool:
-        """Whether there is a fault that does not occur in an intact file, even while it is being written."""
-        return any(fault.kind in DAMAGE for fault in self.faults)
+        """Whether a fault is damage; see `FaultKind.is_damage`."""
+        return is_damaged(self.faults)
 
 
 def ls(

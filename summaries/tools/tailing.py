@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from summaries.errors import FaultKind
 from summaries.patterns import matcher
 from summaries.reading.growing import GrowingRun
 from summaries.storage.files import place_of, remembering
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
 
 __all__ = ["Point", "Tailed", "tail"]
-
-_PASSING = frozenset({FaultKind.UNFINISHED_TAIL, FaultKind.EMPTY_FILE, FaultKind.NO_EVENT_FILE})
-"""Faults of a file that is still being written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +130,7 @@ class Tailed:
                 continue
             self.runs[path] = run
             for fault in run.faults:
-                if not (self._follow and fault.kind in _PASSING):
+                if not (self._follow and fault.kind.may_pass):
                     self._trouble(fault)
             found += self._new(path, run, most)
         return sorted(found if most is None else nlargest(most, found, _time), key=_time)

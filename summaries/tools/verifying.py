@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.errors import Fault, FaultKind
+from summaries.errors import Fault, FaultKind, is_damaged
 from summaries.execution.tasks import Died, run_tasks
 from summaries.reading.reader import reader
 from summaries.storage.files import place_of
@@ -47,8 +47,13 @@ class Verdict:
 
     @property
     def damaged(self) -> bool:
-        """Whether there is a fault that does not occur in an intact file, even while it is being written."""
-        return any(fault.kind.is_data_loss and fault.kind is not FaultKind.UNFINISHED_TAIL for fault in self.faults)
+        """Whether a fault is damage; see `FaultKind.is_damage`."""
+        return is_damaged(self.faults)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it ends inside a record, and is not damaged: its writer is at work, or was killed."""
+        return not self.damaged and any(fault.kind is FaultKind.UNFINISHED_TAIL for fault in self.faults)
 
     @property
     def is_event_file(self) -> bool:

@@ -22,7 +22,7 @@ __all__ = ["RULES"]
 RULES = Ruleset(of_moments=True)
 
 
-@RULES.add("GL101", "truncated-tail", Severity.WARNING, needs=("faults",), while_written=True)
+@RULES.add("GL101", "truncated-tail", Severity.INFO, needs=("faults",), while_written=True)
 def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file ends inside a record."""
     found = _faults(run, FaultKind.UNFINISHED_TAIL)
@@ -105,9 +105,9 @@ def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Nothing was logged to a file, or it is no event file."""
     for path, what in run.other_files.items():
         yield Hit(f"{path} is no event file: by content, it is {what}", evidence={"file": path, "content": what})
-    damaged = {fault.path for fault in run.run.faults if fault.kind.is_data_loss}
+    lossy = {fault.path for fault in run.run.faults if fault.kind.is_data_loss}
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
-    logged = {whole_name(path) for path, version, records in files if records > bool(version) or path in damaged}
+    logged = {whole_name(path) for path, version, records in files if records > bool(version) or path in lossy}
     empty = [path for path in run.files if whole_name(path) not in logged]
     if empty:
         several = f" and {len(empty) - 1} more" if len(empty) > 1 else ""

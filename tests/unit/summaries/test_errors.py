@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from summaries import errors
-from summaries.errors import Fault, FaultKind, FormatError, raise_fault
+from summaries.errors import Fault, FaultKind, FormatError, is_damaged, raise_fault
 
 ERRORS = {
     FaultKind.DAMAGED_LENGTH: errors.DamagedLengthError,
@@ -40,3 +40,17 @@ def test_a_fault_of_one_byte_in_no_file():
 def test_which_kinds_are_data_loss():
     notes = {FaultKind.NEGATIVE_STEP, FaultKind.NON_FINITE_WALL_TIME, FaultKind.EMPTY_FILE}
     assert {kind for kind in FaultKind if not kind.is_data_loss} == notes
+
+
+def test_which_kinds_are_damage():
+    """Those that readers raise; what a killed process leaves is none of them."""
+    assert {kind for kind in FaultKind if kind.is_damage} == set(ERRORS)
+
+
+def test_damaged_is_what_has_damage_beside_other_faults():
+    def faults(*kinds):
+        return [Fault(kind, "reason", 0, 1, "got", "want") for kind in kinds]
+
+    harmless = FaultKind.UNFINISHED_TAIL, FaultKind.EMPTY_FILE
+    assert not is_damaged(faults(*harmless))
+    assert is_damaged(faults(*harmless, FaultKind.ZERO_FILLED))

@@ -121,11 +121,11 @@ def test_the_command_without_norms(logdir, capsys):
     assert err == "gradledger: no scalars with tag 'gradients/global_norm'; tags with 'norm' in them: none\n"
 
 
-def test_the_command_on_a_damaged_file(logdir, capsys):
+def test_the_command_on_an_unfinished_file(logdir, capsys):
     log(logdir, [1.0, 2.0])
     (path,) = logdir.iterdir()
     path.write_bytes(path.read_bytes()[:-3])
-    assert main(["clip-advice", str(logdir), "--tag", TAG]) == 1
+    assert main(["clip-advice", str(logdir), "--tag", TAG]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("gradients/global_norm: 1 step, mean 1\n")
     assert err.startswith("gradledger: the bytes end inside a record")

@@ -32,6 +32,7 @@ def test_verify(tmp_path, data, events, kinds, damaged):
     verdict = verify(path)
     assert (verdict.path, verdict.events, verdict.damaged) == (str(path), events, damaged)
     assert [fault.kind for fault in verdict.faults] == kinds
+    assert verdict.unfinished == (kinds == [FaultKind.UNFINISHED_TAIL])
 
 
 def test_no_such_file(tmp_path):
