@@ -60,6 +60,8 @@ def main() -> int:
         return bool(targets)
     if targets:
         build(targets, arguments.output)
+    elif own := host():
+        os.utime(os.path.join(arguments.output, own.file))  # newer than its sources, so that nobody compares them again
     return 0
 
 
@@ -232,7 +234,9 @@ def _link(target: Target, objects: Mapping[str, bytes], made_of: str, directory:
         for name, data in files.items():
             Path(temporary, name).write_bytes(data)
         subprocess.run([*compiler, *options, "-o", target.file, *files], cwd=temporary, check=True)  # noqa: S603
-        shutil.move(os.path.join(temporary, target.file), os.path.join(directory, target.file))
+        path = os.path.join(directory, target.file)
+        shutil.copyfile(os.path.join(temporary, target.file), f"{path}.new")
+        os.replace(f"{path}.new", path)  # processes go on with the file that they have loaded
 
 
 _LINKER = {

@@ -13,6 +13,7 @@ import os
 import platform
 import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from summaries.native.calls import Function
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["function", "is_available", "use"]
 
 _logger = logging.getLogger("summaries")
+_FOLDERS = ("summaries/native", "summaries/wire", "summaries/kinds", "optim/kernels")  # of what is compiled
 _wanted: list[str] = []  # the setting of `use`, at most one
 
 
@@ -85,14 +87,37 @@ def _library() -> tuple[ctypes.CDLL, tuple[str, ...]] | None:
         return None
     path = os.path.join(DIRECTORY, wanted.file)
     try:
-        library = ctypes.CDLL(path)
-    except OSError as error:
+        library = _loaded(path)
+        level = _x86_level(library) if wanted.levels == X86 else _arm_level()
+    except (OSError, AttributeError) as error:  # AttributeError: it is another library, which lacks our functions
         hint = f": {error}" if os.path.exists(path) else f"; `make native` builds it: {path}"
         _logger.warning("there is no compiled code, so plain Python does its work, many times slower%s", hint)
         return None
-    level = _x86_level(library) if wanted.levels == X86 else _arm_level()
     names = tuple(each.name for each in wanted.levels)
     return (library, names[names.index(level) :]) if level else None
+
+
+def _loaded(path: str) -> ctypes.CDLL:
+    if _is_stale(path):
+        raise OSError(f"{path} was made of other sources; `make native` builds it again")
+    return ctypes.CDLL(path)
+
+
+def _is_stale(path: str) -> bool:
+    """Whether a checkout's library was made of other sources than are there now.
+
+    Then words would mean something else to it, which nothing checks. Sources are compared only if one is newer.
+    """
+    root = Path(__file__).parents[2]
+    if not root.joinpath("hatch_build.py").exists() or not os.path.exists(path):
+        return False
+    made = os.path.getmtime(path)
+    sources = (source for folder in _FOLDERS for source in root.joinpath(folder).rglob("*.py"))
+    if all(source.stat().st_mtime <= made for source in sources):
+        return False
+    from summaries.native import building  # noqa: PLC0415 - only in a checkout, and only after a change
+
+    return bool(building.stale(os.path.dirname(path)))
 
 
 def _x86_level(library: ctypes.CDLL) -> str | None:

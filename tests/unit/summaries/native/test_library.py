@@ -1,5 +1,7 @@
 """The library is loaded once, says once if it is missing, and can be switched off."""
 
+import os
+import shutil
 import subprocess
 import sys
 
@@ -51,6 +53,30 @@ def test_a_damaged_library_is_told(tmp_path):
     done = run(MISSING, tmp_path, tmp_path / "run")
     assert "there is no compiled code, so plain Python does its work, many times slower: " in done.stderr
     assert wanted.file in done.stderr
+
+
+def test_another_library_is_told(tmp_path):
+    """One that can be loaded, and has none of our functions."""
+    wanted = building.host()
+    shutil.copy(np._core._multiarray_umath.__file__, tmp_path / wanted.file)
+    done = run(MISSING, tmp_path, tmp_path / "run")
+    assert done.stdout == "Run(1 file, 2 tags, 1 scalar, 0 faults)\n"
+    assert "there is no compiled code, so plain Python does its work, many times slower: " in done.stderr
+
+
+@pytest.mark.parametrize("seconds", [0, 1 << 40])
+def test_the_library_of_other_sources_is_not_used(tmp_path, seconds):
+    """It is looked into only if it is older than its sources."""
+    wanted = building.host()
+    path = tmp_path / wanted.file
+    shutil.copy(os.path.join(library.DIRECTORY, wanted.file), path)
+    os.utime(path, (seconds, seconds))
+    others = MISSING.replace("library.DIRECTORY =", "building.sources = lambda: 'others'; library.DIRECTORY =")
+    others = others.replace("assert not", "assert not" if seconds == 0 else "assert")
+    done = run("from summaries.native import building" + others, tmp_path, tmp_path / "run")
+    assert done.stdout == "Run(1 file, 2 tags, 1 scalar, 0 faults)\n"
+    told = f"many times slower: {path} was made of other sources; `make native` builds it again\n"
+    assert done.stderr.endswith(told) if seconds == 0 else not done.stderr
 
 
 def test_it_is_switched_off(chosen):
