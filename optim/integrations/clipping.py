@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,7 +44,7 @@ class Watcher(Protocol):
 
 _watchers: list[weakref.ref[Watcher]] = []  # in order: on every rank the same one measures first
 _restorers: list[Callable[[], Any]] = []
-_depth = [0]  # of clipping functions that call one another
+_inside = threading.local()  # its `clipping` is set in a thread while it clips: clipping functions call one another
 
 
 def watch(watcher: Watcher) -> None:
@@ -96,7 +97,7 @@ def _told(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def clip(*arguments: Any, **named: Any) -> Any:
-        if _depth[0]:
+        if getattr(_inside, "clipping", False):
             return original(*arguments, **named)
         given = signature.bind(*arguments, **named).arguments
         if "self" in given:  # a module
@@ -108,11 +109,11 @@ def _told(original: Callable[..., Any]) -> Callable[..., Any]:
         bound, order = float(given.get("max_norm", math.inf)), float(given.get("norm_type", 2.0))
         watchers = [watcher for reference in list(_watchers) if (watcher := reference()) is not None]
         concerned = [watcher for watcher in watchers if watcher.before_clipping(parameters, bound, order)]
-        _depth[0] += 1
+        _inside.clipping = True
         try:
             return original(**given)
         finally:
-            _depth[0] -= 1
+            _inside.clipping = False
             for watcher in concerned:
                 watcher.after_clipping()
 

@@ -2,7 +2,9 @@
 
 import gc
 import shutil
+import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from reference_loop import LR, batches, network
@@ -11,6 +13,7 @@ from summaries import SummaryWriter, read_run
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
 
+from optim.integrations import clipping  # noqa: E402 - it needs torch
 from optim.integrations.torch import attach  # noqa: E402 - it needs torch
 
 
@@ -122,3 +125,27 @@ def test_options_that_are_refused_create_nothing(logdir):
     with pytest.raises(ValueError, match=r"^every_n_steps must be positive, got 0$"):
         attach(optimizer, logdir, model, every_n_steps=0)
     assert not logdir.exists()
+
+
+class Told:
+    """A watcher that counts what it is told."""
+
+    def __init__(self):
+        self.before = self.after = 0
+
+    def before_clipping(self, parameters, bound, order):
+        self.before += 1
+        return True
+
+    def after_clipping(self):
+        self.after += 1
+
+
+def test_what_one_thread_clips_is_told_while_another_clips(monkeypatch):
+    both = threading.Barrier(2, timeout=120)  # passed only if both are clipping at once
+    watcher = Told()
+    monkeypatch.setattr(clipping, "_watchers", [weakref.ref(watcher)])
+    clip = clipping._told(lambda parameters, max_norm: (parameters, max_norm, both.wait()))
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda _: clip([], 1.0), range(2)))
+    assert (watcher.before, watcher.after) == (2, 2)

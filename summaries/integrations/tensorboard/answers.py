@@ -176,9 +176,10 @@ ANSWERS: Mapping[str, Answer] = {
 
 
 def _columns(book: Book) -> Columns:
-    if book.columns is None:  # let go of since it was found
+    columns = book.columns  # once: another thread may let go of them
+    if columns is None:
         raise TimeoutError(f"run {book.name!r} is still being read")
-    return book.columns
+    return columns
 
 
 def _text(query: Query, name: str) -> str:
