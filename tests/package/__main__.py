@@ -42,8 +42,6 @@ def try_tests(python: str, unpacked: Path) -> None:
     """Run the source distribution's tests where it is unpacked."""
     chosen = [path.relative_to(unpacked) for pattern in TREE for path in sorted(unpacked.glob(pattern))]
     environment = {**os.environ, "PYTHONPATH": str(unpacked)}
-    libraries = "summaries/native/lib"  # they are of the same sources; if not, they are built here
-    shutil.copytree(ROOT / libraries, unpacked / libraries, dirs_exist_ok=True)
     building = [ROOT / python, "-m", "summaries.native.building"]
     subprocess.run(building, cwd=unpacked, env=environment, check=True)
     command = [ROOT / python, "-m", "pytest", "--quiet", "--numprocesses", "2", "--dist", "loadfile", *chosen]
