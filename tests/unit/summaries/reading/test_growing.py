@@ -51,15 +51,16 @@ def test_every_look_is_the_whole_run(tmp_path, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_cut_of_a_file(tmp_path, engine):
+def test_every_cut_of_a_file(tmp_path, engine, request):
     """A file may end anywhere when it is looked at; what is cut off there is read the next time."""
+    apart = 31 if request.config.getoption("--place") else 7  # each cut is a dozen requests of a store
     with SummaryWriter(tmp_path / "whole") as writer:
         log(writer, 0, 3)
     with open(writer.path, "rb") as file:
         data = file.read()
     os.mkdir(tmp_path / "grows")
     path = tmp_path / "grows" / os.path.basename(writer.path)
-    for cut in range(1, len(data), 7):
+    for cut in range(1, len(data), apart):
         with using(engine):
             run = GrowingRun()
         for end in (cut, min(cut + 30, len(data)), len(data)):
