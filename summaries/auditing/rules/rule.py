@@ -116,6 +116,8 @@ class Limits:
         cls.thresholds = {name: value for name, value in vars(cls).items() if isinstance(value, Threshold)}
 
     def __init__(self, **values: float) -> None:
+        if unknown := values.keys() - self.thresholds.keys():
+            raise TypeError(f"{type(self).__name__} has no threshold {min(unknown)!r}")
         vars(self).update({name: threshold.default for name, threshold in self.thresholds.items()} | values)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -220,3 +220,8 @@ def test_limits_are_frozen():
     with pytest.raises(FrozenInstanceError):
         limits.share = 0.75
     assert vars(pickle.loads(pickle.dumps(limits))) == vars(limits)  # noqa: S301 - our own
+
+
+def test_a_threshold_that_a_rule_lacks_is_refused():
+    with pytest.raises(TypeError, match=r"^Limits has no threshold 'sigma'$"):
+        Limits(sigma=1.0)
