@@ -11,8 +11,9 @@
 The gradient is multiplied by scale and then clipped to [low, high], which covers every kind of clipping.
 
 Strategy: the loop takes a vector of elements at a time; the last elements, which do not fill one, are masked. A report
-measures each block after its update, when it is in the cache, with the functions of `sums`, array by array: for the
-sums of all arrays at once, registers run out.
+has the sums of all arrays at once in this loop, where they wait for nothing, if the processor has the registers: 32 of
+64 bytes. Otherwise it measures each block after its update, when it is in the cache, array by array. The sums are the
+same: see `stats`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,15 @@ import numpy as np
 from optim import rules
 from optim.kernels.stats import (
     BLOCK,
+    LARGEST,
     SLOT_WIDTH,
     SLOTS,
+    SQUARES,
+    SUM,
     UPDATE_SQUARES,
+    WEIGHT_SQUARES,
+    ZEROS,
+    slot_columns,
     stats_width,
 )
 from optim.kernels.tracing import Traced, trace
@@ -59,23 +66,24 @@ def kernel_name(rule: Rule, dtype: str, report: bool) -> str:
     return f"{rule.name}_{dtype}" + "_report" * report
 
 
-def kernel_source(rule: Rule, dtype: str, report: bool) -> str:
+def kernel_source(rule: Rule, dtype: str, report: bool, *, at_once: bool = False) -> str:
     """The source of a rule's kernel.
 
     Args:
         rule: the formula.
         dtype: "float32" or "float64".
         report: whether the kernel fills its stats.
+        at_once: whether it measures all arrays at once, in the update's own loop.
 
     Raises:
         TypeError: the formula uses a function that it may not use.
     """
-    return _RUN + "\n".join(_nested(_Update(rule).lines(report))) + "\n"
+    return _RUN + "\n".join(_nested(_Update(rule).lines(report, at_once))) + "\n"
 
 
-def rule_lanes(rule: Rule, dtype: str) -> int:
-    """The lanes of its vectors: fewer with many slots, for which registers run out."""
-    return (128 if len(rule.slots) < 2 else 64) // np.dtype(dtype).itemsize  # noqa: PLR2004
+def rule_lanes(rule: Rule, dtype: str, at_once: bool) -> int:
+    """The lanes of its vectors: fewer with many slots, or sums, for which registers run out."""
+    return (64 if at_once or len(rule.slots) > 1 else 128) // np.dtype(dtype).itemsize
 
 
 def _nested(lines: Iterable[str]) -> list[str]:
@@ -110,7 +118,7 @@ class _Update:
     def _name(self, value: Any) -> str:
         return self._names[id(value)] if isinstance(value, Traced) else f"real({value!r})"
 
-    def lines(self, report: bool) -> list[str]:
+    def lines(self, report: bool, at_once: bool) -> list[str]:
         """The body of `run`."""
         row = f"task * {2 + len(self._arrays)}"
         rooms = ["moves, out = real_at((scratch + 63) // 64 * 64), data(stats)"]
@@ -122,30 +130,62 @@ class _Update:
             "for task in range(first, last):",
             f"    elements, at = item(table, {row}), item(table, {row} + 1) * {self._width}",
             *(f"    a{k} = real_at(item(table, {row} + {k + 2}))" for k in self._arrays),
-            *_nested(self._with_report() if report else ["start, stop = 0, elements", *self._loops([], [])]),
+            *_nested(self._with_report(at_once) if report else ["start, stop = 0, elements", *self._loops([], [])]),
         ]
 
-    def _with_report(self) -> list[str]:
-        """Update a block and keep its moves; then measure the block, which is in the cache, array by array."""
+    def _with_report(self, at_once: bool) -> list[str]:
+        """Update a block and keep its moves; measure the arrays at once, or each after the update."""
+        moved = f"moved = subtract({self._new[1]}, x1)"
+        of_vector, of_last = ([moved, f"store(moves, {i} - start, moved)"] for i in ("i", "whole"))
+        begin: list[str] = []
+        results: list[str] = []
+        if at_once:
+            begin, add_up, results = self._sums()
+            most = [f"most{k} = more({self._new[k]}, most{k})" for k in self._arrays[2:]]
+            names = dict.fromkeys(["moved", "x0", *self._new.values()])
+            of_vector += [*most, *add_up]
+            of_last += [*most, *(f"{x} = leading({x}, stop - whole)" for x in names), *add_up]
+        return [
+            f"for start in range(0, elements, {BLOCK}):",
+            f"    stop = min(start + {BLOCK}, elements)",
+            *_nested([*begin, *self._loops(of_vector, of_last), *results, *self._measured("check_" * at_once)]),
+            f"    at += {self._width}",
+        ]
+
+    def _sums(self) -> tuple[list[str], list[str], list[str]]:
+        """The lines that begin the sums of a block, add a vector's elements, and store the results."""
+        new, slots = self._new, self._arrays[2:]
+        columns = {"squares0": SQUARES, "squares1": WEIGHT_SQUARES, "squares_moved": UPDATE_SQUARES}
+        columns |= {f"squares{k}": slot_columns(k - 2).start for k in slots}
+        squared = dict(zip(columns, ["x0", new[1], "moved", *(new[k] for k in slots)], strict=True))
+        begin = [f"{name} = real(0.0)" for name in squared]
+        begin += ["nonzero = none()", *(f"sum{k}, most{k} = real(0.0), real(-inf)" for k in slots)]
+        add_up = [f"{name} = add(multiply({x}, {x}), {name})" for name, x in squared.items()]
+        add_up += ["nonzero = count_nonzero(x0, nonzero)"]
+        add_up += [f"sum{k} = add({new[k]}, sum{k})" for k in slots]
+        results = [f"put(out, at + {column}, total({name}))" for name, column in columns.items()]
+        results += [f"put(out, at + {ZEROS}, stop - start - count(nonzero))"]
+        for k in slots:
+            column = columns[f"squares{k}"]
+            results += [f"put(out, at + {column + SUM}, total(sum{k}))"]
+            results += [f"put(out, at + {column + LARGEST}, largest(most{k}))"]
+        return begin, add_up, results
+
+    def _measured(self, prefix: str) -> list[str]:
+        """Call the functions of `sums` for each array: in a loop, so that each is inlined once."""
         arrays = len(self._arrays)
-        measure = [  # in a loop, so that each function is inlined once
+        return [
             f"for k in range({arrays + 1}):",
             f"    p, begin, column = moves, 0, at + {UPDATE_SQUARES}",
             f"    if k < {arrays}:",
             f"        p, begin = real_at(item(table, task * {2 + arrays} + 2 + k)), start",
             f"        column = at + (k if k < 2 else {SLOTS} + {SLOT_WIDTH} * (k - 2))",
             "    if k == 0:",
-            "        gradient(p, begin, begin + stop - start, out, column)",
+            f"        {prefix}gradient(p, begin, begin + stop - start, out, column)",
             f"    elif 2 <= k < {arrays}:",
-            "        extent(p, begin, begin + stop - start, out, column)",
+            f"        {prefix}extent(p, begin, begin + stop - start, out, column)",
             "    else:",
-            "        squares(p, begin, begin + stop - start, out, column)",
-        ]
-        keep = "store(moves, {} - start, " + f"subtract({self._new[1]}, x1))"
-        return [
-            f"for start in range(0, elements, {BLOCK}):",
-            f"    stop = min(start + {BLOCK}, elements)",
-            *_nested([*self._loops([keep.format("i")], [keep.format("whole")]), *measure, f"at += {self._width}"]),
+            f"        {prefix}squares(p, begin, begin + stop - start, out, column)",
         ]
 
     def _loops(self, of_vector: Sequence[str], of_last: Sequence[str]) -> list[str]:

@@ -186,10 +186,10 @@ def _measure_step(
     """Fill a rule's columns, from a block of the variable's old values, its new ones and its slots'."""
     variable, *slots = new
     for column, array in ((SQUARES, gradient), (WEIGHT_SQUARES, variable), (UPDATE_SQUARES, variable - old)):
-        _add_up(stats[:, column : column + 1], array)
+        _add_up(stats[:, column : column + 1], array, of_rule=True)
     _count(stats, gradient)
     for k, slot in enumerate(slots):
-        _add_up(stats[:, slot_columns(k)], slot)
+        _add_up(stats[:, slot_columns(k)], slot, of_rule=True)
 
 
 def _count(stats: NDArray[np.float64], block: NDArray[Any]) -> None:
@@ -198,9 +198,9 @@ def _count(stats: NDArray[np.float64], block: NDArray[Any]) -> None:
     stats[0, NONFINITE] = np.count_nonzero(~np.isfinite(block))
 
 
-def _add_up(columns: NDArray[np.float64], block: NDArray[Any]) -> None:
+def _add_up(columns: NDArray[np.float64], block: NDArray[Any], *, of_rule: bool = False) -> None:
     """Fill SQUARES and, where there are these columns, SUM and LARGEST."""
-    count, (least, most) = lanes(block.dtype.name), BOUNDS[block.dtype.name]
+    count, (least, most) = lanes(block.dtype.name, of_rule=of_rule), BOUNDS[block.dtype.name]
     has_sum = columns.shape[1] > SUM
     rows = np.zeros((len(columns), BLOCK), block.dtype)  # zeros after the last element add nothing
     rows.reshape(-1)[: block.size] = block

@@ -11,7 +11,7 @@ from optim.kernels.writing import written
 from summaries.native.calls import INTEGER, Array
 from summaries.native.source import compiled, unpacker
 
-__all__ = ["EXPORTS", "LEVELS"]
+__all__ = ["EXPORTS", "LEVELS", "VARIANTS"]
 
 LEVELS = ("v4", "v3", "v8")
 
@@ -31,7 +31,9 @@ def addresses(words: Any) -> Any:
 
 
 EXPORTS: dict[str, Any] = {"addresses": addresses}
+VARIANTS: dict[str, dict[str, Any]] = {"v4": {}}  # by level, what these functions are there: it has the registers
 for _dtype in DTYPES:
     EXPORTS |= {f"{name}_{_dtype}": reader(name, _dtype) for name in READERS}
     for _rule in SHIPPED:
         EXPORTS |= {kernel_name(_rule, _dtype, report): written(_rule, _dtype, report) for report in (False, True)}
+        VARIANTS["v4"][kernel_name(_rule, _dtype, True)] = written(_rule, _dtype, True, at_once=True)

@@ -60,13 +60,13 @@ BLOCK = 4096  # elements: float32 sums of this many squares are accurate to 1e-6
 BOUNDS = {"float32": (1e-30, 1e36), "float64": (-1.0, math.inf)}  # exclusive
 
 
-def lanes(dtype: str) -> int:
-    """The lanes of a block's sums.
+def lanes(dtype: str, *, of_rule: bool = False) -> int:
+    """The lanes of a block's sums: fewer in a rule's run, which may have many sums at once.
 
-    >>> lanes("float32"), lanes("float64")
+    >>> lanes("float32"), lanes("float32", of_rule=True)
     (32, 16)
     """
-    return 128 // np.dtype(dtype).itemsize
+    return (64 if of_rule else 128) // np.dtype(dtype).itemsize
 
 
 def stats_width(slots: int) -> int:

@@ -23,15 +23,16 @@ _arguments = unpacker(ARGUMENTS)
 
 
 @cache
-def sums(dtype: str) -> dict[str, Any]:
+def sums(dtype: str, lanes: int) -> dict[str, Any]:
     """The functions that measure a block, by name: (pointer, first element, last, stats, position of SQUARES there).
 
     squares fills SQUARES; gradient SQUARES, ZEROS and NONFINITE; extent SQUARES, SUM and LARGEST, after which zeros may
-    fill the rest. Where SQUARES is out of bounds, they look again.
+    fill the rest. Where SQUARES is out of bounds, they look again: check_squares, check_gradient and check_extent do
+    only that, for a block whose sums are there.
     """
     least, most = BOUNDS[dtype]
-    v = intrinsics(dtype, lanes(dtype))
-    LANES, load, load_first = v["LANES"], v["load"], v["load_first"]
+    v = intrinsics(dtype, lanes)
+    LANES, AHEAD, fetch, load, load_first = (v[name] for name in ("LANES", "AHEAD", "fetch", "load", "load_first"))
     real, add, multiply, more, leading = v["real"], v["add"], v["multiply"], v["more"], v["leading"]
     wide, wider, wide_add, wide_multiply = v["wide"], v["wider"], v["wide_add"], v["wide_multiply"]
     none, count_nonzero, count_nonfinite = v["none"], v["count_nonzero"], v["count_nonfinite"]
@@ -44,6 +45,7 @@ def sums(dtype: str) -> dict[str, Any]:
         """The state after all elements: step(state, elements, the same with 0 after the array's last one)."""
         whole = last - (last - first) % LANES
         for i in range(first, whole, LANES):
+            fetch(p, i + AHEAD)
             x = load(p, i)
             state = step(state, x, x)
         if whole < last:
@@ -92,22 +94,33 @@ def sums(dtype: str) -> dict[str, Any]:
         check_squares(p, first, last, out, at)
 
     @compiled
-    def put_zeros(nonzero, p, first, last, out, at):
-        put(out, at + ZEROS, last - first - count(nonzero))
+    def check_zeros(p, first, last, out, at):
         put(out, at + NONFINITE, 0.0)
         if not least < item(out, at) < most:
             put(out, at + NONFINITE, count(over(add_nonfinite, none(), p, first, last)))
 
     @compiled
-    def gradient(p, first, last, out, at):
-        summed, nonzero = over(add_square_and_nonzero, (real(0.0), none()), p, first, last)
-        put(out, at, total(summed))
-        put_zeros(nonzero, p, first, last, out, at)
+    def check_gradient(p, first, last, out, at):
+        check_zeros(p, first, last, out, at)
         check_squares(p, first, last, out, at)
 
     @compiled
+    def check_extent(p, first, last, out, at):
+        if not least < item(out, at) < most:
+            put(out, at + SUM, wide_total(over(add_wide, wide(0.0), p, first, last)))
+        check_squares(p, first, last, out, at)
+
+    @compiled
+    def gradient(p, first, last, out, at):
+        summed, nonzero = over(add_square_and_nonzero, (real(0.0), none()), p, first, last)
+        put(out, at, total(summed))
+        put(out, at + ZEROS, last - first - count(nonzero))
+        check_gradient(p, first, last, out, at)
+
+    @compiled
     def zeros(p, first, last, out, at):
-        put_zeros(over(add_nonzero, none(), p, first, last), p, first, last, out, at)
+        put(out, at + ZEROS, last - first - count(over(add_nonzero, none(), p, first, last)))
+        check_zeros(p, first, last, out, at)
 
     @compiled
     def extent(p, first, last, out, at):
@@ -115,17 +128,16 @@ def sums(dtype: str) -> dict[str, Any]:
         put(out, at, total(squared))
         put(out, at + SUM, total(summed))
         put(out, at + LARGEST, largest(highest))
-        if not least < item(out, at) < most:
-            put(out, at + SUM, wide_total(over(add_wide, wide(0.0), p, first, last)))
-        check_squares(p, first, last, out, at)
+        check_extent(p, first, last, out, at)
 
-    return {"zeros": zeros, "squares": squares, "gradient": gradient, "extent": extent}
+    measuring = (zeros, squares, gradient, extent, check_squares, check_gradient, check_extent)
+    return {each.__name__: each for each in measuring}
 
 
 def reader(name: str, dtype: str) -> Any:
     """One of the READERS, not compiled yet."""
     width = 1 if name == "norm" else ARRAY_WIDTH
-    zeros, squares, gradient, extent = sums(dtype).values()
+    zeros, squares, gradient, extent, *_ = sums(dtype, lanes(dtype)).values()
     v = intrinsics(dtype, lanes(dtype))
     data, put, real_at = v["data"], v["put"], v["real_at"]
 

@@ -147,18 +147,25 @@ def _functions(module: str, part: int) -> list[_Function]:
         binding.add_symbol(step, 1)  # it is never called here
     words = (types.CPointer(types.int64),)
     source, found = import_module(module), []
-    for name, function in list(source.EXPORTS.items())[part::_PARTS]:
+    variants: dict[str, dict[str, Any]] = getattr(source, "VARIANTS", {})
+    exports = [
+        (name, function, tuple(level for level in source.LEVELS if name not in variants.get(level, ())))
+        for name, function in source.EXPORTS.items()
+    ]
+    for level, functions in variants.items():
+        exports += [(name, function, (level,)) for name, function in functions.items()]
+    for name, function, levels in exports[part::_PARTS]:
         function.compile(words)
-        found.append(_Function(name, function.inspect_llvm(function.signatures[0]), source.LEVELS))
+        found.append(_Function(name, function.inspect_llvm(function.signatures[0]), levels))
     return found
 
 
 def _object(functions: Sequence[_Function], target: Target, level: Level) -> bytes:
     """The object code for a level of a target."""
     crc32c = _HERE.joinpath("crc32c_x86.ll" if target.triple.startswith("x86") else "crc32c_arm.ll").read_text("utf-8")
-    names = {each.name: _symbol(each.name, level) for each in functions if level.name in each.levels}
-    texts = [_with_name(each.text, names[each.name]) for each in functions if each.name in names]
-    return _emitted(target, level, [crc32c, *texts], set(names.values()))
+    texts = {_symbol(each.name, level): each.text for each in functions if level.name in each.levels}
+    named = (_with_name(text, symbol) for symbol, text in texts.items())
+    return _emitted(target, level, [crc32c, *named], set(texts))
 
 
 def _symbol(name: str, level: Level) -> str:
