@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
-from summaries.cli.completion import COMPLETE
-from summaries.cli.faults import error_text
+from summaries.cli.commands.completion import COMPLETE
+from summaries.cli.views.faults import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             errors="backslashreplace"
         )  # the name of a file may contain bytes that are not Unicode text
     if COMPLETE in os.environ:
-        from summaries.cli import shells  # noqa: F401 - it puts right what click does
+        from summaries.cli.arguments import shells  # noqa: F401 - it puts right what click does
 
         return shell_complete(program, {}, "gradledger", COMPLETE, os.environ[COMPLETE])
     try:
@@ -121,7 +121,7 @@ class _Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(f"summaries.cli.{cmd_name.replace('-', '_')}").command
+        command: click.Command = import_module(f"summaries.cli.commands.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from summaries.reading.tables import unicode
 from summaries.reading.wide import WideRun, wide_names
-from summaries.tools.csv_rows import csv_rows
+from summaries.tools.formats.csv_rows import csv_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

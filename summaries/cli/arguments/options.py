@@ -1,0 +1,142 @@
+"""Options that several commands share, as decorators of their functions."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+from summaries.cli.arguments.candidates import complete_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from summaries.storage.files import Access
+
+__all__ = [
+    "access_options",
+    "examples",
+    "executor_option",
+    "jobs_option",
+    "json_option",
+    "output_option",
+    "runs_option",
+    "storage_options",
+    "tags_option",
+]
+
+Parameters = ParamSpec("Parameters")
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+tags_option = click.option(
+    "--tags",
+    metavar="PATTERN",
+    multiple=True,
+    shell_complete=complete_tags,
+    help="Only tags that match, such as 'loss*'; may be repeated.",
+)
+runs_option = click.option(
+    "--runs", metavar="PATTERN", multiple=True, help="Only runs whose names match; may be repeated."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
+output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="Where to write it; - is standard output, which is the default.",
+)
+jobs_option = click.option(
+    "--jobs", type=int, metavar="N", help="Number of processes (default: one per core, if there is enough to do)."
+)
+
+
+def examples(*lines: str, status: str = "") -> str:
+    r"""The end of a command's help: what its exit status means, and examples, a line each.
+
+    >>> examples("gradledger verify runs", status="0 if no file is damaged.").splitlines()
+    ['Exit status: 0 if no file is damaged.', '', '\x08', 'Examples:', '  gradledger verify runs']
+    """
+    said = [f"Exit status: {status}"] if status else []
+    shown = ["\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))] if lines else []
+    return "\n\n".join(said + shown)
+
+
+class _StorageOption(click.ParamType):  # type: ignore[type-arg, unused-ignore] # click 8.5 made it generic
+    """KEY=VALUE, whose value is JSON, or any other text.
+
+    >>> _StorageOption().convert('client_kwargs={"region_name": "eu"}', None, None)
+    ('client_kwargs', {'region_name': 'eu'})
+    >>> _StorageOption().convert("key=AKID", None, None)
+    ('key', 'AKID')
+    """
+
+    name = "KEY=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, object]:
+        """Split it. No message contains the value, which may be a credential."""
+        key, separator, text = value.partition("=")
+        if not key or not separator:
+            self.fail("must be KEY=VALUE", param, ctx)
+        try:
+            return key, json.loads(text)
+        except ValueError as error:
+            if text.lstrip().startswith(("{", "[")):
+                self.fail(f"the value of {key} begins like JSON, but is not JSON: {error}", param, ctx)
+            return key, text
+
+
+def storage_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the option for addresses that are hardly read; the function gets it as its argument `access`."""
+
+    @click.option(
+        "--storage-option",
+        type=_StorageOption(),
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="For an address such as s3://…, an option of its file system, as JSON or text; may be repeated.",
+    )
+    @functools.wraps(function)
+    def with_storage(*arguments: Any, storage_option: tuple[tuple[str, object], ...], **options: Any) -> int:
+        access: Access = {"storage_options": dict(storage_option)}
+        return function(*arguments, access=access, **options)
+
+    return with_storage
+
+
+def access_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options for addresses; the function gets them as its argument `access`."""
+
+    @storage_options
+    @click.option(
+        "--cache", is_flag=True, help="Keep the files of an address on the disk, and next time fetch only what is new."
+    )
+    @click.option("--cache-dir", type=click.Path(), metavar="DIR", help="The same, in this directory.")
+    @functools.wraps(function)
+    def with_access(*arguments: Any, access: Access, cache: bool, cache_dir: str | None, **options: Any) -> int:
+        return function(*arguments, access={**access, "cache": cache_dir or cache}, **options)
+
+    return with_access
+
+
+def executor_option(function: Callable[..., int]) -> Callable[..., int]:
+    """Add `--dask`; the function gets an executor, or None, as its argument `executor`."""
+
+    @click.option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: the address of its scheduler; or local, for a process per core; or a .yaml file "
+        "that describes a cluster.",
+    )
+    @functools.wraps(function)
+    def with_executor(*arguments: Any, dask: str | None, **options: Any) -> int:
+        if dask is None:
+            return function(*arguments, executor=None, **options)
+        from summaries.execution.dask import on_dask
+
+        with on_dask(dask) as executor:
+            return function(*arguments, executor=executor, **options)
+
+    return with_executor

@@ -1,0 +1,25 @@
+"""`gradledger clear-cache`: remove what `--cache` keeps of remote runs."""
+
+from __future__ import annotations
+
+import click
+
+from summaries.cli.arguments.options import examples
+from summaries.words import counted
+
+__all__ = ["command"]
+
+
+@click.command(
+    help="Remove what --cache keeps of remote runs, from DIRECTORY or from the default place.",
+    epilog=examples("gradledger clear-cache"),
+)
+@click.argument("directory", type=click.Path(), required=False)
+def command(directory: str | None) -> int:
+    """Remove it, and say how much it was; returns 0."""
+    from summaries.storage.cache import cache_directory, clear_cache
+
+    place = cache_directory(directory or True)
+    count, size = clear_cache(place)
+    print(f"{place}: {counted(count, 'file')} removed, {size:,} bytes")
+    return 0

@@ -1,0 +1,130 @@
+"""Merging: runs that were resumed or split become one."""
+
+from __future__ import annotations
+
+import os
+from heapq import merge as merge_sorted
+from typing import TYPE_CHECKING
+
+from summaries.errors import Fault
+from summaries.storage.logdir import run_files
+from summaries.storage.names import is_remote, whole_name
+from summaries.storage.outputs import new_directory, refuse_inside
+from summaries.tools.rewriting.copying import Source, Tally, copy_file
+from summaries.tools.rewriting.overlapping import Overlaps
+from summaries.tools.rewriting.rewriter import Edit, Rewriter
+from summaries.tools.rewriting.superseding import Latest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Unpack
+
+    from summaries.storage.files import Access
+    from summaries.storage.protocols import StoredFile
+    from summaries.tools.rewriting.copying import Rewritten
+    from summaries.tools.rewriting.overlapping import Overlap
+
+__all__ = ["merge"]
+
+
+def merge(
+    paths: Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    latest: bool = False,
+    on_file: Callable[[str], object] = lambda _path: None,
+    on_overlap: Callable[[Overlap], object] = lambda _overlap: None,
+    **access: Unpack[Access],
+) -> Rewritten:
+    """Write the events of several runs as one run, with one event file.
+
+    The files follow one another by the time of their first event, and those of one run in the order in which they are
+    read. Without `latest`, every undamaged record is kept byte for byte.
+
+    Args:
+        paths: the directories of runs, or event files; local paths or addresses.
+        output: the new run's directory.
+        latest: whether to drop what a restart superseded: every value for which there is a later value of its tag, or
+            a later session's start, at its step or a lower one. The files are then read twice; 16 bytes are kept of
+            each restart and each repeated step of a tag.
+        on_file: called with the path of each file when it is written.
+        on_overlap: called at the end, unless `latest`, if a tag goes back in steps from one file to the next: with its
+            name, its highest step before, the step to which it goes back, and the number of such tags. Only the last
+            512 values of a file and the first 512 of the next are compared.
+        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
+
+    Raises:
+        FileNotFoundError: there is no such run.
+        FileExistsError: there is something at the output already.
+        ValueError: a file is given twice, such as by a link; the output is inside of a run; there is nothing to write.
+        OSError: a file cannot be read or written.
+
+    >>> import tempfile
+    >>> from summaries import SummaryWriter, read_run
+    >>> place = tempfile.mkdtemp()
+    >>> for name, steps in (("first", range(6)), ("resumed", range(4, 8))):
+    ...     with SummaryWriter(os.path.join(place, name)) as writer:
+    ...         for step in steps:
+    ...             writer.add_scalar("loss", step, step)
+    >>> runs = [os.path.join(place, name) for name in ("first", "resumed")]
+    >>> merge(runs, os.path.join(place, "whole"), latest=True).dropped
+    2
+    >>> read_run(os.path.join(place, "whole")).scalars["loss"].step
+    array([0, 1, 2, 3, 4, 5, 6, 7])
+    """
+    given = list(paths)
+    runs = [run_files(path, **access) for path in given]
+    _refuse_twice(runs)
+    refuse_inside(given, output)
+    files = _in_order(runs)
+    tally = Tally()
+    source = Source()
+    with new_directory(output, **access) as directory:
+        edit: Edit = (overlaps := Overlaps())
+        if latest:
+            edit = standing = Latest()
+            for number, file in enumerate(files):
+                standing.begin_file(number)
+                for item in source.read(file):
+                    if not isinstance(item, Fault):
+                        standing.see(item, source.tags)
+            standing.rewind()
+        rewriter = Rewriter(edit, source.tags)
+        name = os.path.basename(whole_name(files[0].path))
+        with open(os.path.join(directory, name), "wb") as out:
+            for number, file in enumerate(files):
+                edit.begin_file(number)
+                copy_file(file, source, rewriter, out, tally)
+                on_file(file.path)
+        tally.add(".", rewriter)
+        if (overlap := overlaps.first()) is not None:
+            on_overlap(overlap)
+        return tally.result(output)
+
+
+def _refuse_twice(runs: list[list[StoredFile]]) -> None:
+    """Raise an error if a file is in two of the runs: each of its values would be there twice."""
+    paths = [file.path for files in runs for file in files]
+    seen: dict[str, str] = {}
+    for path in paths:
+        place = path if is_remote(path) else os.path.realpath(path)
+        if place in seen:
+            raise ValueError(f"each run must be given once, got {seen[place]} and again {path}")
+        seen[place] = path
+
+
+def _in_order(runs: list[list[StoredFile]]) -> list[StoredFile]:
+    """The files of all runs by the time of their first event; of one run in reading order, whatever the times."""
+    times = [[(_begins(file), number, file) for file in files] for number, files in enumerate(runs)]
+    for own in times:
+        for i in range(1, len(own)):  # a file is not before the one that is read before it
+            own[i] = (max(own[i][0], own[i - 1][0]), *own[i][1:])
+    return [file for _, _, file in merge_sorted(*times, key=lambda entry: entry[:2])]
+
+
+def _begins(file: StoredFile) -> float:
+    """The wall time of the first event, in seconds since the epoch; infinite for a file without one."""
+    for item in Source().read(file):
+        if not isinstance(item, Fault):
+            return float(item.events["wall_time"][0])
+    return float("inf")
