@@ -4,41 +4,58 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from summaries.cli.arguments.candidates import complete_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from summaries.storage.files import Access
 
 __all__ = [
+    "ProgramCommand",
     "access_options",
-    "examples",
     "executor_option",
     "jobs_option",
     "json_option",
+    "new_command",
     "output_option",
     "runs_option",
     "storage_options",
     "tags_option",
+    "tags_option_with",
 ]
 
-Parameters = ParamSpec("Parameters")
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
-tags_option = click.option(
-    "--tags",
+
+def tags_option_with(text: str, *, required: bool = False) -> Callable[[Command], Command]:
+    """The option `--tags` with another explanation; the function gets patterns, or None if none was given."""
+    return click.option(
+        "--tags",
+        metavar="PATTERN",
+        multiple=True,
+        required=required,
+        callback=_patterns,
+        shell_complete=complete_tags,
+        help=text,
+    )
+
+
+def _patterns(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...] | None:
+    return value or None
+
+
+tags_option = tags_option_with("Only tags that match, such as 'loss*'; may be repeated.")
+runs_option = click.option(
+    "--runs",
     metavar="PATTERN",
     multiple=True,
-    shell_complete=complete_tags,
-    help="Only tags that match, such as 'loss*'; may be repeated.",
-)
-runs_option = click.option(
-    "--runs", metavar="PATTERN", multiple=True, help="Only runs whose names match; may be repeated."
+    callback=_patterns,
+    help="Only runs whose names match; may be repeated.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
 output_option = click.option(
@@ -53,15 +70,40 @@ jobs_option = click.option(
 )
 
 
-def examples(*lines: str, status: str = "") -> str:
-    r"""The end of a command's help: what its exit status means, and examples, a line each.
+class ProgramCommand(click.Command):
+    """A command of the program.
 
-    >>> examples("gradledger verify runs", status="0 if no file is damaged.").splitlines()
-    ['Exit status: 0 if no file is damaged.', '', '\x08', 'Examples:', '  gradledger verify runs']
+    Args:
+        *arguments: as a click command takes them.
+        section: of the program's help, in which the command is listed.
+        **options: likewise.
     """
-    said = [f"Exit status: {status}"] if status else []
-    shown = ["\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))] if lines else []
-    return "\n\n".join(said + shown)
+
+    def __init__(self, *arguments: Any, section: str, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.section = section
+
+
+def new_command(
+    *,
+    section: str,
+    summary: str,
+    help: str,  # noqa: A002 - as click calls it
+    examples: Sequence[str],
+    status: str = "",
+) -> Callable[[Callable[..., int]], ProgramCommand]:
+    """Make a command of a function.
+
+    Args:
+        section: of the program's help, in which the command is listed.
+        summary: what the program's help says of it, in one line.
+        help: what its own help says.
+        examples: command lines.
+        status: what its exit status means; "" says nothing.
+    """
+    shown = "\n".join(("\b", "Examples:", *(f"  {line}" for line in examples)))
+    epilog = f"Exit status: {status}\n\n{shown}" if status else shown
+    return click.command(cls=ProgramCommand, section=section, short_help=summary, help=help, epilog=epilog)
 
 
 class _StorageOption(click.ParamType):  # type: ignore[type-arg, unused-ignore] # click 8.5 made it generic

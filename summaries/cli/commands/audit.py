@@ -7,24 +7,26 @@ from typing import Any
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, executor_option, jobs_option, output_option
+from summaries.cli.arguments.options import access_options, executor_option, jobs_option, new_command, output_option
 
 __all__ = ["FORMATS", "command"]
 
 FORMATS = ("text", "json", "github", "sarif", "html")
 
 
-@click.command(
+@new_command(
+    section="Audit",
+    summary="Find out what went wrong in training runs.",
     help="Find out what went wrong in training runs: in every run below a directory, or in one run.",
-    epilog=examples(
+    examples=[
         "gradledger audit runs",
         "gradledger audit runs -o audit.html",
         "gradledger audit s3://bucket/runs --cache --fail-on warning",
         "gradledger audit runs --watch --notify https://hooks.slack.com/…",
         "gradledger audit s3://bucket/runs --dask tcp://scheduler:8786",
-        status="0 if no finding is at or above --fail-on, 1 if one is, 2 if something could not be audited; the report "
-        "names what could not.",
-    ),
+    ],
+    status="0 if no finding is at or above --fail-on, 1 if one is, 2 if something could not be audited; the report "
+    "names what could not.",
 )
 @click.argument("logdir", shell_complete=complete_runs)
 @click.option(

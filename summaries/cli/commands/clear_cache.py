@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import click
 
-from summaries.cli.arguments.options import examples
+from summaries.cli.arguments.options import new_command
 from summaries.words import counted
 
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Other",
+    summary="Remove what --cache keeps of remote runs.",
     help="Remove what --cache keeps of remote runs, from DIRECTORY or from the default place.",
-    epilog=examples("gradledger clear-cache"),
+    examples=["gradledger clear-cache"],
 )
 @click.argument("directory", type=click.Path(), required=False)
 def command(directory: str | None) -> int:

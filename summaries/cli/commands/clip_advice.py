@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries.cli.arguments.candidates import complete_runs, complete_tags
-from summaries.cli.arguments.options import access_options, examples
+from summaries.cli.arguments.options import access_options, new_command
 from summaries.cli.views.faults import Troubles
 
 if TYPE_CHECKING:
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Audit",
+    summary="Suggest a bound for gradient clipping from recorded norms.",
     help="Suggest a bound for gradient clipping from the norms that RUN recorded: a run's directory or an event file.",
-    epilog=examples(
-        "gradledger clip-advice runs/first",
-        "gradledger clip-advice runs/first --bound 1 --bound 5",
-        status="0 if there is advice, 1 if the run's files are damaged too, 2 if there is none.",
-    ),
+    examples=["gradledger clip-advice runs/first", "gradledger clip-advice runs/first --bound 1 --bound 5"],
+    status="0 if there is advice, 1 if the run's files are damaged too, 2 if there is none.",
 )
 @click.argument("run", shell_complete=complete_runs)
 @click.option(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, executor_option, jobs_option, output_option
+from summaries.cli.arguments.options import access_options, executor_option, jobs_option, new_command, output_option
 from summaries.cli.views.output import format_of, opened
 from summaries.terminal import console, progress_bar
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from summaries.storage.files import Access
 
 __all__ = ["command"]
@@ -21,13 +19,12 @@ __all__ = ["command"]
 _FORMATS = ("text", "json", "html")
 
 
-@click.command(
+@new_command(
+    section="Audit",
+    summary="Compare the runs of a sweep, and find what separates them.",
     help="Compare the runs of a sweep: groups, outliers, what separates good from bad, seeds that disagree.",
-    epilog=examples(
-        "gradledger compare runs --by lr",
-        "gradledger compare runs --good 'lr=0.1*' -o sweep.html",
-        status="0 if the runs were compared, 2 if not.",
-    ),
+    examples=["gradledger compare runs --by lr", "gradledger compare runs --good 'lr=0.1*' -o sweep.html"],
+    status="0 if the runs were compared, 2 if not.",
 )
 @click.argument("logdir", shell_complete=complete_runs)
 @click.option(
@@ -60,21 +57,9 @@ _FORMATS = ("text", "json", "html")
 @executor_option
 @access_options
 def command(
-    logdir: str,
-    by: str,
-    metric: str | None,
-    maximize: bool,
-    table: str | None,
-    good: tuple[str, ...],
-    bad: tuple[str, ...],
-    format_: str | None,
-    output: str | None,
-    config: str | None,
-    jobs: int | None,
-    executor: Executor | None,
-    access: Access,
+    *, logdir: str, by: str, format_: str | None, output: str | None, config: str | None, access: Access, **options: Any
 ) -> int:
-    """Compare runs, and write what was found; returns 0.
+    """Compare runs, and write the comparison; returns 0.
 
     Raises:
         ValueError: an option, the table or the configuration is invalid, or there is nothing to compare.
@@ -85,25 +70,13 @@ def command(
     from summaries.auditing.report import comparison as report
     from summaries.auditing.report import comparison_page
 
-    written = format_of(format_, output, _FORMATS)
-    with opened(output, written, access) as file:
+    format_ = format_of(format_, output, _FORMATS)
+    with opened(output, format_, access) as file:
+        names = [name for name in by.split(",") if name]
         with progress_bar(None) as on_run:
-            found = compare_runs(
-                logdir,
-                configuration.load(config),
-                by=[name for name in by.split(",") if name],
-                metric=metric,
-                maximize=maximize,
-                table=table,
-                good=good,
-                bad=bad,
-                jobs=jobs,
-                executor=executor,
-                on_run=on_run,
-                **access,
-            )
-        if written == "text":
-            report.show(found, console(file))
+            comparison = compare_runs(logdir, configuration.load(config), by=names, on_run=on_run, **options, **access)
+        if format_ == "text":
+            report.show(comparison, console(file))
         else:
-            file.write(report.json(found) if written == "json" else comparison_page.html(found))
+            file.write(report.json(comparison) if format_ == "json" else comparison_page.html(comparison))
     return 0

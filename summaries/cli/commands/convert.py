@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from summaries import tools
-from summaries.cli.arguments.options import access_options, examples, runs_option, tags_option
-from summaries.cli.views.faults import Troubles
+from summaries.cli.arguments.options import access_options, new_command, runs_option, tags_option
+from summaries.cli.views.faults import Troubles, tell_unmatched
 from summaries.storage.credentials import without_credentials
 from summaries.terminal import printable, progress_bar
 from summaries.tools.choices import FORMATS
@@ -18,22 +17,23 @@ from summaries.words import counted
 if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.storage.files import Access
-    from summaries.tools.choices import Format
 
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Reshape",
+    summary="Convert to and from CSV, Parquet, JSON lines, MLflow; and from W&B.",
     help="Convert SOURCE to TARGET, of which one is event files: a directory of runs, or a file. The other is a .csv, "
     ".parquet or .jsonl file, a file store of MLflow, or (only as the source) W&B's offline files.",
-    epilog=examples(
+    examples=[
         "gradledger convert runs points.jsonl",
         "gradledger convert points.csv runs",
         "gradledger convert mlruns runs",
         "gradledger convert wandb/offline-run-20261122_145750-hrpmlapz runs",
         "gradledger convert runs mlruns",
-        status="0 if all is well, 1 if files are damaged and the rest of them was converted, 2 if it failed.",
-    ),
+    ],
+    status="0 if all is well, 1 if files are damaged and the rest of them was converted, 2 if it failed.",
 )
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
@@ -42,15 +42,7 @@ __all__ = ["command"]
 @tags_option
 @runs_option
 @access_options
-def command(
-    source: str,
-    target: str,
-    source_format: Format | None,
-    target_format: Format | None,
-    tags: tuple[str, ...],
-    runs: tuple[str, ...],
-    access: Access,
-) -> int:
+def command(*, target: str, access: Access, **options: Any) -> int:
     """Convert, and print the number of points, and what was left out."""
     troubles = Troubles()
 
@@ -59,21 +51,11 @@ def command(
         on_progress(name, run)
 
     with progress_bar(None) as on_progress:
-        found = tools.convert(
-            source,
-            target,
-            source_format=source_format,
-            target_format=target_format,
-            tags=tags or None,
-            runs=runs or None,
-            on_run=on_run,
-            **access,
-        )
-    if not found.points and (tags or runs):
-        noun, missed = ("run", runs) if runs and not found.runs else ("tag", tags)
-        print(f"gradledger: no {noun} matches {printable(' or '.join(map(repr, missed)))}", file=sys.stderr)
-    counts = f"{counted(found.points, 'point')} of {counted(found.runs, 'run')}"
+        converted = tools.convert(target=target, on_run=on_run, **options, **access)
+    if not converted.points:
+        tell_unmatched(options["tags"], None if converted.runs else options["runs"])
+    counts = f"{counted(converted.points, 'point')} of {counted(converted.runs, 'run')}"
     print(printable(f"{without_credentials(target)}: {counts}"))
-    for note in found.notes:
+    for note in converted.notes:
         print(printable(f"  {note}"))
     return troubles.status

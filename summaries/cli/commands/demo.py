@@ -8,17 +8,20 @@ import sys
 
 import click
 
-from summaries.cli.arguments.options import examples
+from summaries.cli.arguments.options import new_command
 
 __all__ = ["command"]
 
 _DEMO = "optim.demo.sequential_digits"
 
 
-@click.command(
+@new_command(
+    section="Other",
+    summary="Train a small network with and without gradient clipping.",
     help="Train a small recurrent network to read digits, with and without gradient clipping, in DIRECTORY "
     "(default: runs/sequential_digits); then say what the event files tell, and what the audit finds.",
-    epilog=examples("gradledger demo", "gradledger demo --quick /tmp/demo", status="0 if it ran, 2 if it failed."),
+    examples=["gradledger demo", "gradledger demo --quick /tmp/demo"],
+    status="0 if it ran, 2 if it failed.",
 )
 @click.argument("directory", type=click.Path(), default="runs/sequential_digits")
 @click.option("--quick", is_flag=True, help="A few epochs only: seconds instead of half a minute.")

@@ -7,22 +7,24 @@ from typing import Any
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, json_option, runs_option, tags_option
+from summaries.cli.arguments.options import access_options, json_option, new_command, runs_option, tags_option
 
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Look",
+    summary="Compare two runs: where they part, and by how much.",
     help="Compare two runs, A and B: the first step at which they part, tags that only one has, hyperparameters that "
     "differ, and how far curves are apart at the steps that both have. Of directories of runs, those of the same "
     "names are compared. Wall times do not count.",
-    epilog=examples(
+    examples=[
         "gradledger diff runs/a runs/b",
         "gradledger diff runs/a runs/b --tags 'train/*' --rtol 1e-5",
         "gradledger diff old new --quiet && echo reproduced",
         "gradledger diff old new --json | jq .different",
-        status="0 if they are the same, 1 if they differ, 2 if it failed.",
-    ),
+    ],
+    status="0 if they are the same, 1 if they differ, 2 if it failed.",
 )
 @click.argument("a", shell_complete=complete_runs)
 @click.argument("b", shell_complete=complete_runs)

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import Any
 
 from summaries import tools
-from summaries.cli.arguments.candidates import complete_runs, complete_tags
-from summaries.cli.arguments.options import examples
-from summaries.cli.arguments.rewriting import STATUS, rewriting_options
-
-if TYPE_CHECKING:
-    from summaries.tools import Rewritten
+from summaries.cli.arguments.options import new_command, tags_option_with
+from summaries.cli.arguments.rewriting import STATUS, rewriting, rewriting_options
 
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Reshape",
+    summary="Write runs without some of their tags.",
     help="Write the run PLACE, or all runs below it, without some of their tags. Everything else stays as it is.",
-    epilog=examples(
+    examples=[
         "gradledger drop runs/a -o small --tags 'gradients/*'",
         "gradledger drop runs -o cleaned --tags 'grad*' --runs 'a*'",
-        status=STATUS,
-    ),
+    ],
+    status=STATUS,
 )
-@click.argument("place", shell_complete=complete_runs)
-@click.option(
-    "--tags",
-    metavar="PATTERN",
-    multiple=True,
-    required=True,
-    shell_complete=complete_tags,
-    help="Tags to drop, such as 'grad*'; may be repeated.",
-)
+@tags_option_with("Tags to drop, such as 'grad*'; may be repeated.", required=True)
 @rewriting_options
-def command(place: str, output: str, **options: Any) -> Rewritten:
+@rewriting
+def command(**options: Any) -> tools.Rewritten:
     """Drop tags."""
-    return tools.drop(place, output, **options)
+    return tools.drop(**options)

@@ -7,20 +7,22 @@ from typing import Any
 import click
 
 from summaries.cli.arguments.candidates import complete_files
-from summaries.cli.arguments.options import access_options, examples, json_option, tags_option
+from summaries.cli.arguments.options import access_options, json_option, new_command, tags_option
 
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Look",
+    summary="Print the events of a file, and its faults.",
     help="Print every event of FILES, event files or directories of single runs, with its offset in bytes, and every "
     "fault where it is. Only a part of a file is in memory at a time.",
-    epilog=examples(
+    examples=[
         "gradledger dump runs/a/events.out.tfevents.1700000000.host | less",
         "gradledger dump runs/a --tags 'val/*'",
         "gradledger dump runs/a --json | jq 'select(.fault)'",
-        status="0 if all is well, 1 if a file is damaged, 2 if one cannot be read.",
-    ),
+    ],
+    status="0 if all is well, 1 if a file is damaged, 2 if one cannot be read.",
 )
 @click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @click.option(

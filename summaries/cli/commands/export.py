@@ -13,15 +13,15 @@ from summaries import tools
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import (
     access_options,
-    examples,
     executor_option,
     json_option,
+    new_command,
     runs_option,
     tags_option,
 )
-from summaries.cli.views.faults import Troubles
+from summaries.cli.views.faults import Troubles, tell_unmatched
 from summaries.storage.credentials import without_credentials
-from summaries.terminal import printable, progress_bar
+from summaries.terminal import progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -35,18 +35,20 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Reshape",
+    summary="Export the scalars of runs to Parquet or CSV.",
     help="Export the scalars of all runs below LOGDIR to TARGET: a .csv or .parquet file; or a dataset, which is a "
     "directory of Parquet files, of which the next export writes only what has changed. - is CSV on standard output.",
-    epilog=examples(
+    examples=[
         "gradledger export runs runs.parquet",
         "gradledger export runs - --tags '*/loss' --wide | head",
         "gradledger export s3://bucket/runs s3://bucket/tables/runs",
-        status="0 if all was exported, 1 if files are damaged and the rest of them was exported, 2 if a file or "
-        "directory cannot be read, or it failed.",
-    ),
+    ],
+    status="0 if all was exported, 1 if files are damaged and the rest of them was exported, 2 if a file or "
+    "directory cannot be read, or it failed.",
 )
-@click.argument("logdir", shell_complete=complete_runs)
+@click.argument("path", metavar="LOGDIR", shell_complete=complete_runs)
 @click.argument("target", type=click.Path())
 @tags_option
 @runs_option
@@ -54,7 +56,6 @@ __all__ = ["command"]
 @click.option("--wide", is_flag=True, help="A row for each step, with a column for each tag.")
 @click.option(
     "--format",
-    "kind",
     type=click.Choice(["csv", "parquet", "dataset"]),
     help="What to write, if the ending of TARGET does not say it.",
 )
@@ -69,19 +70,7 @@ __all__ = ["command"]
 @executor_option
 @access_options
 def command(
-    logdir: str,
-    target: str,
-    tags: tuple[str, ...],
-    runs: tuple[str, ...],
-    kind: Any,
-    latest: bool,
-    wide: bool,
-    incremental: bool,
-    delete: bool,
-    jobs: int | None,
-    as_json: bool,
-    executor: Executor | None,
-    access: Access,
+    *, target: str, jobs: int | None, as_json: bool, executor: Executor | None, access: Access, **options: Any
 ) -> int:
     """Export, and print what was written."""
     troubles = Troubles()
@@ -92,25 +81,18 @@ def command(
 
     with progress_bar(None) as on_progress, _workers(jobs, executor) as workers:
         done = tools.export(
-            logdir,
-            sys.stdout if target == "-" else target,
-            format=kind,
-            tags=tags or None,
-            runs=runs or None,
-            latest=latest,
-            wide=wide,
-            incremental=incremental,
-            delete=delete,
+            target=sys.stdout if target == "-" else target,
             executor=workers,
             on_run=on_run,
             on_error=troubles.tell,
+            **options,
             **access,
         )
-    if not done.rows and not done.unchanged and (tags or runs):
-        noun, missed = ("run", runs) if runs and not done.written else ("tag", tags)
-        print(f"gradledger: no {noun} matches {printable(' or '.join(map(repr, missed)))}", file=sys.stderr)
-    told = f"{without_credentials(target)}: {_told(done, 'row' if wide else 'point', deleted=delete)}"
-    print(json.dumps(done._asdict()) if as_json else told, file=sys.stderr if target == "-" else sys.stdout)
+    if not done.rows and not done.unchanged:
+        tell_unmatched(options["tags"], None if done.written else options["runs"])
+    counts = _counts(done, "row" if options["wide"] else "point", deleted=options["delete"])
+    text = json.dumps(done._asdict()) if as_json else f"{without_credentials(target)}: {counts}"
+    print(text, file=sys.stderr if target == "-" else sys.stdout)
     return troubles.status
 
 
@@ -127,11 +109,11 @@ def _workers(jobs: int | None, executor: Executor | None) -> AbstractContextMana
     return Processes(jobs)
 
 
-def _told(done: Exported, noun: str, *, deleted: bool) -> str:
+def _counts(done: Exported, noun: str, *, deleted: bool) -> str:
     """What was done, in words."""
-    told = [f"{counted(done.rows, noun)} of {counted(len(done.written), 'run')}"]
+    counts = [f"{counted(done.rows, noun)} of {counted(len(done.written), 'run')}"]
     if done.unchanged:
-        told.append(f"{counted(len(done.unchanged), 'run')} unchanged")
+        counts.append(f"{counted(len(done.unchanged), 'run')} unchanged")
     if done.vanished:
-        told.append(f"{counted(len(done.vanished), 'run')} no longer there: {'removed' if deleted else 'kept'}")
-    return ", ".join(told)
+        counts.append(f"{counted(len(done.vanished), 'run')} no longer there: {'removed' if deleted else 'kept'}")
+    return ", ".join(counts)

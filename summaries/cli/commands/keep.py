@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from summaries import tools
-from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import examples, tags_option
-from summaries.cli.arguments.rewriting import STATUS, rewriting_options
-
-if TYPE_CHECKING:
-    from summaries.tools import Rewritten
+from summaries.cli.arguments.options import new_command, tags_option
+from summaries.cli.arguments.rewriting import STATUS, rewriting, rewriting_options
 
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Reshape",
+    summary="Write runs with only some of their tags.",
     help="Write the run PLACE, or all runs below it, with only some of their tags, or only some of the runs. Graphs, "
     "session logs and hyperparameters stay as well.",
-    epilog=examples(
+    examples=[
         "gradledger keep runs/a -o small --tags 'loss*' --tags accuracy",
         "gradledger keep runs -o best --runs 'a/*'",
-        status=STATUS,
-    ),
+    ],
+    status=STATUS,
 )
-@click.argument("place", shell_complete=complete_runs)
 @tags_option
 @rewriting_options
-def command(place: str, output: str, tags: tuple[str, ...], **options: Any) -> Rewritten:
+@rewriting
+def command(**options: Any) -> tools.Rewritten:
     """Keep tags."""
-    if not tags and not options["runs"]:
+    if options["tags"] is None and options["runs"] is None:
         raise click.UsageError("Say what to keep: --tags PATTERN, or --runs PATTERN.")
-    return tools.keep(place, output, tags=tags or None, **options)
+    return tools.keep(**options)

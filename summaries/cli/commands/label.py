@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from summaries import tools
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import examples, storage_options
+from summaries.cli.arguments.options import new_command, storage_options
 from summaries.reading.annotations import LABELS
 from summaries.terminal import printable
 
@@ -27,14 +27,13 @@ def _complete_runs_and_labels(ctx: click.Context, param: click.Parameter, incomp
     return [*(labels if run_is_named else ()), *complete_runs(ctx, param, incomplete)]
 
 
-@click.command(
+@new_command(
+    section="Reshape",
+    summary="Label runs as good or bad.",
     help="Label RUNS as good or bad; none removes the label. A label is added to each run as a text in a new "
     "event file: compare reads it, and TensorBoard shows it.",
-    epilog=examples(
-        "gradledger label runs/a good",
-        "gradledger label runs/b runs/c bad",
-        status="0 if all RUNS were labelled, 2 if it failed.",
-    ),
+    examples=["gradledger label runs/a good", "gradledger label runs/b runs/c bad"],
+    status="0 if all RUNS were labelled, 2 if it failed.",
 )
 @click.argument("runs", nargs=-1, required=True, shell_complete=_complete_runs_and_labels)
 @click.argument("label_", metavar="|".join(LABELS), type=click.Choice(LABELS))

@@ -9,8 +9,8 @@ import click
 
 from summaries import tools
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, json_option
-from summaries.cli.arguments.rewriting import STATUS, new_place_option, report
+from summaries.cli.arguments.options import access_options, json_option, new_command
+from summaries.cli.arguments.rewriting import STATUS, new_directory_option, report
 from summaries.cli.views.faults import Troubles
 from summaries.terminal import printable, progress_bar
 from summaries.words import counted
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Reshape",
+    summary="Make one run out of several that were resumed or split.",
     help="Write the events of several RUNS as one run with one event file, in the order in which they began.",
-    epilog=examples(
+    examples=[
         "gradledger merge runs/a runs/a-resumed -o runs/a-whole",
         "gradledger merge version_0 version_1 -o whole --latest",
-        status=STATUS,
-    ),
+    ],
+    status=STATUS,
 )
 @click.argument("runs", nargs=-1, required=True, shell_complete=complete_runs)
-@new_place_option
+@new_directory_option
 @click.option(
     "--latest",
     is_flag=True,
@@ -50,7 +52,7 @@ def command(runs: tuple[str, ...], output: str, latest: bool, as_json: bool, acc
             on_overlap=_tell,
             **access,
         )
-    return report(result, Troubles(), as_json=as_json)
+    return report(result, Troubles(), as_json)
 
 
 def _tell(overlap: Overlap) -> None:

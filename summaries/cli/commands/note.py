@@ -8,7 +8,7 @@ import click
 
 from summaries import tools
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import examples, storage_options
+from summaries.cli.arguments.options import new_command, storage_options
 from summaries.terminal import printable
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Reshape",
+    summary="Add a note about a step of a run.",
     help="Add a note about a STEP of a RUN. TEXT may be Markdown. It is added as a text in a new event file, "
     "which TensorBoard shows.",
-    epilog=examples(
-        "gradledger note runs/a 12000 'learning rate lowered by hand'",
-        status="0 if the note was added, 2 if it failed.",
-    ),
+    examples=["gradledger note runs/a 12000 'learning rate lowered by hand'"],
+    status="0 if the note was added, 2 if it failed.",
 )
 @click.argument("run", shell_complete=complete_runs)
 @click.argument("step", type=int)

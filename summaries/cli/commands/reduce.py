@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, json_option, runs_option, tags_option
+from summaries.cli.arguments.options import access_options, json_option, new_command, runs_option, tags_option
+from summaries.cli.views.faults import Troubles, tell_unmatched
+from summaries.storage.credentials import without_credentials
+from summaries.terminal import printable, progress_bar
 from summaries.tools.choices import ALIGNMENTS, STATISTICS
+from summaries.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from summaries.reading.run import Run
+    from summaries.storage.files import Access
+    from summaries.tools import Reduced
 
 __all__ = ["command"]
 
@@ -30,15 +43,17 @@ class _LeastRuns(click.ParamType):  # type: ignore[type-arg, unused-ignore] # cl
             self.fail(f"{value!r} is neither an integer nor 'all'", param, ctx)
 
 
-@click.command(
+@new_command(
+    section="Reshape",
+    summary="Compute the mean and spread of runs, such as over seeds.",
     help="Compute the mean, spread and other statistics of several runs, step by step, such as of one configuration "
     "with different seeds. A directory stands for all runs below it.",
-    epilog=examples(
+    examples=[
         "gradledger reduce runs/seed-* -o reduced",
         "gradledger reduce runs --by all -o reduced",
         "gradledger reduce runs --statistics mean,q0.1,q0.9 --align union -o reduced.csv",
-        status="0 if no file is damaged, 1 if files are and the rest of them was used, 2 if it failed.",
-    ),
+    ],
+    status="0 if no file is damaged, 1 if files are and the rest of them was used, 2 if it failed.",
 )
 @click.argument("places", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @click.option(
@@ -83,8 +98,80 @@ class _LeastRuns(click.ParamType):  # type: ignore[type-arg, unused-ignore] # cl
 @runs_option
 @json_option
 @access_options
-def command(**options: Any) -> int:
-    """Reduce the runs."""
-    from summaries.cli.views.reducing import reduce_runs
+def command(
+    *,
+    places: tuple[str, ...],
+    output: str,
+    statistics: str,
+    by: str | None,
+    tags: tuple[str, ...] | None,
+    runs: tuple[str, ...] | None,
+    as_json: bool,
+    access: Access,
+    **options: Any,
+) -> int:
+    """Reduce each group, and say what was written and what was left out."""
+    from summaries.auditing.comparison.hyperparameters import alike, from_name
+    from summaries.tools.places import RunsAt
+    from summaries.tools.reducing.reduction import reduce, write_groups, write_groups_csv
 
-    return reduce_runs(**options)
+    chosen = RunsAt(places, runs, tags=tags, **access)
+    groups = {"": list(chosen)}
+    if by is not None:  # a name goes before the hparams dashboard
+        stated = RunsAt(places, runs, tags="_hparams_/*", **access).items()
+        configurations = {name: {**run.hparams, **from_name(name)} for name, run in stated}
+        groups = alike(configurations, () if by == "all" else by.split(","))
+    troubles = Troubles()
+
+    def on_run(name: str, run: Run) -> None:
+        troubles.tell(*run.faults)
+        on_progress(name, run)
+
+    reports: list[object] = []
+    seen: set[str] = set()
+
+    def reduced() -> Iterator[tuple[str, Reduced]]:
+        for group, names in groups.items():
+            result = reduce(chosen.among(names), statistics.split(","), tags=tags, on_run=on_run, **options)
+            seen.update(result, result.left_out)
+            reports.append(_as_dict(group, result) if as_json else _text(without_credentials(output), group, result))
+            yield group, result
+
+    with progress_bar(len(chosen)) as on_progress:
+        if output == "-":
+            write_groups_csv(reduced(), sys.stdout)
+        else:
+            write_groups(reduced(), output, **access)
+    if not seen:
+        tell_unmatched(tags)
+    text = json.dumps(reports, indent=2) if as_json else "\n".join(map(str, reports))
+    print(text, file=sys.stderr if output == "-" else sys.stdout)
+    return troubles.status
+
+
+def _text(output: str, group: str, reduced: Reduced) -> str:
+    where = f"{output}, {group}" if group else output
+    counts = f"{counted(len(reduced), 'tag')} in {counted(len(reduced.runs), 'run')}"
+    lines = f"{where}: {', '.join(reduced.statistics)} of {counts}", *(f"  {note}" for note in reduced.notes)
+    return "\n".join(map(printable, lines))
+
+
+def _as_dict(group: str, reduced: Reduced) -> dict[str, object]:
+    tags = {
+        name: {
+            "runs": len(tag.runs),
+            "steps": len(tag),
+            "steps_left_out": tag.steps_left_out,
+            "superseded": tag.superseded,
+            "nans": tag.nans,
+        }
+        for name, tag in reduced.items()
+    }
+    return {
+        **({"group": group} if group else {}),
+        "runs": reduced.runs,
+        "statistics": reduced.statistics,
+        "tags": tags,
+        "missing": dict(reduced.missing),
+        "left_out": reduced.left_out,
+    }

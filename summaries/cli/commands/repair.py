@@ -2,58 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from summaries import tools
-from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, json_option, runs_option
-from summaries.cli.arguments.rewriting import new_place_option, report
-from summaries.cli.views.faults import UNREAD, Troubles
-from summaries.terminal import printable, progress_bar
+from summaries.cli.arguments.options import new_command
+from summaries.cli.arguments.rewriting import print_written, report, rewriting, rewriting_options
+from summaries.cli.views.faults import UNREAD
+from summaries.terminal import printable
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from summaries.storage.files import Access
+    from summaries.cli.views.faults import Troubles
 
 __all__ = ["command"]
 
 
-@click.command(
-    help="Write whole event files from those of the run PLACE, or of all runs below it. Every undamaged record is "
-    "kept byte for byte; what was lost is listed.",
-    epilog=examples(
-        "gradledger repair runs/a -o mended",
-        "gradledger repair runs -o mended --json",
-        status="0 if nothing was damaged, 1 if something was, and the rest was written, 2 if a file or "
-        "directory cannot be read, or it failed.",
-    ),
-)
-@click.argument("place", shell_complete=complete_runs)
-@new_place_option
-@runs_option
-@json_option
-@access_options
-def command(place: str, output: str, runs: tuple[str, ...], as_json: bool, access: Access) -> int:
-    """Repair, and print what was lost."""
-    troubles = Troubles()
-    with progress_bar(None) as on_progress:
-        result = tools.repair(
-            place,
-            output,
-            runs=runs or None,
-            on_run=lambda name: on_progress(name, None),
-            on_error=troubles.tell,
-            **access,
-        )
+def _report(result: tools.Rewritten, troubles: Troubles, as_json: bool) -> int:
+    """Print what was lost, too; it is what this command is about, and so not on standard error."""
     if as_json:
-        return report(result, troubles, as_json=True)
-    for fault in result.faults:  # what this command is about, and so not on standard error
+        return report(result, troubles, as_json)
+    troubles.count(*result.faults)
+    for fault in result.faults:
         print(printable(str(fault)))
-    status = report(result, troubles, as_json=False, faults_are_told=True)
+    print_written(result)
     if result.lost_bytes:
         print(f"lost: {counted(result.lost_bytes, 'byte')}")
-    elif status != UNREAD:
+    elif troubles.status != UNREAD:
         print("nothing was lost")
-    return status
+    return troubles.status
+
+
+@new_command(
+    section="Mend",
+    summary="Write whole event files from damaged ones.",
+    help="Write whole event files from those of the run PLACE, or of all runs below it. Every undamaged record is "
+    "kept byte for byte; what was lost is listed.",
+    examples=["gradledger repair runs/a -o mended", "gradledger repair runs -o mended --json"],
+    status="0 if nothing was damaged, 1 if something was, and the rest was written, 2 if a file or "
+    "directory cannot be read, or it failed.",
+)
+@rewriting_options
+@partial(rewriting, report=_report)
+def command(**options: Any) -> tools.Rewritten:
+    """Repair."""
+    return tools.repair(**options)

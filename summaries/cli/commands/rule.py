@@ -11,7 +11,7 @@ from summaries.auditing.known import known
 from summaries.auditing.rules import handbook
 from summaries.auditing.rules.index import index
 from summaries.auditing.rules.symptoms import about
-from summaries.cli.arguments.options import examples
+from summaries.cli.arguments.options import new_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Audit",
+    summary="Explain a rule of the audit.",
     help="Explain a rule of the audit: what it looks for, why it matters, what to do. WHAT is its code or name; the "
     "beginning of codes, such as GL3, lists theirs; other words are what you see, and list the rules that look for it. "
     "Without WHAT, list all rules.",
-    epilog=examples(
-        "gradledger rule GL404",
-        "gradledger rule loss nan",
-        status="0 if there is such a rule, 2 if there is none.",
-    ),
+    examples=["gradledger rule GL404", "gradledger rule loss nan"],
+    status="0 if there is such a rule, 2 if there is none.",
 )
 @click.argument("what", nargs=-1, metavar="[WHAT]...")
 def command(what: tuple[str, ...]) -> int:

@@ -7,21 +7,23 @@ from typing import Any
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, json_option, runs_option, tags_option
+from summaries.cli.arguments.options import access_options, json_option, new_command, runs_option, tags_option
 
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Look",
+    summary="Show statistics and curves of runs.",
     help="Show statistics and curves of RUNS: directories of runs, or event files. Several runs are drawn over one "
     "another. Without --tags, all tags are listed, and what the audit takes for the main loss is drawn.",
-    epilog=examples(
+    examples=[
         "gradledger show runs/a",
         "gradledger show runs/a runs/b --tags '*loss*' --log",
         "gradledger show runs --runs 'lr=0.1*' --tags train/loss --smooth 0.9",
         "gradledger show runs/a --json | jq '.[0].tags'",
-        status="0 if all is well, 1 if a file is damaged, 2 if one cannot be read.",
-    ),
+    ],
+    status="0 if all is well, 1 if a file is damaged, 2 if one cannot be read.",
 )
 @click.argument("places", metavar="RUNS...", nargs=-1, required=True, shell_complete=complete_runs)
 @click.option("--latest", is_flag=True, help="Leave out values that a restart of the run superseded.")

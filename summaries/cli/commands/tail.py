@@ -7,23 +7,25 @@ from typing import Any
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, json_option, runs_option, tags_option
+from summaries.cli.arguments.options import access_options, json_option, new_command, runs_option, tags_option
 
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Look",
+    summary="Print the last points of runs, and new ones as they come.",
     help="Print the last points of the runs in PLACES: directories of runs, or event files; without one, the current "
     "directory. With --follow, go on with new points as they are written, also of new runs: on a terminal in a table "
     "that is kept up to date, with a line for each tag; otherwise as lines. Ctrl-C ends it.",
-    epilog=examples(
+    examples=[
         "gradledger tail runs/a",
         "gradledger tail -n 1 runs --tags 'val/*'",
         "gradledger tail -f runs --tags '*loss*' --tags gradients/global_norm",
         "gradledger tail -f runs --json | jq --unbuffered 'select(.value > 10)'",
-        status="0 if all is well, 1 if a file is damaged, 2 if one cannot be read; 130 when --follow is interrupted, "
-        "as with `tail -f`.",
-    ),
+    ],
+    status="0 if all is well, 1 if a file is damaged, 2 if one cannot be read; 130 when --follow is interrupted, "
+    "as with `tail -f`.",
 )
 @click.argument("places", nargs=-1, shell_complete=complete_runs)
 @click.option("-f", "--follow", is_flag=True, help="Keep printing new points as they come.")

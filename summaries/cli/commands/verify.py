@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, examples, executor_option
+from summaries.cli.arguments.options import access_options, executor_option, new_command
 from summaries.cli.views.faults import UNREAD, Troubles, error_text
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(
+@new_command(
+    section="Mend",
+    summary="Check every byte of event files.",
     help="Check every byte of event files: those that PATHS name, and all below directories.",
-    epilog=examples(
+    examples=[
         "gradledger verify runs",
         "gradledger verify s3://bucket/runs",
         "gradledger verify --json runs | jq .path",
         "gradledger verify s3://bucket/runs --dask tcp://scheduler:8786",
-        status="0 if no file is damaged, 1 if one is, 2 if one cannot be read or is no event file.",
-    ),
+    ],
+    status="0 if no file is damaged, 1 if one is, 2 if one cannot be read or is no event file.",
 )
 @click.argument("paths", nargs=-1, required=True, shell_complete=complete_runs)
 @click.option("--json", "as_json", is_flag=True, help="Write a line of JSON for each file, for programs.")

@@ -39,8 +39,8 @@ def compare_runs(
     common_steps: bool,
     every: bool,
     quiet: bool,
-    runs: tuple[str, ...],
-    tags: tuple[str, ...],
+    runs: tuple[str, ...] | None,
+    tags: tuple[str, ...] | None,
     as_json: bool,
     access: Access,
 ) -> int:
@@ -53,7 +53,7 @@ def compare_runs(
             for run in both:
                 Troubles().tell_first(run.faults)
 
-        found = diff(a, b, runs=runs or None, tags=tags or None, **options, on_run=on_run, **access)
+        found = diff(a, b, runs=runs, tags=tags, **options, on_run=on_run, **access)
     if as_json:
         print(json.dumps(_as_dict(found), indent=1))
     elif not quiet:

@@ -32,7 +32,7 @@ _TIME = 23  # and of a time
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
-def dump_files(files: tuple[str, ...], full: bool, tags: tuple[str, ...], as_json: bool, access: Access) -> int:
+def dump_files(files: tuple[str, ...], full: bool, tags: tuple[str, ...] | None, as_json: bool, access: Access) -> int:
     """Print the events and faults of each file."""
     printing = console(sys.stdout)
     coloured = printing.color_system is not None
@@ -40,7 +40,7 @@ def dump_files(files: tuple[str, ...], full: bool, tags: tuple[str, ...], as_jso
     matched = False
     for given in files:
         path = ""
-        for found in dump(given, tags or None, **access):
+        for found in dump(given, tags, **access):
             if isinstance(found, Fault):
                 troubles.count(found)
             else:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from summaries.terminal import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from summaries.errors import Fault
 
-__all__ = ["UNREAD", "Troubles", "error_text"]
+__all__ = ["UNREAD", "Troubles", "error_text", "tell_unmatched"]
 
 UNREAD = 2
 """The exit status if a file cannot be read."""
@@ -21,7 +21,7 @@ _MOST = 5
 
 
 class Troubles:
-    """Faults of files, and files that cannot be read: told on standard error, and remembered for the exit status.
+    """Faults of files, and files that cannot be read: printed on standard error, and remembered for the exit status.
 
     Attributes:
         status: 1 if a file is damaged, 2 if one cannot be read, else 0: also after notes and unfinished tails.
@@ -50,11 +50,18 @@ class Troubles:
             self.status = max(self.status, status)
 
 
+def tell_unmatched(tags: Iterable[str] | None, runs: Iterable[str] | None = None) -> None:
+    """Print that no run matches the patterns for runs; or no tag those for tags, if there are none for runs."""
+    noun, patterns = ("run", runs) if runs else ("tag", tags)
+    if patterns:
+        print(f"gradledger: no {noun} matches {printable(' or '.join(map(repr, patterns)))}", file=sys.stderr)
+
+
 def error_text(error: object) -> str:
     """What an error or a fault says, without the number that the operating system has for it.
 
     >>> error_text(FileNotFoundError(2, "No such file or directory", "runs"))
     "No such file or directory: 'runs'"
     """
-    told = str(error)
-    return printable(told.removeprefix(f"[Errno {error.errno}] ") if isinstance(error, OSError) else told)
+    text = str(error)
+    return printable(text.removeprefix(f"[Errno {error.errno}] ") if isinstance(error, OSError) else text)

@@ -27,108 +27,101 @@ __all__ = ["list_runs"]
 
 
 def list_runs(
-    places: tuple[str, ...],
-    long: bool,
-    quick: bool,
-    sort: str,
-    runs: tuple[str, ...],
-    tags: tuple[str, ...],
-    as_json: bool,
-    access: Access,
+    *, places: tuple[str, ...], long: bool, quick: bool, sort: str, as_json: bool, access: Access, **chosen: Any
 ) -> int:
     """List the runs, and print them."""
     with progress_bar(None) as on_run:
-        found = ls(*places, runs=runs or None, tags=tags or None, quick=quick, on_run=on_run, **access)
-    if not found:
-        demand_runs(places, runs or None, **access)
+        listings = ls(*places, **chosen, quick=quick, on_run=on_run, **access)
+    if not listings:
+        demand_runs(places, chosen["runs"], **access)
     if sort != "name":
-        found.sort(key=SORTS[sort])
+        listings.sort(key=SORTS[sort])
     if as_json:
-        print(json.dumps([as_dict(one) for one in found], indent=1))
+        print(json.dumps([_as_dict(listing) for listing in listings], indent=1))
     else:
-        _print(console(sys.stdout), found, places or (".",), long=long, quick=quick)
+        _print(console(sys.stdout), listings, places or (".",), long=long, quick=quick)
     troubles = Troubles()
-    for one in found:
-        troubles.count(*one.faults)
-        troubles.tell(*one.failures)
+    for listing in listings:
+        troubles.count(*listing.faults)
+        troubles.tell(*listing.failures)
     return troubles.status
 
 
-def as_dict(found: Listing) -> dict[str, Any]:
+def _as_dict(listing: Listing) -> dict[str, Any]:
     """A listing as values that JSON can hold."""
-    faults = [fault_as_dict(fault) for fault in found.faults]
-    return asdict(found) | {"damaged": found.damaged, "faults": faults}
+    faults = [fault_as_dict(fault) for fault in listing.faults]
+    return asdict(listing) | {"damaged": listing.damaged, "faults": faults}
 
 
-def _print(console: Console, found: Sequence[Listing], places: tuple[str, ...], *, long: bool, quick: bool) -> None:
-    # On a terminal there is little room, and one place would be the same in all names.
-    short = is_bounded(console) and len(places) == 1 and all(one.run != "." for one in found)
-    runs = Column("run", [printable(one.run if short else one.path) for one in found], shrinks=24)
-    files = Column("files", [str(one.files) for one in found], right=True, rank=2)
-    size = Column("size", [size_text(one.size) for one in found], right=True, rank=1)
-    if quick:
-        print_columns(console, [runs, files, size])
-    else:
-        print_columns(console, [runs, *(_long(found, files, size) if long else _short(found, size)), _states(found)])
-    if is_bounded(console) and len(found) > 1:
-        damaged = sum(one.damaged for one in found)
+def _print(console: Console, listings: Sequence[Listing], places: tuple[str, ...], *, long: bool, quick: bool) -> None:
+    # On a terminal there is little room, and one directory would be the same in all names.
+    short = is_bounded(console) and len(places) == 1 and all(listing.run != "." for listing in listings)
+    names = [printable(listing.run if short else listing.path) for listing in listings]
+    columns = [Column("run", names, shrinks=24)]
+    if long or quick:
+        columns.append(Column("files", [str(listing.files) for listing in listings], right=True, rank=2))
+    if not quick:
+        columns += (_long if long else _short)(listings)
+    columns.append(Column("size", [size_text(listing.size) for listing in listings], right=True, rank=1))
+    if not quick:
+        states = [_state(listing) for listing in listings]
+        columns.append(Column("state", [text for text, _ in states], styles=[style for _, style in states]))
+    print_columns(console, columns)
+    if is_bounded(console) and len(listings) > 1:
+        damaged = sum(listing.damaged for listing in listings)
         where = f" in {printable(places[0])}" if short else ""
-        told = [counted(len(found), "run") + where, size_text(sum(one.size for one in found))]
-        told += [f"{damaged} damaged: `gradledger verify` says where"] if damaged else []
-        console.print(f"\n{', '.join(told)}", style="dim", soft_wrap=True)
+        parts = [counted(len(listings), "run") + where, size_text(sum(listing.size for listing in listings))]
+        parts += [f"{damaged} damaged: `gradledger verify` says where"] if damaged else []
+        console.print(f"\n{', '.join(parts)}", style="dim", soft_wrap=True)
 
 
-def _short(found: Sequence[Listing], size: Column) -> list[Column]:
+def _short(listings: Sequence[Listing]) -> list[Column]:
+    tags = [None if listing.tags is None else sum(listing.tags.values()) for listing in listings]
     return [
-        Column("last step", [step_text(one.steps and one.steps[1]) for one in found], right=True),
-        Column("points", [step_text(one.points) for one in found], right=True, rank=5),
-        Column("tags", [_tags(one) for one in found], right=True, rank=4),
-        Column("started", [_time(one, 0) for one in found], rank=3),
-        Column("took", [_took(one) for one in found], right=True, rank=2),
-        size,
+        _counts("last step", [listing.steps and listing.steps[1] for listing in listings], 0),
+        _counts("points", [listing.points for listing in listings], 5),
+        _counts("tags", tags, 4),
+        _times("started", listings, 0, 3),
+        _durations(listings, 2),
     ]
 
 
-def _long(found: Sequence[Listing], files: Column, size: Column) -> list[Column]:
+def _long(listings: Sequence[Listing]) -> list[Column]:
     return [
-        files,
-        Column("records", [step_text(one.records) for one in found], right=True, rank=7),
-        Column("first step", [step_text(one.steps and one.steps[0]) for one in found], right=True, rank=6),
-        Column("last step", [step_text(one.steps and one.steps[1]) for one in found], right=True),
-        Column("points", [step_text(one.points) for one in found], right=True, rank=5),
-        Column("tags", [kinds_text(one.tags or {}) or "-" for one in found], rank=1),
-        Column("started", [_time(one, 0) for one in found], rank=3),
-        Column("ended", [_time(one, 1) for one in found], rank=8),
-        Column("took", [_took(one) for one in found], right=True, rank=4),
-        size,
+        _counts("records", [listing.records for listing in listings], 7),
+        _counts("first step", [listing.steps and listing.steps[0] for listing in listings], 6),
+        _counts("last step", [listing.steps and listing.steps[1] for listing in listings], 0),
+        _counts("points", [listing.points for listing in listings], 5),
+        Column("tags", [kinds_text(listing.tags or {}) or "-" for listing in listings], rank=1),
+        _times("started", listings, 0, 3),
+        _times("ended", listings, 1, 8),
+        _durations(listings, 4),
     ]
 
 
-def _tags(found: Listing) -> str:
-    return "-" if found.tags is None else step_text(sum(found.tags.values()))
+def _counts(title: str, counts: Sequence[int | None], rank: int) -> Column:
+    return Column(title, list(map(step_text, counts)), right=True, rank=rank)
 
 
-def _time(found: Listing, which: int) -> str:
-    return time_text(found.wall_times[which]) if found.wall_times else "-"
+def _times(title: str, listings: Sequence[Listing], end: int, rank: int) -> Column:
+    times = [time_text(listing.wall_times[end]) if listing.wall_times else "-" for listing in listings]
+    return Column(title, times, rank=rank)
 
 
-def _took(found: Listing) -> str:
-    return duration_text(found.wall_times[1] - found.wall_times[0]) if found.wall_times else "-"
+def _durations(listings: Sequence[Listing], rank: int) -> Column:
+    spans = [listing.wall_times for listing in listings]
+    texts = [duration_text(span[1] - span[0]) if span else "-" for span in spans]
+    return Column("took", texts, right=True, rank=rank)
 
 
-def _states(found: Sequence[Listing]) -> Column:
-    states = [_state(one) for one in found]
-    return Column("state", [text for text, _ in states], styles=[style for _, style in states])
-
-
-def _state(found: Listing) -> tuple[str, str]:
+def _state(listing: Listing) -> tuple[str, str]:
     """What is wrong with a run, and its colour."""
-    if found.failures:
-        return "unreadable" if found.records is None else "partly read", "bold red"
-    if found.damaged:
-        return f"damaged ({counted(len(found.faults), 'fault')})", "bold red"
-    if any(fault.kind.is_data_loss for fault in found.faults):
+    if listing.failures:
+        return "unreadable" if listing.records is None else "partly read", "bold red"
+    if listing.damaged:
+        return f"damaged ({counted(len(listing.faults), 'fault')})", "bold red"
+    if any(fault.kind.is_data_loss for fault in listing.faults):
         return "unfinished", "yellow"
-    if not found.points:
+    if not listing.points:
         return "no values", "yellow"
-    return (counted(len(found.faults), "note"), "yellow") if found.faults else ("ok", "green")
+    return (counted(len(listing.faults), "note"), "yellow") if listing.faults else ("ok", "green")

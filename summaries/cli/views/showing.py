@@ -93,8 +93,8 @@ def show_runs(
     height: int,
     no_plot: bool,
     full: bool,
-    runs: tuple[str, ...],
-    tags: tuple[str, ...],
+    runs: tuple[str, ...] | None,
+    tags: tuple[str, ...] | None,
     as_json: bool,
     access: Access,
 ) -> int:
@@ -102,16 +102,16 @@ def show_runs(
     shown: list[_Shown] = []
     troubles = Troubles()
     with progress_bar(None) as on_run:
-        for path, run, failures in read_places(places, runs or None, tags or None, **access):
+        for path, run, failures in read_places(places, runs, tags, **access):
             on_run(path, None)
             troubles.tell(*failures)
             if run is not None:
                 troubles.tell_first(run.faults)
-                shown.append(_Shown(path, path, run, show(run, tags or None, latest=latest)))
+                shown.append(_Shown(path, path, run, show(run, tags, latest=latest)))
     if not shown and not troubles.status:
-        demand_runs(places, runs or None, **access)
+        demand_runs(places, runs, **access)
     if shown and tags and not any(one.statistics for one in shown):
-        every = [run for _, run, _ in read_places(places, runs or None, **access) if run is not None]
+        every = [run for _, run, _ in read_places(places, runs, **access) if run is not None]
         known = dict.fromkeys(found.tag for run in every for found in show(run))
         raise LookupError(f"no tag matches {' or '.join(map(repr, tags))}; there are {', '.join(known) or 'none'}")
     names = told_apart([one.path for one in shown])

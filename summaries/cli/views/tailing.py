@@ -47,8 +47,8 @@ def follow_runs(
     follow: bool,
     count: int,
     lines: bool,
-    runs: tuple[str, ...],
-    tags: tuple[str, ...],
+    runs: tuple[str, ...] | None,
+    tags: tuple[str, ...] | None,
     as_json: bool,
     access: Access,
 ) -> int:
@@ -60,7 +60,7 @@ def follow_runs(
         kept: Access = access
         for place in given if follow else ():
             kept = stack.enter_context(remembering(place, **kept))
-        tailed = Tailed(given, runs=runs or None, tags=tags or None, follow=follow, on_trouble=troubles.tell, **kept)
+        tailed = Tailed(given, runs=runs, tags=tags, follow=follow, on_trouble=troubles.tell, **kept)
         try:
             if follow and printing.is_terminal and not (lines or as_json):
                 _live(printing, tailed)
@@ -79,11 +79,11 @@ def follow_runs(
 
 
 def _demand(
-    tailed: Tailed, places: Sequence[str], runs: tuple[str, ...], tags: tuple[str, ...], access: Access
+    tailed: Tailed, places: Sequence[str], runs: tuple[str, ...] | None, tags: tuple[str, ...] | None, access: Access
 ) -> None:
     """Raise an error if no run, or no tag of the runs, is meant; with --follow, they may come later."""
     if not tailed.runs:
-        demand_runs(places, runs or None, **access)
+        demand_runs(places, runs, **access)
     names = [tag for run in tailed.runs.values() for tag in run.tags]
     if tags and not any(map(matcher(tags), names)):
         demand_match("tag", tags, names)

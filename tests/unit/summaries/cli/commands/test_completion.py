@@ -16,7 +16,7 @@ from odd_runs import NAME, ODD_RUNS, VERSION, WHOLE, losses, write_odd_runs
 
 from summaries.cli import main
 from summaries.cli.commands.completion import COMPLETE
-from summaries.cli.program import COMMANDS, program
+from summaries.cli.program import command_names, program
 
 pytestmark = pytest.mark.only_on_disks(reason="shells complete paths of disks")
 
@@ -87,10 +87,10 @@ def test_only_the_beginning_of_a_file_is_read(tmp_path):
     assert completed("show", "runs/lr=0.1", "--tags", "") == ["early"]
 
 
-RUN_ARGUMENTS = {"place", "places", "run", "runs", "logdir", "paths", "a", "b", "files"}
+RUN_ARGUMENTS = {"path", "places", "run", "runs", "logdir", "paths", "a", "b", "files"}
 
 
-@pytest.mark.parametrize("name", [name for section in COMMANDS.values() for name in section])
+@pytest.mark.parametrize("name", command_names())
 def test_every_command_completes_runs_and_tags(name):
     command = program.get_command(click.Context(program), name)
     for param in command.params:
