@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from summaries.terminal import encodes, shortened
+from summaries.terminal import BARS, PLAIN_BARS, encodes, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-__all__ = ["Column", "is_bounded", "lines_of", "print_columns", "told_apart"]
+__all__ = ["TableColumn", "bars_for", "is_bounded", "lines_of", "once", "print_columns", "told_apart"]
 
 _BOUNDED = 1 << 16  # consoles of pipes and files are wider
 _NARROWEST = 8  # a name is not shortened below this width
 _BETWEEN = 2
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column.
 
     Attributes:
@@ -51,13 +51,27 @@ def is_bounded(console: Console) -> bool:
     return console.width < _BOUNDED
 
 
-def print_columns(console: Console, columns: Sequence[Column]) -> None:
+def bars_for(console: Console) -> str:
+    """The characters of a sparkline that a console can print."""
+    return BARS if encodes(console, BARS) else PLAIN_BARS
+
+
+def once(names: Sequence[str]) -> list[str]:
+    """Names, each only in the first of the rows that have it one after the other.
+
+    >>> once(["a", "a", "b"])
+    ['a', '', 'b']
+    """
+    return [name if i == 0 or name != names[i - 1] else "" for i, name in enumerate(names)]
+
+
+def print_columns(console: Console, columns: Sequence[TableColumn]) -> None:
     """Print a heading and the rows."""
     for line in lines_of(console, columns):
         console.print(line, soft_wrap=True)
 
 
-def lines_of(console: Console, columns: Sequence[Column]) -> list[Text]:
+def lines_of(console: Console, columns: Sequence[TableColumn]) -> list[Text]:
     """A heading and the rows, as lines that fit the console."""
     columns = [column for column in columns if any(column.cells)]
     if is_bounded(console):
@@ -71,7 +85,7 @@ def lines_of(console: Console, columns: Sequence[Column]) -> list[Text]:
     return lines
 
 
-def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:
+def _line(columns: Sequence[TableColumn], cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:
     text = Text()
     for i, (column, cell, width, style) in enumerate(zip(columns, cells, widths, styles, strict=True)):
         padding = " " * (width - cell_len(cell))
@@ -83,7 +97,7 @@ def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]
     return text
 
 
-def _fitting(columns: list[Column], console: Console) -> list[Column]:
+def _fitting(columns: list[TableColumn], console: Console) -> list[TableColumn]:
     """The columns that fit; one that shrinks gets what the others leave."""
     while True:
         shrinking = [column for column in columns if column.shrinks]

@@ -11,7 +11,16 @@ from summaries.words import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["duration_text", "kind_text", "kinds_text", "number_text", "size_text", "step_text", "time_text"]
+__all__ = [
+    "duration_text",
+    "kind_text",
+    "kinds_text",
+    "number_text",
+    "size_text",
+    "step_text",
+    "time_text",
+    "value_text",
+]
 
 _NOUNS = {
     "scalars": ("scalar", "scalars"),
@@ -38,6 +47,15 @@ def number_text(value: float) -> str:
     if math.isfinite(value) and value == int(value) and abs(value) < _WHOLE:
         return str(int(value))
     return f"{value:.5g}"
+
+
+def value_text(value: object) -> str:
+    """A hyperparameter, or another value: numbers with five digits.
+
+    >>> value_text(2 / 3), value_text(True), value_text("adam")
+    ('0.66667', 'True', 'adam')
+    """
+    return number_text(value) if isinstance(value, float) else str(value)
 
 
 def step_text(step: int | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from summaries.cli.commands.ls import SORTS
-from summaries.cli.views.columns import Column, is_bounded, print_columns
+from summaries.cli.views.columns import TableColumn, is_bounded, print_columns
 from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import duration_text, kinds_text, size_text, step_text, time_text
 from summaries.terminal import console, printable, progress_bar
@@ -57,15 +57,15 @@ def _print(console: Console, listings: Sequence[Listing], places: tuple[str, ...
     # On a terminal there is little room, and one directory would be the same in all names.
     short = is_bounded(console) and len(places) == 1 and all(listing.run != "." for listing in listings)
     names = [printable(listing.run if short else listing.path) for listing in listings]
-    columns = [Column("run", names, shrinks=24)]
+    columns = [TableColumn("run", names, shrinks=24)]
     if long or quick:
-        columns.append(Column("files", [str(listing.files) for listing in listings], right=True, rank=2))
+        columns.append(TableColumn("files", [str(listing.files) for listing in listings], right=True, rank=2))
     if not quick:
         columns += (_long if long else _short)(listings)
-    columns.append(Column("size", [size_text(listing.size) for listing in listings], right=True, rank=1))
+    columns.append(TableColumn("size", [size_text(listing.size) for listing in listings], right=True, rank=1))
     if not quick:
         states = [_state(listing) for listing in listings]
-        columns.append(Column("state", [text for text, _ in states], styles=[style for _, style in states]))
+        columns.append(TableColumn("state", [text for text, _ in states], styles=[style for _, style in states]))
     print_columns(console, columns)
     if is_bounded(console) and len(listings) > 1:
         damaged = sum(listing.damaged for listing in listings)
@@ -75,7 +75,7 @@ def _print(console: Console, listings: Sequence[Listing], places: tuple[str, ...
         console.print(f"\n{', '.join(parts)}", style="dim", soft_wrap=True)
 
 
-def _short(listings: Sequence[Listing]) -> list[Column]:
+def _short(listings: Sequence[Listing]) -> list[TableColumn]:
     tags = [None if listing.tags is None else sum(listing.tags.values()) for listing in listings]
     return [
         _counts("last step", [listing.steps and listing.steps[1] for listing in listings], 0),
@@ -86,32 +86,32 @@ def _short(listings: Sequence[Listing]) -> list[Column]:
     ]
 
 
-def _long(listings: Sequence[Listing]) -> list[Column]:
+def _long(listings: Sequence[Listing]) -> list[TableColumn]:
     return [
         _counts("records", [listing.records for listing in listings], 7),
         _counts("first step", [listing.steps and listing.steps[0] for listing in listings], 6),
         _counts("last step", [listing.steps and listing.steps[1] for listing in listings], 0),
         _counts("points", [listing.points for listing in listings], 5),
-        Column("tags", [kinds_text(listing.tags or {}) or "-" for listing in listings], rank=1),
+        TableColumn("tags", [kinds_text(listing.tags or {}) or "-" for listing in listings], rank=1),
         _times("started", listings, 0, 3),
         _times("ended", listings, 1, 8),
         _durations(listings, 4),
     ]
 
 
-def _counts(title: str, counts: Sequence[int | None], rank: int) -> Column:
-    return Column(title, list(map(step_text, counts)), right=True, rank=rank)
+def _counts(title: str, counts: Sequence[int | None], rank: int) -> TableColumn:
+    return TableColumn(title, list(map(step_text, counts)), right=True, rank=rank)
 
 
-def _times(title: str, listings: Sequence[Listing], end: int, rank: int) -> Column:
+def _times(title: str, listings: Sequence[Listing], end: int, rank: int) -> TableColumn:
     times = [time_text(listing.wall_times[end]) if listing.wall_times else "-" for listing in listings]
-    return Column(title, times, rank=rank)
+    return TableColumn(title, times, rank=rank)
 
 
-def _durations(listings: Sequence[Listing], rank: int) -> Column:
+def _durations(listings: Sequence[Listing], rank: int) -> TableColumn:
     spans = [listing.wall_times for listing in listings]
     texts = [duration_text(span[1] - span[0]) if span else "-" for span in spans]
-    return Column("took", texts, right=True, rank=rank)
+    return TableColumn("took", texts, right=True, rank=rank)
 
 
 def _state(listing: Listing) -> tuple[str, str]:

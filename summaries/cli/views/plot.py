@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MARKS", "STYLES", "Curve", "plot", "smoothed"]
+__all__ = ["MARKS", "STYLES", "Line", "plot", "smoothed"]
 
 STYLES = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_cyan", "bright_magenta")
 """The colours of curves, in order; after the last, the first again."""
@@ -40,7 +40,7 @@ _FINE = (1.0, 2.0, 5.0)  # between powers of ten
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class Line:
     """Points to draw.
 
     Attributes:
@@ -72,7 +72,7 @@ def smoothed(value: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
     return found
 
 
-def plot(curves: Sequence[Curve], width: int, height: int, *, log: bool = False, marks: bool = False) -> list[Text]:
+def plot(curves: Sequence[Line], width: int, height: int, *, log: bool = False, marks: bool = False) -> list[Text]:
     """Draw curves over one another, with axes.
 
     Args:
@@ -153,7 +153,7 @@ class _Canvas:
         self._owner = np.full((height, width), -1, np.int16)
         self.missing = np.zeros(width, bool)
 
-    def draw(self, number: int, curve: Curve, shown: NDArray[np.bool_], values: _Axis, steps: _Axis) -> None:
+    def draw(self, number: int, curve: Line, shown: NDArray[np.bool_], values: _Axis, steps: _Axis) -> None:
         """Draw a curve; `number` is its own."""
         rows, columns = self._dots.shape
         x = np.rint(steps.places(curve.step.astype(np.float64)) * (columns - 1)).astype(np.intp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from rich.text import Text
 from summaries.auditing.curves import averages
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
-from summaries.cli.views.columns import Column, is_bounded, print_columns, told_apart
+from summaries.cli.views.columns import TableColumn, bars_for, is_bounded, once, print_columns, told_apart
 from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import (
     duration_text,
@@ -24,11 +25,12 @@ from summaries.cli.views.formats import (
     size_text,
     step_text,
     time_text,
+    value_text,
 )
-from summaries.cli.views.plot import MARKS, STYLES, Curve, plot, smoothed
+from summaries.cli.views.plot import MARKS, STYLES, Line, plot, smoothed
 from summaries.errors import FormatError
 from summaries.reading.annotations import ANNOTATIONS
-from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
+from summaries.terminal import console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
 from summaries.tools.listing import demand_runs
 from summaries.tools.readable import read_places
@@ -56,17 +58,17 @@ _BRAILLE = "⣿"
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _ShownRun:
     """A run that is shown; its name is what tells it apart from the others."""
 
     path: str
     name: str
     run: Run
-    statistics: list[TagStatistics]
+    tags: list[TagStatistics]
 
     @property
     def scalars(self) -> dict[str, TagStatistics]:
-        return {one.tag: one for one in self.statistics if one.values is not None}
+        return {tag.tag: tag for tag in self.tags if tag.values is not None}
 
     def series(self, tag: str, *, latest: bool) -> Series:
         series = self.run.scalars[tag]
@@ -75,31 +77,28 @@ class _Shown:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """How curves are drawn."""
+    """How curves and texts are shown."""
 
     latest: bool
     log: bool
     smooth: float
     height: int
+    no_plot: bool
     full: bool
-    drawn: bool
 
 
 def show_runs(
+    *,
     places: tuple[str, ...],
-    latest: bool,
-    log: bool,
-    smooth: float,
-    height: int,
-    no_plot: bool,
-    full: bool,
     runs: tuple[str, ...] | None,
     tags: tuple[str, ...] | None,
     as_json: bool,
     access: Access,
+    **options: Any,
 ) -> int:
     """Show the runs, and print what is wrong with them."""
-    shown: list[_Shown] = []
+    drawing = _Options(**options)
+    shown: list[_ShownRun] = []
     troubles = Troubles()
     with progress_bar(None) as on_run:
         for path, run, failures in read_places(places, runs, tags, **access):
@@ -107,73 +106,70 @@ def show_runs(
             troubles.tell(*failures)
             if run is not None:
                 troubles.tell_first(run.faults)
-                shown.append(_Shown(path, path, run, show(run, tags, latest=latest)))
+                shown.append(_ShownRun(path, path, run, show(run, tags, latest=drawing.latest)))
     if not shown and not troubles.status:
         demand_runs(places, runs, **access)
-    if shown and tags and not any(one.statistics for one in shown):
+    if shown and tags and not any(run.tags for run in shown):
         every = [run for _, run, _ in read_places(places, runs, **access) if run is not None]
-        known = dict.fromkeys(found.tag for run in every for found in show(run))
-        raise LookupError(f"no tag matches {' or '.join(map(repr, tags))}; there are {', '.join(known) or 'none'}")
-    names = told_apart([one.path for one in shown])
-    shown = [replace(one, name=printable(name)) for one, name in zip(shown, names, strict=True)]
+        there = dict.fromkeys(tag.tag for run in every for tag in show(run))
+        raise LookupError(f"no tag matches {' or '.join(map(repr, tags))}; there are {', '.join(there) or 'none'}")
+    names = told_apart([run.path for run in shown])
+    shown = [replace(run, name=printable(name)) for run, name in zip(shown, names, strict=True)]
     if as_json:
-        print(json.dumps([_as_dict(one) for one in shown], indent=1))
+        print(json.dumps([_as_dict(run) for run in shown], indent=1))
     else:
-        options = _Options(latest, log, smooth, height, full, not no_plot)
-        _print(console(sys.stdout), shown, options, chosen=bool(tags))
+        _print(console(sys.stdout), shown, drawing, chosen=bool(tags))
     return troubles.status
 
 
-def _as_dict(shown: _Shown) -> dict[str, Any]:
+def _as_dict(shown: _ShownRun) -> dict[str, Any]:
     return {
         "path": shown.path,
         "files": list(shown.run.files),
         "hyperparameters": plain(shown.run.hparams),
-        "tags": [plain(asdict(one)) for one in shown.statistics],
+        "tags": [plain(asdict(tag)) for tag in shown.tags],
     }
 
 
-def _print(console: Console, shown: list[_Shown], options: _Options, *, chosen: bool) -> None:
-    for one in shown:
-        _print_head(console, one)
-    names = list(dict.fromkeys(tag for one in shown for tag in one.scalars))
-    rows = [(one, one.scalars[tag]) for tag in names for one in shown if tag in one.scalars]
+def _print(console: Console, shown: list[_ShownRun], options: _Options, *, chosen: bool) -> None:
+    for run in shown:
+        _print_head(console, run)
+    several = len(shown) > 1
+    names = list(dict.fromkeys(tag for run in shown for tag in run.scalars))
+    rows = [(run, run.scalars[tag]) for tag in names for run in shown if tag in run.scalars]
     if rows:
         console.print()
-        print_columns(console, _columns(console, rows, several=len(shown) > 1, latest=options.latest))
-    others = [(one, statistics) for one in shown for statistics in one.statistics if statistics.values is None]
+        print_columns(console, _columns(console, rows, several=several, latest=options.latest))
+    others = [(run, tag) for run in shown for tag in run.tags if tag.values is None]
     if others:
-        order = list(dict.fromkeys(statistics.tag for _, statistics in others))
-        others.sort(key=lambda pair: order.index(pair[1].tag))  # the runs of a tag beside each other
+        order = list(dict.fromkeys(tag.tag for _, tag in others))
+        others.sort(key=lambda row: order.index(row[1].tag))  # the runs of a tag beside each other
         console.print()
-        print_columns(console, _other_columns(console, others, several=len(shown) > 1))
-    _print_texts(console, shown, options, several=len(shown) > 1)
-    if options.drawn:
+        print_columns(console, _other_columns(console, others, several=several))
+    _print_texts(console, shown, options, several=several)
+    if not options.no_plot:
         drawn = names if chosen else list(filter(None, (_main(shown),)))
         for tag in drawn[:_MOST_PLOTS]:
-            _print_plot(console, [one for one in shown if tag in one.scalars], tag, options)
+            _print_plot(console, [run for run in shown if tag in run.scalars], tag, options)
         if len(drawn) > _MOST_PLOTS:
             console.print(f"\n{len(drawn) - _MOST_PLOTS} more tags are not drawn", style="dim")
 
 
-def _print_head(console: Console, shown: _Shown) -> None:
+def _print_head(console: Console, shown: _ShownRun) -> None:
     """Print what the run is, in two lines."""
-    run, found = shown.run, shown.statistics
+    run, tags = shown.run, shown.tags
     console.print(Text(printable(shown.path), "bold"), soft_wrap=True)
-    if found:
-        measured = [one for one in found if one.tag not in ANNOTATIONS] or found
-        first, last = min(one.steps[0] for one in measured), max(one.steps[1] for one in measured)
-        began, ended = min(one.wall_times[0] for one in measured), max(one.wall_times[1] for one in measured)
-        kinds: dict[str, int] = {}
-        for one in found:
-            kinds[one.kind] = kinds.get(one.kind, 0) + 1
-        told = [f"steps {step_text(first)} to {step_text(last)}", kinds_text(kinds)]
-        told += [counted(len(run.files), "file"), f"began {time_text(began)}"]
-        told += [f"took {duration_text(ended - began)}"] if np.isfinite(ended - began) else []
+    if tags:
+        measured = [tag for tag in tags if tag.tag not in ANNOTATIONS] or tags
+        first, last = min(tag.steps[0] for tag in measured), max(tag.steps[1] for tag in measured)
+        began, ended = min(tag.wall_times[0] for tag in measured), max(tag.wall_times[1] for tag in measured)
+        parts = [f"steps {step_text(first)} to {step_text(last)}", kinds_text(Counter(tag.kind for tag in tags))]
+        parts += [counted(len(run.files), "file"), f"began {time_text(began)}"]
+        parts += [f"took {duration_text(ended - began)}"] if np.isfinite(ended - began) else []
     else:
-        told = ["no values", counted(len(run.files), "file")]
-    _print_list(console, told)
-    _print_list(console, [printable(f"{name}={_plainly(value)}") for name, value in run.hparams.items()])
+        parts = ["no values", counted(len(run.files), "file")]
+    _print_list(console, parts)
+    _print_list(console, [printable(f"{name}={value_text(value)}") for name, value in run.hparams.items()])
 
 
 def _print_list(console: Console, parts: Sequence[str]) -> None:
@@ -188,30 +184,27 @@ def _print_list(console: Console, parts: Sequence[str]) -> None:
         console.print(Text(f"  {line}"), soft_wrap=True)
 
 
-def _plainly(value: bool | float | str) -> str:
-    return number_text(value) if isinstance(value, float) else str(value)
-
-
 def _columns(
-    console: Console, rows: Sequence[tuple[_Shown, TagStatistics]], *, several: bool, latest: bool
-) -> list[Column]:
-    bars = BARS if encodes(console, BARS) else PLAIN_BARS
-    values = [statistics.values for _, statistics in rows]
+    console: Console, rows: Sequence[tuple[_ShownRun, TagStatistics]], *, several: bool, latest: bool
+) -> list[TableColumn]:
+    values = [tag.values for _, tag in rows]
 
-    def numbers(title: str, name: str, rank: int) -> Column:
-        return Column(title, [number_text(getattr(one, name)) for one in values], right=True, rank=rank)
+    def numbers(title: str, name: str, rank: int) -> TableColumn:
+        return TableColumn(title, [number_text(getattr(value, name)) for value in values], right=True, rank=rank)
 
-    def quantiles(title: str, of: float, rank: int) -> Column:
-        return Column(title, [number_text(one.quantiles[of]) if one else "" for one in values], right=True, rank=rank)
+    def quantiles(title: str, of: float, rank: int) -> TableColumn:
+        texts = [number_text(value.quantiles[of]) if value else "" for value in values]
+        return TableColumn(title, texts, right=True, rank=rank)
 
-    def steps(name: str) -> Column:
-        return Column("at", [step_text(getattr(one, name)) for one in values], right=True, rank=6)
+    def steps(name: str) -> TableColumn:
+        return TableColumn("at", [step_text(getattr(value, name)) for value in values], right=True, rank=6)
 
-    lines = [sparkline(averages(one.series(found.tag, latest=latest).value, _SPARK), bars) for one, found in rows]
+    bars = bars_for(console)
+    curves = [sparkline(averages(run.series(tag.tag, latest=latest).value, _SPARK), bars) for run, tag in rows]
     return [
         *_names(rows, several=several),
-        Column("points", [step_text(found.count) for _, found in rows], right=True, rank=4),
-        Column("last step", [step_text(found.steps[1]) for _, found in rows], right=True, rank=5),
+        TableColumn("points", [step_text(tag.count) for _, tag in rows], right=True, rank=4),
+        TableColumn("last step", [step_text(tag.steps[1]) for _, tag in rows], right=True, rank=5),
         numbers("first", "first", 3),
         numbers("last", "last", 0),
         numbers("min", "min", 0),
@@ -223,52 +216,52 @@ def _columns(
         quantiles("5 %", 0.05, 9),
         quantiles("median", 0.5, 7),
         quantiles("95 %", 0.95, 9),
-        Column("curve", lines, rank=1),
-        Column("odd", [_odd(found) for _, found in rows], styles=["yellow"] * len(rows)),
+        TableColumn("curve", curves, rank=1),
+        TableColumn("odd", [_odd(tag) for _, tag in rows], styles=["yellow"] * len(rows)),
     ]
 
 
-def _names(rows: Sequence[tuple[_Shown, TagStatistics]], *, several: bool) -> list[Column]:
-    """The columns that say what a row is about: a tag is told once for all of its runs."""
-    tags = [found.tag for _, found in rows]
-    firsts = [tag if i == 0 or tag != tags[i - 1] else "" for i, tag in enumerate(tags)]
-    names = [Column("tag", list(map(printable, firsts)), shrinks=32)]
-    return [*names, Column("run", [one.name for one, _ in rows], shrinks=24)] if several else names
+def _names(rows: Sequence[tuple[_ShownRun, TagStatistics]], *, several: bool) -> list[TableColumn]:
+    """The columns that say what a row is about: a tag stands once for all of its runs."""
+    tags = once([tag.tag for _, tag in rows])
+    names = [TableColumn("tag", list(map(printable, tags)), shrinks=32)]
+    return [*names, TableColumn("run", [run.name for run, _ in rows], shrinks=24)] if several else names
 
 
-def _odd(found: TagStatistics) -> str:
+def _odd(tag: TagStatistics) -> str:
     """What a user should know of the points of a tag."""
-    values = found.values
-    told = [f"{values.nans} nan"] if values and values.nans else []
-    told += [f"{values.infinities} inf"] if values and values.infinities else []
-    told += [f"{found.superseded:,} superseded"] if found.superseded else []
-    told += [counted(found.restarts, "restart")] if found.restarts and not found.superseded else []
-    return ", ".join(told)
+    parts = [f"{tag.values.nans} nan"] if tag.values and tag.values.nans else []
+    parts += [f"{tag.values.infinities} inf"] if tag.values and tag.values.infinities else []
+    parts += [f"{tag.superseded:,} superseded"] if tag.superseded else []
+    parts += [counted(tag.restarts, "restart")] if tag.restarts and not tag.superseded else []
+    return ", ".join(parts)
 
 
-def _other_columns(console: Console, rows: Sequence[tuple[_Shown, TagStatistics]], *, several: bool) -> list[Column]:
+def _other_columns(
+    console: Console, rows: Sequence[tuple[_ShownRun, TagStatistics]], *, several: bool
+) -> list[TableColumn]:
     return [
         *_names(rows, several=several),
-        Column("kind", [kind_text(found.kind) for _, found in rows]),
-        Column("values", [step_text(found.count) for _, found in rows], right=True),
-        Column("last step", [step_text(found.steps[1]) for _, found in rows], right=True, rank=2),
-        Column("last value", [_last(console, one, found) for one, found in rows], rank=1),
+        TableColumn("kind", [kind_text(tag.kind) for _, tag in rows]),
+        TableColumn("values", [step_text(tag.count) for _, tag in rows], right=True),
+        TableColumn("last step", [step_text(tag.steps[1]) for _, tag in rows], right=True, rank=2),
+        TableColumn("last value", [_last(console, run, tag) for run, tag in rows], rank=1),
     ]
 
 
-def _last(console: Console, shown: _Shown, found: TagStatistics) -> str:
+def _last(console: Console, shown: _ShownRun, tag: TagStatistics) -> str:
     """What the last value of a tag is, in a few words."""
-    if found.kind == "texts":
+    if tag.kind == "texts":
         return ""  # printed below
     try:
-        value = getattr(shown.run, found.kind)[found.tag][-1]
+        value = getattr(shown.run, tag.kind)[tag.tag][-1]
     except (FormatError, OSError) as error:
         return printable(error.fault.reason if isinstance(error, FormatError) else str(error))
-    if found.kind == "histograms":
+    if tag.kind == "histograms":
         return _histogram(console, value)
-    if found.kind == "images":
+    if tag.kind == "images":
         return f"{value.width} x {value.height}, {size_text(sum(map(len, value.encoded)))}"
-    if found.kind == "audio":
+    if tag.kind == "audio":
         return size_text(sum(map(len, value.encoded)))
     return f"{value.dtype} {' x '.join(map(str, value.shape))}".rstrip() if isinstance(value, np.ndarray) else ""
 
@@ -277,26 +270,25 @@ def _histogram(console: Console, buckets: np.ndarray[Any, np.dtype[np.float64]])
     """A histogram's range, count and shape."""
     if not len(buckets):
         return "no values"
-    bars = BARS if encodes(console, BARS) else PLAIN_BARS
-    edges = np.linspace(buckets[0, 0], buckets[-1, 1], _SPARK + 1)
+    low, high, weights = buckets[0, 0], buckets[-1, 1], buckets[:, 2]
+    edges = np.linspace(low, high, _SPARK + 1)
     middles = buckets[:, 0] / 2 + buckets[:, 1] / 2
-    counts, _ = np.histogram(middles, edges, weights=buckets[:, 2]) if edges[0] < edges[-1] else (buckets[:, 2], None)
-    low, high, count = buckets[0, 0], buckets[-1, 1], buckets[:, 2].sum()
-    line = sparkline(np.append(counts, 0.0).astype(np.float64), bars)[:-1]  # drawn from 0
-    return f"{number_text(low)} {line} {number_text(high)}, {number_text(float(count))} values"
+    counts = np.histogram(middles, edges, weights=weights)[0] if edges[0] < edges[-1] else weights
+    line = sparkline(np.append(counts, 0.0).astype(np.float64), bars_for(console))[:-1]  # drawn from 0
+    return f"{number_text(low)} {line} {number_text(high)}, {number_text(float(weights.sum()))} values"
 
 
-def _print_texts(console: Console, shown: Sequence[_Shown], options: _Options, *, several: bool) -> None:
+def _print_texts(console: Console, shown: Sequence[_ShownRun], options: _Options, *, several: bool) -> None:
     """Print the last text of each tag."""
-    for one in shown:
-        for found in (found for found in one.statistics if found.kind == "texts"):
-            place = f"{one.name}: " if several else ""
-            console.print(Text(f"\n{place}{printable(found.tag)}, step {step_text(found.steps[1])}", "bold"))
-            for line in _text_lines(one, found.tag, options):
+    for run in shown:
+        for tag in (tag for tag in run.tags if tag.kind == "texts"):
+            name = f"{run.name}: " if several else ""
+            console.print(Text(f"\n{name}{printable(tag.tag)}, step {step_text(tag.steps[1])}", "bold"))
+            for line in _text_lines(run, tag.tag, options):
                 console.print(Text(f"  {line}"), soft_wrap=not is_bounded(console))
 
 
-def _text_lines(shown: _Shown, tag: str, options: _Options) -> Iterator[str]:
+def _text_lines(shown: _ShownRun, tag: str, options: _Options) -> Iterator[str]:
     try:
         value = shown.run.texts[tag][-1]
     except (FormatError, OSError) as error:
@@ -309,37 +301,37 @@ def _text_lines(shown: _Shown, tag: str, options: _Options) -> Iterator[str]:
         yield f"… {len(text) - _MOST_TEXT} more characters: --full prints them"
 
 
-def _main(shown: Sequence[_Shown]) -> str:
+def _main(shown: Sequence[_ShownRun]) -> str:
     """The tag to draw if none is chosen: what the audit takes for the main loss, else the first scalar; "" for none."""
-    for one in shown:
-        main = Signals(one.path, one.run, TagTable()).main
-        if main is not None and main.tag in one.scalars:
+    for run in shown:
+        main = Signals(run.path, run.run, TagTable()).main
+        if main is not None and main.tag in run.scalars:
             return main.tag
-    return next((tag for one in shown for tag in one.scalars), "")
+    return next((tag for run in shown for tag in run.scalars), "")
 
 
-def _print_plot(console: Console, shown: Sequence[_Shown], tag: str, options: _Options) -> None:
+def _print_plot(console: Console, shown: Sequence[_ShownRun], tag: str, options: _Options) -> None:
     """Draw one tag of some runs."""
     left_out = len(shown) - _MOST_CURVES
     shown = shown[:_MOST_CURVES]
     width = min(console.width, _WIDEST) if is_bounded(console) else _WIDTH
     plain_colours = console.color_system is None or console.no_color
     marks = not encodes(console, _BRAILLE + "│┤└─") or (plain_colours and len(shown) > 1)
-    curves = []
-    for one in shown:
-        series = one.series(tag, latest=options.latest)
+    lines = []
+    for run in shown:
+        series = run.series(tag, latest=options.latest)
         value = smoothed(series.value, options.smooth) if options.smooth else series.value
-        curves.append(Curve(series.step, value))
-    told = [f"smoothed {options.smooth:g}"] if options.smooth else []
-    told += ["logarithmic"] if options.log else []
+        lines.append(Line(series.step, value))
+    notes = [f"smoothed {options.smooth:g}"] if options.smooth else []
+    notes += ["logarithmic"] if options.log else []
     console.print()
     title = Text(printable(tag), "bold")
-    console.print(title.append(f"  {', '.join(told)}" if told else "", "dim"), soft_wrap=True)
-    for line in plot(curves, width, options.height, log=options.log, marks=marks):
-        console.print(line, soft_wrap=True)
+    console.print(title.append(f"  {', '.join(notes)}" if notes else "", "dim"), soft_wrap=True)
+    for row in plot(lines, width, options.height, log=options.log, marks=marks):
+        console.print(row, soft_wrap=True)
     if len(shown) > 1:
-        for i, one in enumerate(shown):
+        for i, run in enumerate(shown):
             mark = Text(f"  {MARKS[i] if marks else '━━'} ", "" if marks else STYLES[i])
-            console.print(mark.append(shortened(one.name, width - 5), "default"), soft_wrap=True)
+            console.print(mark.append(shortened(run.name, width - 5), "default"), soft_wrap=True)
     if left_out > 0:
         console.print(f"  {counted(left_out, 'more run')}: choose with --runs", style="dim")

@@ -13,13 +13,13 @@ from rich.live import Live
 from rich.text import Text
 
 from summaries.auditing.curves import averages
-from summaries.cli.views.columns import Column, lines_of, told_apart
+from summaries.cli.views.columns import TableColumn, bars_for, lines_of, once, told_apart
 from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher
 from summaries.storage.files import remembering
-from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
+from summaries.terminal import console, encodes, printable, sparkline
 from summaries.tools.described import plain_number
 from summaries.tools.listing import demand_runs
 from summaries.tools.tailing import Point, Tailed
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from summaries.patterns import Patterns
     from summaries.reading.series import Series
     from summaries.storage.files import Access
 
@@ -43,6 +44,7 @@ _RATE_POINTS = 100  # over which the rate of steps is taken
 
 
 def follow_runs(
+    *,
     places: tuple[str, ...],
     follow: bool,
     count: int,
@@ -54,19 +56,19 @@ def follow_runs(
 ) -> int:
     """Print points, and what is wrong with the files."""
     troubles = Troubles()
-    given = places or (".",)
+    places = places or (".",)
     printing = console(sys.stdout)
     with ExitStack() as stack:
-        kept: Access = access
-        for place in given if follow else ():
-            kept = stack.enter_context(remembering(place, **kept))
-        tailed = Tailed(given, runs=runs, tags=tags, follow=follow, on_trouble=troubles.tell, **kept)
+        cached: Access = access
+        for place in places if follow else ():
+            cached = stack.enter_context(remembering(place, **cached))
+        tailed = Tailed(places, runs=runs, tags=tags, follow=follow, on_trouble=troubles.tell, **cached)
         try:
             if follow and printing.is_terminal and not (lines or as_json):
                 _live(printing, tailed)
             _print(printing, tailed.look(count), as_json=as_json)
             if not (follow or troubles.status):
-                _demand(tailed, given, runs, tags, access)
+                _demand(tailed, places, runs, tags, access)
             while follow:
                 sys.stdout.flush()
                 time.sleep(tailed.pause_secs)
@@ -78,9 +80,7 @@ def follow_runs(
     return troubles.status
 
 
-def _demand(
-    tailed: Tailed, places: Sequence[str], runs: tuple[str, ...] | None, tags: tuple[str, ...] | None, access: Access
-) -> None:
+def _demand(tailed: Tailed, places: Sequence[str], runs: Patterns, tags: Patterns, access: Access) -> None:
     """Raise an error if no run, or no tag of the runs, is meant; with --follow, they may come later."""
     if not tailed.runs:
         demand_runs(places, runs, **access)
@@ -97,8 +97,8 @@ def _print(printing: Console, points: Sequence[Point], *, as_json: bool) -> None
         return
     for point in points:
         when = time_text(point.wall_time, millis=True)
-        place = f"{when}  {printable(point.run)}  step {point.step}  {printable(point.tag)}  "
-        print(f"{place}{_value_text(point, printing, max(printing.width - cell_len(place), _NARROWEST))}")
+        head = f"{when}  {printable(point.run)}  step {point.step}  {printable(point.tag)}  "
+        print(f"{head}{_value_text(point, printing, max(printing.width - cell_len(head), _NARROWEST))}")
 
 
 def _value_text(point: Point, printing: Console, room: int) -> str:
@@ -142,9 +142,9 @@ def table(printing: Console, tailed: Tailed, changed: dict[tuple[str, str], floa
     room = max(printing.height - _BELOW, 1)
     left_out = len(rows) - room
     if left_out > 0:
-        newest = sorted(rows, key=lambda row: changed.get((row[0], row[1].tag), 0.0), reverse=True)[:room]
-        kept = {(path, series.tag) for path, series in newest}
-        rows = [row for row in rows if (row[0], row[1].tag) in kept]
+        rows.sort(key=lambda row: changed.get((row[0], row[1].tag), 0.0), reverse=True)
+        newest = {(path, series.tag) for path, series in rows[:room]}
+        rows = [row for row in tailed.scalars() if (row[0], row[1].tag) in newest]
     lines = lines_of(printing, _columns(printing, rows, changed))
     if left_out > 0:
         lines.append(Text(f"{left_out} more tags: choose with --tags and --runs", "dim"))
@@ -155,23 +155,28 @@ def table(printing: Console, tailed: Tailed, changed: dict[tuple[str, str], floa
 
 def _columns(
     printing: Console, rows: Sequence[tuple[str, Series]], changed: dict[tuple[str, str], float]
-) -> list[Column]:
-    bars = BARS if encodes(printing, BARS) else PLAIN_BARS
+) -> list[TableColumn]:
+    bars = bars_for(printing)
     now, wall_now = time.monotonic(), time.time()
-    fresh = ["bold green" if now - changed.get((path, one.tag), -9.0) < _FRESH_SECS else "" for path, one in rows]
+    fresh = [now - changed.get((path, series.tag), -9.0) < _FRESH_SECS for path, series in rows]
     paths = told_apart([path for path, _ in rows])
-    names = [path if i == 0 or path != paths[i - 1] else "" for i, path in enumerate(paths)]
-    values = [one.value for _, one in rows]
+    names = list(map(printable, once(paths))) if len(set(paths)) > 1 else [""] * len(rows)
+    every = [series for _, series in rows]
     return [
-        Column("run", list(map(printable, names)) if len(set(paths)) > 1 else [""] * len(rows), shrinks=24),
-        Column("tag", [printable(one.tag) for _, one in rows], shrinks=32),
-        Column("step", [step_text(int(one.step[-1])) for _, one in rows], right=True),
-        Column("value", [number_text(float(value[-1])) for value in values], right=True, styles=fresh),
-        Column("curve", [sparkline(averages(value, _SPARK), bars) for value in values], rank=1),
-        Column("min", [_extreme(one, "min") for _, one in rows], right=True, rank=4),
-        Column("max", [_extreme(one, "max") for _, one in rows], right=True, rank=4),
-        Column("steps/s", [_rate(one) for _, one in rows], right=True, rank=3),
-        Column("age", [_age(one, wall_now) for _, one in rows], right=True, rank=2),
+        TableColumn("run", names, shrinks=24),
+        TableColumn("tag", [printable(series.tag) for series in every], shrinks=32),
+        TableColumn("step", [step_text(int(series.step[-1])) for series in every], right=True),
+        TableColumn(
+            "value",
+            [number_text(float(series.value[-1])) for series in every],
+            right=True,
+            styles=["bold green" if is_fresh else "" for is_fresh in fresh],
+        ),
+        TableColumn("curve", [sparkline(averages(series.value, _SPARK), bars) for series in every], rank=1),
+        TableColumn("min", [_extreme(series, "min") for series in every], right=True, rank=4),
+        TableColumn("max", [_extreme(series, "max") for series in every], right=True, rank=4),
+        TableColumn("steps/s", [_rate(series) for series in every], right=True, rank=3),
+        TableColumn("age", [_age(series, wall_now) for series in every], right=True, rank=2),
     ]
 
 

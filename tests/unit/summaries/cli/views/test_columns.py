@@ -5,15 +5,15 @@ import io
 import pytest
 from rich.console import Console
 
-from summaries.cli.views.columns import Column, lines_of, told_apart
+from summaries.cli.views.columns import TableColumn, lines_of, told_apart
 
-NAMES = Column("name", ["a/very/long/name/of/a/run/1", "b"], shrinks=12)
+NAMES = TableColumn("name", ["a/very/long/name/of/a/run/1", "b"], shrinks=12)
 COLUMNS = [
     NAMES,
-    Column("count", ["1", "200"], right=True, rank=1),
-    Column("more", ["x", "y"], rank=2),
-    Column("none", ["", ""]),
-    Column("state", ["ok", "damaged"]),
+    TableColumn("count", ["1", "200"], right=True, rank=1),
+    TableColumn("more", ["x", "y"], rank=2),
+    TableColumn("none", ["", ""]),
+    TableColumn("state", ["ok", "damaged"]),
 ]
 
 
@@ -43,12 +43,12 @@ def test_names_are_shortened_in_the_middle():
 
 
 def test_wide_characters_are_aligned():
-    found = lines(80, [Column("a", ["損失", "x"]), Column("b", ["1", "2"])])
+    found = lines(80, [TableColumn("a", ["損失", "x"]), TableColumn("b", ["1", "2"])])
     assert found == ["a     b", "損失  1", "x     2"]
 
 
 def test_a_short_name_leaves_its_room_to_a_long_one():
-    short, long = Column("s", ["ab"], shrinks=8), Column("l", ["c" * 50], shrinks=8)
+    short, long = TableColumn("s", ["ab"], shrinks=8), TableColumn("l", ["c" * 50], shrinks=8)
     assert lines(30, [short, long])[1] == "ab  " + "c" * 13 + "…" + "c" * 12
 
 

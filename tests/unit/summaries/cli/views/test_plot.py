@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from summaries.cli.views.plot import Curve, plot, smoothed
+from summaries.cli.views.plot import Line, plot, smoothed
 
 
 def drawn(*curves, width=30, height=6, **options):
     """The lines of a plot, without colours."""
-    made = [Curve(np.arange(len(values)), np.array(values, float)) for values in curves]
+    made = [Line(np.arange(len(values)), np.array(values, float)) for values in curves]
     return [line.plain.rstrip() for line in plot(made, width, height, **options)]
 
 
@@ -54,7 +54,7 @@ def test_a_logarithmic_axis_leaves_out_what_is_not_positive():
 
 
 def test_steps_that_go_back_are_not_connected():
-    curve = Curve(np.array([0, 9, 0, 9]), np.array([0.0, 0.0, 9.0, 9.0]))
+    curve = Line(np.array([0, 9, 0, 9]), np.array([0.0, 0.0, 9.0, 9.0]))
     lines = [line.plain for line in plot([curve], 30, 8, marks=True)]
     assert [("*" in line) for line in lines[:8]] == [True] + [False] * 6 + [True]
 
@@ -65,7 +65,7 @@ def test_many_points_look_as_all_of_them():
     values = np.cumsum(rng.normal(size=4000))
     whole = drawn(values, width=60, height=10)
     values_at = np.repeat(values, 9)  # nine times as many points, at the same places
-    curve = Curve(np.repeat(np.arange(4000), 9), values_at)
+    curve = Line(np.repeat(np.arange(4000), 9), values_at)
     assert [line.plain.rstrip() for line in plot([curve], 60, 10)] == whole
 
 
@@ -94,7 +94,7 @@ def test_odd_values(values, log, marks, width, height):
 
 
 def test_huge_steps():
-    curve = Curve(np.array([0, 2**62]), np.array([0.0, 1.0]))
+    curve = Line(np.array([0, 2**62]), np.array([0.0, 1.0]))
     assert plot([curve], 60, 5)[-1].plain.split()[-1] == "4,611,686,018,427,387,904"
 
 
