@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,14 +15,14 @@ from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import at_hand, is_directory
 from summaries.tools.choices import FORMATS
 from summaries.tools.exporting import export
-from summaries.tools.exporting.runs import RunsBelow
+from summaries.tools.formats.csv_file import read_csv
 from summaries.tools.formats.event_files import write_runs
 from summaries.tools.formats.json_lines import read_json_lines, write_json_lines
 from summaries.tools.formats.mlflow import is_mlflow, read_mlflow, write_mlflow
-from summaries.tools.formats.parquet import read_parquet
+from summaries.tools.formats.parquet_file import read_parquet
 from summaries.tools.formats.points import Facts, LeftOut, Points
-from summaries.tools.formats.tables import read_csv
 from summaries.tools.formats.wandb import read_wandb, wandb_files
+from summaries.tools.runs import read_ahead, runs_below
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.tools.choices import Format
     from summaries.tools.formats.points import Item
+    from summaries.tools.runs import StoredRuns
 
 __all__ = ["Converted", "convert"]
 
@@ -128,7 +128,11 @@ def convert(
         raise ValueError("W&B's offline files are read, not written: choose another format")
     tags, runs = several(tags), several(runs)
     if reads == "events":
-        return _from_runs(given, wanted, writes, RunsBelow(given, tags=tags, runs=runs, **access), on_run, access)
+        left_out = LeftOut()
+        on_read = _counting(left_out, on_run, hyperparameters=writes != "mlflow")
+        found = runs_below(given, tags=tags, runs=runs, on_read=on_read, **access)
+        points, notes = _from_runs(given, wanted, writes, found, access)
+        return Converted("events", writes, len(found), points, (*left_out.notes(), *notes))
     return _to_runs(given, wanted, reads, lambda items: _chosen(items, tags, runs), access)
 
 
@@ -180,55 +184,26 @@ def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[I
         yield Points(item.run, item.tags, *(column[kept] for column in item[2:]))
 
 
-def _from_runs(
-    source: str,
-    target: str,
-    writes: Format,
-    runs: RunsBelow,
-    on_run: Callable[[str, Run], object] | None,
-    access: Access,
-) -> Converted:
-    left_out, notes = LeftOut(), []
-    listen = _listener(on_run, left_out, hyperparameters=writes != "mlflow")
-    with runs.expecting():
+def _from_runs(source: str, target: str, writes: Format, runs: StoredRuns, access: Access) -> tuple[int, list[str]]:
+    """The number of points, and what was changed."""
+    with read_ahead(runs):
         if writes == "mlflow":
             experiment = os.path.basename(os.path.abspath(without_credentials(source)))
             with new_directory(target, **access) as directory:
-                points, changed = write_mlflow(_named(runs, listen), directory, experiment)
-            notes = [f"the name {tag!r} is {name!r} in MLflow" for tag, name in changed.items()]
-        else:
-            with new_file(target, **access) as path:
-                if writes == "jsonl":
-                    points = write_json_lines(_named(runs, listen), path)
-                else:
-                    points = export(_Heard(runs, listen), path, format="csv" if writes == "csv" else "parquet").rows
-    return Converted("events", writes, len(runs), points, (*left_out.notes(), *notes))
+                points, changed = write_mlflow(runs.items(), directory, experiment)
+            return points, [f"the name {tag!r} is {name!r} in MLflow" for tag, name in changed.items()]
+        with new_file(target, **access) as path:
+            if writes == "jsonl":
+                return write_json_lines(runs.items(), path), []
+            return export(runs, path, format="csv" if writes == "csv" else "parquet").rows, []
 
 
-class _Heard(Mapping[str, "Run"]):
-    """Runs, each told of when it is read."""
-
-    def __init__(self, runs: Mapping[str, Run], listen: Callable[[str, Run], object]) -> None:
-        self._runs, self._listen = runs, listen
-
-    def __getitem__(self, name: str) -> Run:
-        run = self._runs[name]
-        self._listen(name, run)
-        return run
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._runs)
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-
-def _listener(
-    on_run: Callable[[str, Run], object] | None, left_out: LeftOut, *, hyperparameters: bool
+def _counting(
+    left_out: LeftOut, on_run: Callable[[str, Run], object] | None, *, hyperparameters: bool
 ) -> Callable[[str, Run], object]:
     """A callback for each run that counts what is not carried over; hyperparameters only if `hyperparameters`."""
 
-    def listen(name: str, run: Run) -> None:
+    def count(name: str, run: Run) -> None:
         if on_run is not None:
             on_run(name, run)
         for kind in _KINDS:
@@ -237,8 +212,4 @@ def _listener(
         if hyperparameters and run.hparams:
             left_out["hyperparameters"] += len(run.hparams)
 
-    return listen
-
-
-def _named(runs: Mapping[str, Run], listen: Callable[[str, Run], object]) -> Iterator[tuple[str, Run]]:
-    return iter(_Heard(runs, listen).items())
+    return count

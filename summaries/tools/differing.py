@@ -13,8 +13,8 @@ import numpy as np
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.run import Run
-from summaries.tools.exporting.runs import RunsBelow
 from summaries.tools.listing import KINDS
+from summaries.tools.runs import runs_below
 
 if TYPE_CHECKING:
     import os
@@ -210,7 +210,7 @@ def _paired(
 def _runs(place: Run | Mapping[str, Run] | str | os.PathLike[str], tags: Patterns, access: Access) -> Mapping[str, Run]:
     if isinstance(place, Run):
         return {".": place}
-    return place if isinstance(place, Mapping) else RunsBelow(place, tags=tags, **access)
+    return place if isinstance(place, Mapping) else runs_below(place, tags=tags, **access)
 
 
 def _only(a: Iterable[str], b: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -17,7 +17,7 @@ from summaries.reading.annotations import ANNOTATIONS
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
-from summaries.tools.readable import path_of, read_readable, reason_of
+from summaries.tools.runs import path_of, read_readable, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -15,7 +15,7 @@ from summaries.reading.growing import GrowingRun
 from summaries.storage.files import place_of, remembering
 from summaries.storage.logdir import run_directories
 from summaries.tools.listing import KINDS
-from summaries.tools.readable import path_of
+from summaries.tools.runs import path_of
 
 if TYPE_CHECKING:
     import threading

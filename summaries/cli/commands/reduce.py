@@ -112,13 +112,13 @@ def command(
 ) -> int:
     """Reduce each group, and say what was written and what was left out."""
     from summaries.auditing.comparison.hyperparameters import alike, from_name
-    from summaries.tools.places import RunsAt
     from summaries.tools.reducing.reduction import reduce, write_groups, write_groups_csv
+    from summaries.tools.runs import runs_at
 
-    chosen = RunsAt(places, runs, tags=tags, **access)
+    chosen = runs_at(places, runs, tags=tags, **access)
     groups = {"": list(chosen)}
     if by is not None:  # a name goes before the hparams dashboard
-        stated = RunsAt(places, runs, tags="_hparams_/*", **access).items()
+        stated = runs_at(places, runs, tags="_hparams_/*", **access).items()
         configurations = {name: {**run.hparams, **from_name(name)} for name, run in stated}
         groups = alike(configurations, () if by == "all" else by.split(","))
     troubles = Troubles()

@@ -33,7 +33,7 @@ from summaries.reading.annotations import ANNOTATIONS
 from summaries.terminal import console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
 from summaries.tools.listing import demand_runs
-from summaries.tools.readable import read_places
+from summaries.tools.runs import read_places
 from summaries.tools.showing import TagStatistics, show
 from summaries.words import counted
 

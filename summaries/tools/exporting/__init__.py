@@ -1,6 +1,6 @@
 """Export: the scalars of runs as CSV, as Parquet, or as a dataset of Parquet files that is kept current.
 
-runs ── tags, runs, latest ──▶ long or wide rows ──▶ csv_file | parquet_file | dataset
+runs ── tags, runs, latest ──▶ long or wide rows ──▶ formats.csv_file | formats.parquet_file | dataset
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from summaries.patterns import several
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import remembering
 from summaries.storage.outputs import named, new_file
-from summaries.tools.exporting.csv_file import write_csv
-from summaries.tools.exporting.exported import Exported
-from summaries.tools.exporting.parquet_file import write_parquet
-from summaries.tools.exporting.runs import Chosen, RunsBelow
+from summaries.tools.exporting.runs import Chosen, Exported
+from summaries.tools.formats.csv_file import write_scalars as write_csv
+from summaries.tools.formats.parquet_file import write_scalars as write_parquet
+from summaries.tools.runs import runs_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
-    from summaries.tools.exporting.runs import OnError, OnRun
+    from summaries.tools.exporting.runs import OnRun
+    from summaries.tools.runs import OnError
 
     Format = Literal["csv", "parquet", "dataset"]
 
@@ -162,7 +163,7 @@ def _source(
         yield path
         return
     with remembering(path, **access) if again else nullcontext(access) as remembered:
-        yield RunsBelow(path, tags=tags, runs=runs, on_error=on_error, **remembered)
+        yield runs_below(path, tags=tags, runs=runs, on_error=on_error, **remembered)
 
 
 def _write(kind: Format, runs: Chosen, target: str | os.PathLike[str] | TextIO, wide: bool, access: Access) -> int:

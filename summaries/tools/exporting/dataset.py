@@ -20,9 +20,9 @@ from summaries.patterns import matcher
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import relative
 from summaries.storage.outputs import remove_leftovers
-from summaries.tools.exporting.exported import Exported
 from summaries.tools.exporting.manifest import MANIFEST, Entry, Manifest, fingerprint
 from summaries.tools.exporting.part import Part, WritePart
+from summaries.tools.exporting.runs import Exported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
     from summaries.tools.exporting.part import Written
-    from summaries.tools.exporting.runs import OnError, OnRun
+    from summaries.tools.exporting.runs import OnRun
+    from summaries.tools.runs import OnError
 
 __all__ = ["export_dataset"]
 

@@ -19,7 +19,7 @@ from summaries.storage.files import read_file
 from summaries.storage.names import join
 from summaries.storage.outputs import new_file
 from summaries.storage.protocols import expecting
-from summaries.tools.exporting.parquet_file import long_tables, new_long_file
+from summaries.tools.formats.parquet_file import long_tables, new_long_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from summaries.errors import Fault
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.exporting.parquet_file import ParquetFile
+    from summaries.tools.formats.parquet_file import ParquetFile
 
 __all__ = ["Part", "WritePart", "Written"]
 

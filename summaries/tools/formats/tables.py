@@ -1,4 +1,4 @@
-"""Tables of points: which column is what, long or wide; and CSV.
+"""Tables of points: which column is what, long or wide.
 
 A long table has a row for each point, with the columns tag, step and value; and maybe run and wall_time. A wide one
 has a row for each step, and a column for each tag: every column but step, run and wall_time.
@@ -6,13 +6,10 @@ has a row for each step, and a column for each tag: every column but step, run a
 
 from __future__ import annotations
 
-import csv
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.storage.plain import open_text
 from summaries.tools.formats.points import Numbering, Points, by_run, integers, numbers
 
 if TYPE_CHECKING:
@@ -20,11 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.tools.formats.points import Cells, Item, LeftOut
+    from summaries.tools.formats.points import Cells, LeftOut
 
-__all__ = ["TableReader", "read_csv"]
-
-_CELLS = 1 << 17  # of a table, read at once
+__all__ = ["TableReader"]
 
 # As we, TensorBoard and W&B name them.
 _NAMES = {
@@ -120,32 +115,3 @@ def _empty(cells: Cells) -> NDArray[np.bool_]:
     if isinstance(cells, np.ndarray):
         return np.zeros(len(cells), np.bool_)
     return np.array([cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells], np.bool_)
-
-
-def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
-    """Read a CSV file with a header line, a few thousand rows at a time.
-
-    Args:
-        path: the file. Bytes that are not UTF-8 are escaped.
-        left_out: counts what is left out.
-
-    Raises:
-        ValueError: there is no column for the step, two columns have one name, a step is no integer, or a row has
-            another number of cells.
-        OSError: the file cannot be read.
-    """
-    with open_text(path, newline="") as file:
-        lines = csv.reader(file)
-        rows = filter(None, lines)  # an empty line is no row
-        try:
-            names = next(rows, [])
-            reader = TableReader(names, path, left_out)
-            count, first = max(_CELLS // len(names), 1), 1
-            while batch := list(islice(rows, count)):
-                for i, row in enumerate(batch):
-                    if len(row) != len(names):
-                        raise ValueError(f"{path}, row {first + i}: there must be {len(names)} cells, got {len(row)}")
-                yield from reader.points(list(zip(*batch, strict=True)), first)
-                first += len(batch)
-        except csv.Error as error:
-            raise ValueError(f"{path}, line {lines.line_num}: not CSV: {error}") from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TextIO
@@ -20,15 +19,16 @@ from summaries.optional import needs
 from summaries.patterns import matcher, several
 from summaries.reading.by_name import UnknownNameError
 from summaries.reading.series import Series
-from summaries.reading.tables import Labels, pandas_frame, unicode
+from summaries.reading.tables import Labels, arrow_table, pandas_frame, unicode
 from summaries.storage.names import as_path, join
 from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import create_text
 from summaries.tools.choices import ALIGNMENTS, STATISTICS
-from summaries.tools.places import RunsAt
+from summaries.tools.formats.csv_file import write_long
+from summaries.tools.formats.points import Numbering
 from summaries.tools.reducing.alignment import aligned
-from summaries.tools.reducing.reduced_tables import write_csv, write_parquet
 from summaries.tools.reducing.statistics import over_runs, statistic
+from summaries.tools.runs import read_ahead, runs_at
 from summaries.words import counted, listed
 from summaries.writing.columns_writer import ColumnsWriter
 
@@ -153,13 +153,7 @@ class Reduced(Mapping[str, ReducedTag]):
         Raises:
             ImportError: pandas is missing; the message says how to install it.
         """
-        columns = [np.concatenate(column) for column in zip(*(columns for _, columns in self.pieces()), strict=True)]
-        names = ("step", "wall_time", *self.statistics)
-        columns = columns or [np.empty(0, np.int64), *(np.empty(0) for _ in names[1:])]
-        lengths = [len(one) for one in self.values()]
-        codes = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-        tag = Labels(codes, [unicode(name) for name in self])
-        return pandas_frame({"tag": tag, **dict(zip(names, columns, strict=True))})
+        return pandas_frame(_columns([("", self)]))
 
     def pieces(self) -> Iterator[tuple[str, list[NDArray[Any]]]]:
         """Each tag with its columns: step, wall time, and one for each statistic."""
@@ -207,9 +201,9 @@ def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place, **access:
         ):
             write_groups_csv(groups, file)
     elif ending == ".parquet":
-        needs("pyarrow", "export")
+        parquet = needs("pyarrow.parquet", "export")
         with new_file(path, **access) as local:
-            write_parquet(local, *_table(groups))
+            parquet.write_table(arrow_table(_columns(groups)), local, compression="zstd")
     else:
         with new_directory(path, **access) as directory:
             for group, reduced in groups:
@@ -226,7 +220,8 @@ def write_groups_csv(groups: Iterable[tuple[str, Reduced]], file: TextIO) -> Non
     Raises:
         OSError: it cannot be written.
     """
-    write_csv(file, *_table(groups))
+    labels, numbers, pieces = _table(groups)
+    write_long(file, [*labels, *numbers], pieces)
 
 
 def _table(
@@ -241,6 +236,22 @@ def _table(
         for tag, columns in reduced.pieces()
     )
     return ["group", "tag"] if first[0] else ["tag"], ["step", "wall_time", *first[1].statistics], pieces
+
+
+def _columns(groups: Iterable[tuple[str, Reduced]]) -> dict[str, Any]:
+    """The columns of the table, with the labels as codes."""
+    labels, numbers, pieces = _table(groups)
+    every = list(pieces)
+    lengths = [len(columns[0]) for _, columns in every]
+    table: dict[str, Any] = {}
+    for position, name in enumerate(labels):
+        numbering = Numbering()
+        codes = numbering.of([own[position] for own, _ in every]).astype(np.int32)
+        table[name] = Labels(np.repeat(codes, lengths), list(map(unicode, numbering.names)))
+    for position, name in enumerate(numbers):
+        empty = np.empty(0, np.int64 if name == "step" else np.float64)
+        table[name] = np.concatenate([empty, *(columns[position] for _, columns in every)])
+    return table
 
 
 def _write_runs(reduced: Reduced, directory: str) -> None:
@@ -346,8 +357,8 @@ def _named(runs: Mapping[str, Run] | Iterable[Place], tags: Patterns, access: Ac
     if isinstance(runs, (str, os.PathLike)):
         raise TypeError(f"runs must be runs by name or a sequence of paths, got one path: {os.fspath(runs)!r}")
     if not isinstance(runs, Mapping):
-        runs = RunsAt(runs, tags=tags, **access)
-    with runs.expecting() if isinstance(runs, RunsAt) else nullcontext():
+        runs = runs_at(runs, tags=tags, **access)
+    with read_ahead(runs):
         yield from runs.items()
 
 

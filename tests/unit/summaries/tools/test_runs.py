@@ -5,7 +5,7 @@ import os
 import pytest
 
 from summaries import SummaryWriter
-from summaries.tools.places import RunsAt
+from summaries.tools.runs import read_ahead, runs_at
 
 
 @pytest.fixture
@@ -17,32 +17,32 @@ def logdir(tmp_path):
 
 
 def test_every_run_at_and_below(logdir):
-    runs = RunsAt([logdir / "a", str(logdir / "c")])
+    runs = runs_at([logdir / "a", str(logdir / "c")])
     paths = [os.path.join(logdir, *name.split("/")) for name in ("a", "a/b", "c")]
     assert (list(runs), len(runs)) == (paths, 3)
     assert [run.scalars["x"].value[0] for run in runs.values()] == [1, 3, 1]
-    with runs.expecting():
+    with read_ahead(runs):
         assert list(runs.among(paths[:0:-1])) == paths[:0:-1]
 
 
 def test_patterns_are_of_names_below_the_place(logdir):
-    assert list(RunsAt([logdir], "a*")) == [os.path.join(logdir, "a"), os.path.join(logdir, "a/b")]
-    assert list(RunsAt([logdir], ["c", "*b"])) == [os.path.join(logdir, "a/b"), os.path.join(logdir, "c")]
-    assert list(RunsAt([logdir / "a", logdir / "c"], ".")) == [str(logdir / "a"), str(logdir / "c")]
+    assert list(runs_at([logdir], "a*")) == [os.path.join(logdir, "a"), os.path.join(logdir, "a/b")]
+    assert list(runs_at([logdir], ["c", "*b"])) == [os.path.join(logdir, "a/b"), os.path.join(logdir, "c")]
+    assert list(runs_at([logdir / "a", logdir / "c"], ".")) == [str(logdir / "a"), str(logdir / "c")]
 
 
 def test_no_run_is_meant(logdir):
     with pytest.raises(LookupError) as caught:
-        RunsAt([logdir], "x")
+        runs_at([logdir], "x")
     assert str(caught.value) == "no run has a name that matches; there are a, a/b and c"
 
 
 def test_a_run_is_given_twice(logdir):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - all of its text follows
-        RunsAt([logdir, logdir / "a"])
+        runs_at([logdir, logdir / "a"])
     assert str(caught.value) == f"each run must be given once, got {logdir / 'a'} twice"
 
 
 def test_an_address_is_named_without_credentials():
     with pytest.raises(FileNotFoundError):
-        RunsAt(["memory://user:secret@nowhere"])
+        runs_at(["memory://user:secret@nowhere"])

@@ -93,7 +93,7 @@ def test_damage_is_told_and_the_rest_is_used(capsys):
 @pytest.mark.usefixtures("runs")
 def test_nothing_is_read_when_there_can_be_no_output(capsys, monkeypatch):
     os.makedirs("out/precious")
-    monkeypatch.setattr("summaries.tools.places.read_files", None)
+    monkeypatch.setattr("summaries.tools.runs.read_files", None)
     assert main(["reduce", "runs", "-o", "out"]) == 2
     assert (
         capsys.readouterr().err

@@ -215,7 +215,7 @@ def test_a_table(logdir, tmp_path, ending):
 
 
 def test_a_long_table_is_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("summaries.tools.reducing.reduced_tables._CSV_ROWS", 3)
+    monkeypatch.setattr("summaries.tools.formats.csv_file._CELLS", 9)
     reduced = reduce({"a": Scalars(x=[(i, float(i)) for i in range(10)], y=[(i, -float(i)) for i in range(4)])}, "mean")
     reduced.write(tmp_path / "out.csv")
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from summaries.tools.formats import parquet
-from summaries.tools.formats.parquet import read_parquet
+from summaries.tools.formats import parquet_file
+from summaries.tools.formats.parquet_file import read_parquet
 from summaries.tools.formats.points import LeftOut
 
 pytest.importorskip("pyarrow", reason="an extra")
@@ -23,7 +23,7 @@ def read(tmp_path, frame):
 
 @pytest.mark.parametrize("cells", [1, 1 << 17])
 def test_long(tmp_path, monkeypatch, cells):
-    monkeypatch.setattr(parquet, "_CELLS", cells)
+    monkeypatch.setattr(parquet_file, "_READ_CELLS", cells)
     frame = pd.DataFrame({
         "tag": pd.Categorical(["x", "y", "x"]), "step": np.array([1, 2, 3], np.int32), "value": [0.5, None, 2.0],
         "wall_time": np.array([1, 2, 3], np.float32), "host": "h",

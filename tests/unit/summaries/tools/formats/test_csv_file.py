@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summaries.tools.formats.csv_rows import csv_rows
+from summaries.tools.formats.csv_file import csv_rows
 
 texts = st.text(st.one_of(st.sampled_from('\r\n",; '), st.characters(codec="utf-8", exclude_characters="\x00")))
 

@@ -1,4 +1,4 @@
-"""Parquet, long or wide, compressed with zstd, in row groups that small runs and series share."""
+"""Parquet, long or wide, read, and written with zstd in row groups that small runs and series share."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from summaries.optional import needs
 from summaries.reading.series import Series
 from summaries.reading.tables import arrow_table, long_columns, wide_columns
 from summaries.reading.wide import WideRun
+from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from summaries.tools.exporting.runs import Chosen
+    import numpy as np
+    from numpy.typing import NDArray
 
-__all__ = ["ParquetFile", "long_tables", "new_long_file", "write_parquet"]
+    from summaries.tools.exporting.runs import Chosen
+    from summaries.tools.formats.points import Cells, Item, LeftOut
+
+__all__ = ["ParquetFile", "long_tables", "new_long_file", "read_parquet", "write_scalars"]
 
 _ROW_GROUP_ROWS = 1 << 17
 _CELLS = 1 << 22  # of a row group of a wide table
+_READ_CELLS = 1 << 17  # at once
 
 
-def write_parquet(runs: Chosen, path: str, *, wide: bool) -> int:
+def write_scalars(runs: Chosen, path: str, *, wide: bool) -> int:
     """Write the scalars of runs to a local file; return the number of rows.
 
     Raises:
@@ -117,3 +123,40 @@ def _new_file(path: str, schema: Any, most: int) -> Iterator[ParquetFile]:
         file = ParquetFile(writer, most)
         yield file
         file.flush()
+
+
+def read_parquet(path: str, left_out: LeftOut) -> Iterator[Item]:
+    """Read a Parquet file.
+
+    Args:
+        path: the file.
+        left_out: counts what is left out.
+
+    Raises:
+        ImportError: pyarrow is missing; the message says how to install it.
+        ValueError: it is no Parquet file, there is no column for the step, or a step is no integer.
+        OSError: the file cannot be read.
+    """
+    pa = needs("pyarrow", "export")
+    reads = needs("pyarrow.parquet", "export").ParquetFile
+    try:
+        opened = reads(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: not Parquet: {error}") from None
+    with opened as file:
+        names = file.schema_arrow.names
+        reader = TableReader(names, path, left_out)
+        first = 1
+        for batch in file.iter_batches(max(_READ_CELLS // len(names), 1)):
+            yield from reader.points([_cells(pa, column) for column in batch.columns], first)
+            first += batch.num_rows
+
+
+def _cells(pa: Any, column: Any) -> Cells:
+    """The cells of a column: as an array, which is faster, if they are numbers and none is missing."""
+    types = pa.types
+    if not column.null_count and (types.is_floating(column.type) or types.is_signed_integer(column.type)):
+        array: NDArray[np.generic] = column.to_numpy()
+        return array
+    cells: list[object] = column.to_pylist()
+    return cells
