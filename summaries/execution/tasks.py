@@ -133,7 +133,7 @@ def _here(
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch(Generic[Item]):
+class _Attempt(Generic[Item]):
     items: Sequence[Item]
     tries: int = 1
 
@@ -151,13 +151,13 @@ class _Queue(Generic[Item]):
     """
 
     def __init__(self, cut: Iterable[Sequence[Item]]) -> None:
-        self._waiting = deque(map(_Batch, cut))
-        self._suspects: deque[_Batch[Item]] = deque()
+        self._waiting = deque(map(_Attempt, cut))
+        self._suspects: deque[_Attempt[Item]] = deque()
 
-    def __iter__(self) -> Iterator[_Batch[Item]]:
+    def __iter__(self) -> Iterator[_Attempt[Item]]:
         return chain(self._waiting, self._suspects)
 
-    def next(self, running: int, most: int) -> _Batch[Item] | None:
+    def next(self, running: int, most: int) -> _Attempt[Item] | None:
         """What to begin now, if so many batches are running, and so many may; None if nothing."""
         if self._waiting:
             return self._waiting[0] if running < most else None
@@ -167,12 +167,12 @@ class _Queue(Generic[Item]):
         """What was next is running now."""
         (self._waiting or self._suspects).popleft()
 
-    def lost(self, batch: _Batch[Item]) -> None:
+    def lost(self, batch: _Attempt[Item]) -> None:
         """Its worker died: try each of its items alone, at once; and one that was alone, later."""
         if len(batch.items) > 1:
-            self._waiting.extendleft(_Batch([item]) for item in reversed(batch.items))
+            self._waiting.extendleft(_Attempt([item]) for item in reversed(batch.items))
             return
-        again = _Batch(batch.items, batch.tries + 1)
+        again = _Attempt(batch.items, batch.tries + 1)
         (self._suspects if again.last else self._waiting).append(again)
 
 
@@ -183,7 +183,7 @@ def _on_executor(
 
     executor = DaskExecutor.instead_of(executor)
     queue = _Queue(cut)
-    running: dict[Future[list[_Outcome[Result]]], _Batch[Item]] = {}
+    running: dict[Future[list[_Outcome[Result]]], _Attempt[Item]] = {}
     kept = _Kept(task)
     try:
         while True:

@@ -20,7 +20,7 @@ from summaries.tools.formats.event_files import write_runs
 from summaries.tools.formats.json_lines import read_json_lines, write_json_lines
 from summaries.tools.formats.mlflow import is_mlflow, read_mlflow, write_mlflow
 from summaries.tools.formats.parquet_file import read_parquet
-from summaries.tools.formats.points import Facts, LeftOut, Points
+from summaries.tools.formats.points import Facts, LeftOut, PointBatch
 from summaries.tools.formats.wandb import read_wandb, wandb_files
 from summaries.tools.runs import read_ahead, runs_below
 from summaries.words import counted
@@ -181,7 +181,7 @@ def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[I
             yield item
             continue
         kept = np.array([wanted_tag(tag) for tag in item.tags], np.bool_)[item.tag]
-        yield Points(item.run, item.tags, *(column[kept] for column in item[2:]))
+        yield PointBatch(item.run, item.tags, *(column[kept] for column in item[2:]))
 
 
 def _from_runs(source: str, target: str, writes: Format, runs: StoredRuns, access: Access) -> tuple[int, list[str]]:

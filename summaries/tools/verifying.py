@@ -179,7 +179,7 @@ def verdicts(
         on_error: called with the error of each file that cannot be read; if None, it is raised.
         executor: where to read; None reads one file after the other.
     """
-    for file, outcome in run_tasks(_Task(), files, executor=executor, size=lambda file: file.size):
+    for file, outcome in run_tasks(_VerifyFile(), files, executor=executor, size=lambda file: file.size):
         if isinstance(outcome, Verdict):
             yield outcome
             continue
@@ -189,7 +189,7 @@ def verdicts(
         on_error(error)
 
 
-class _Task:
+class _VerifyFile:
     """`verify_file`, which gives its error back."""
 
     def expecting(self, files: Sequence[StoredFile]) -> AbstractContextManager[object]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.exporting.part import Written
+    from summaries.tools.exporting.part import WrittenPart
     from summaries.tools.exporting.runs import OnRun
     from summaries.tools.runs import OnError
 
@@ -66,7 +66,7 @@ def export_dataset(
             on_error(error)
     manifest = Manifest.of(target, access.get("storage_options"))
     remove_leftovers(target, [*manifest.files, MANIFEST])
-    update = _Update(manifest, found, _looked_at(path, runs, closed), delete=delete)
+    update = _DatasetUpdate(manifest, found, _looked_at(path, runs, closed), delete=delete)
     if (manifest.tags, manifest.latest) != (tags, latest):
         update.forget(every=True)  # also runs that are not wanted now: the manifest says that all are like this
     elif not incremental:
@@ -94,7 +94,7 @@ def _looked_at(path: str | os.PathLike[str], runs: Patterns, closed: Sequence[OS
     return lambda name: wanted(name) and not f"{name}/".startswith(hidden)
 
 
-class _Update:
+class _DatasetUpdate:
     """What has to be done to a dataset, and what was done.
 
     Args:
@@ -167,7 +167,7 @@ class _Update:
             files[file][name] = Entry(size)
             room -= size
 
-    def take(self, part: Part, written: Written | Died, on_run: OnRun | None) -> None:
+    def take(self, part: Part, written: WrittenPart | Died, on_run: OnRun | None) -> None:
         """Note what became of a part."""
         if isinstance(written, Died):
             self._failed |= dict.fromkeys(part.runs, ChildProcessError(written.reason))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.tools.formats.parquet_file import ParquetFile
 
-__all__ = ["Part", "WritePart", "Written"]
+__all__ = ["Part", "WritePart", "WrittenPart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Part:
 
 
 @dataclass
-class Written:
+class WrittenPart:
     """What became of a part.
 
     Attributes:
@@ -89,7 +89,7 @@ class WritePart:
     tags: Sequence[str] | None
     latest: bool
 
-    def __call__(self, part: Part) -> Written:
+    def __call__(self, part: Part) -> WrittenPart:
         """Write one part, in place of the file that is there.
 
         Raises:
@@ -97,7 +97,7 @@ class WritePart:
             ImportError: pyarrow is missing.
         """
         path = join(self.target, part.file)
-        done = Written()
+        done = WrittenPart()
         with (
             new_file(path, replace=True, storage_options=self.storage_options) as new,
             new_long_file(new) as parquet,
@@ -108,7 +108,7 @@ class WritePart:
                 self._copy(path, part, done, parquet)
         return done
 
-    def _add(self, name: str, files: Sequence[StoredFile], parquet: ParquetFile, done: Written) -> None:
+    def _add(self, name: str, files: Sequence[StoredFile], parquet: ParquetFile, done: WrittenPart) -> None:
         """Read a run and add its rows."""
         try:
             run = read_files(files, tags=self.tags)
@@ -121,7 +121,7 @@ class WritePart:
         done.points[name] = parquet.rows - before
         done.faults[name] = run.faults
 
-    def _copy(self, path: str, part: Part, done: Written, parquet: ParquetFile) -> None:
+    def _copy(self, path: str, part: Part, done: WrittenPart, parquet: ParquetFile) -> None:
         """Add the rows that runs have in the file as it is: those that are kept, and those that cannot be read now."""
         pa, compute = needs("pyarrow", "export"), needs("pyarrow.compute", "export")
         data = read_file(path, self.storage_options)

@@ -22,7 +22,7 @@ import numpy as np
 
 from summaries.storage.plain import create_text, files_below, is_directory, open_text
 from summaries.tools.formats.mlflow_names import Names
-from summaries.tools.formats.points import STEPS, Facts, Points
+from summaries.tools.formats.points import STEPS, Facts, PointBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,7 +91,7 @@ def read_mlflow(path: str, left_out: LeftOut) -> Iterator[Item]:
         yield Facts(name, {key: _parsed(text) for key, text in _texts(os.path.join(run, _PARAMS))}, texts)
 
 
-def _points(run: str, name: str, left_out: LeftOut) -> Points:
+def _points(run: str, name: str, left_out: LeftOut) -> PointBatch:
     """All points of a run, by time; those of the same time in the order of steps."""
     tags, columns = [], []
     for number, (tag, text) in enumerate(_texts(os.path.join(run, _METRICS))):
@@ -99,7 +99,7 @@ def _points(run: str, name: str, left_out: LeftOut) -> Points:
         columns.append(_metric(number, tag, text, left_out))
     numbers, step, wall_time, value = map(np.concatenate, zip(_metric(0, "", "", left_out), *columns, strict=True))
     order = np.lexsort((step, wall_time))
-    return Points(name, tags, numbers[order], step[order], wall_time[order], value[order])
+    return PointBatch(name, tags, numbers[order], step[order], wall_time[order], value[order])
 
 
 def _metric(number: int, tag: str, text: str, left_out: LeftOut) -> tuple[NDArray[np.generic], ...]:

@@ -1,4 +1,4 @@
-"""Points of runs on their way from one format to another, in batches, and what was left out on the way."""
+"""PointBatch of runs on their way from one format to another, in batches, and what was left out on the way."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     Cells = Sequence[object] | NDArray[np.generic]
 
-__all__ = ["STEPS", "Facts", "Item", "LeftOut", "Numbering", "Points", "by_run", "integers", "numbers"]
+__all__ = ["STEPS", "Facts", "Item", "LeftOut", "Numbering", "PointBatch", "by_run", "integers", "numbers"]
 
 
-class Points(NamedTuple):
+class PointBatch(NamedTuple):
     """Some points of one run, in the order of the source.
 
     Attributes:
@@ -51,7 +51,7 @@ class Facts(NamedTuple):
     texts: Mapping[str, str]
 
 
-Item = Points | Facts
+Item = PointBatch | Facts
 
 STEPS = range(-(2**63), 2**63)
 """What a step can be: an int64."""
@@ -93,8 +93,8 @@ class Numbering:
         return list(self._numbers)
 
 
-def by_run(runs: Sequence[str] | None, points: Points) -> Iterator[Points]:
-    """Points of several runs, a batch for each.
+def by_run(runs: Sequence[str] | None, points: PointBatch) -> Iterator[PointBatch]:
+    """PointBatch of several runs, a batch for each.
 
     Args:
         runs: for each point the name of its run; None if all are of one.
@@ -110,7 +110,7 @@ def by_run(runs: Sequence[str] | None, points: Points) -> Iterator[Points]:
     for number, name in enumerate(numbering.names):
         own = order[bounds[number] : bounds[number + 1]]
         columns = points.tag[own], points.step[own], points.wall_time[own], points.value[own]
-        yield Points(name or points.run, points.tags, *columns)
+        yield PointBatch(name or points.run, points.tags, *columns)
 
 
 def numbers(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.tools.formats.points import Numbering, Points, by_run, integers, numbers
+from summaries.tools.formats.points import Numbering, PointBatch, by_run, integers, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ class TableReader:
             else:
                 self._others[place] = name
 
-    def points(self, columns: Sequence[Cells], first: int) -> Iterator[Points]:
+    def points(self, columns: Sequence[Cells], first: int) -> Iterator[PointBatch]:
         """The points of some rows.
 
         Args:
@@ -84,7 +84,7 @@ class TableReader:
                 self._left_out["times that are not seconds since the epoch"] += int(np.count_nonzero(bad))
         runs = [str(cell or "") for cell in columns[place["run"]]] if "run" in place else None
         if not self._long:
-            yield from self._wide(columns, Points(".", [], step, step, wall_time, wall_time), runs)
+            yield from self._wide(columns, PointBatch(".", [], step, step, wall_time, wall_time), runs)
             return
         value, bad = numbers(columns[place["value"]])
         numbering = Numbering()
@@ -93,10 +93,10 @@ class TableReader:
             self._left_out[f"values of {numbering.names[number]!r} that are no numbers"] += int(count)
         kept = ~bad
         runs = runs if runs is None or kept.all() else [run for run, has in zip(runs, kept, strict=True) if has]
-        points = Points(".", numbering.names, tag[kept], step[kept], wall_time[kept], value[kept])
+        points = PointBatch(".", numbering.names, tag[kept], step[kept], wall_time[kept], value[kept])
         yield from by_run(runs, points)
 
-    def _wide(self, columns: Sequence[Cells], rows: Points, runs: list[str] | None) -> Iterator[Points]:
+    def _wide(self, columns: Sequence[Cells], rows: PointBatch, runs: list[str] | None) -> Iterator[PointBatch]:
         """Row by row, each column that has a number; a cell without any has no point."""
         shape = len(rows.step), len(self._others)
         value, has = np.empty(shape), np.empty(shape, np.bool_)
@@ -106,7 +106,7 @@ class TableReader:
             if bad.any():
                 self._left_out[f"values of {name!r} that are no numbers"] += int(np.count_nonzero(bad))
         row, tag = np.nonzero(has)
-        points = Points(".", list(self._others.values()), tag, rows.step[row], rows.wall_time[row], value[row, tag])
+        points = PointBatch(".", list(self._others.values()), tag, rows.step[row], rows.wall_time[row], value[row, tag])
         yield from by_run(None if runs is None else [runs[i] for i in row.tolist()], points)
 
 

@@ -11,6 +11,7 @@ from summaries.errors import Fault, FaultKind, is_damaged
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.reader import reader
 from summaries.storage.credentials import without_credentials
+from summaries.storage.files import Access
 from summaries.storage.logdir import run_directories
 from summaries.storage.outputs import new_directory, refuse_inside
 from summaries.storage.protocols import UnreachableError
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO, Unpack
 
-    from summaries.storage.files import Access
+    from summaries.patterns import Patterns
     from summaries.storage.protocols import StoredFile
     from summaries.tools.rewriting.rewriter import Edit
+    from summaries.tools.runs import OnError
     from summaries.wire.index import Index
 
-__all__ = ["Rewritten", "Source", "Tally", "chosen_runs", "copied", "copy_file"]
+__all__ = ["CopyCounts", "CopyOptions", "Rewritten", "Source", "chosen_runs", "copied"]
 
 
 @dataclass(frozen=True)
@@ -61,33 +63,57 @@ class Rewritten:
         )
 
 
-class Tally:
-    """Counts what is written."""
+class CopyOptions(Access, total=False):
+    """What the commands that copy runs have in common.
+
+    Attributes:
+        runs: patterns of the names of the runs to write; None for all.
+        on_run: called with the name of each run when it is written.
+        on_error: called with the error of each file and each directory that cannot be read; the others are written all
+            the same. If None, the error is raised.
+    """
+
+    runs: Patterns
+    on_run: Callable[[str], object]
+    on_error: OnError
+
+
+class CopyCounts:
+    """Copies files, and counts what is written."""
 
     def __init__(self) -> None:
-        self.runs: list[str] = []
-        self.events = 0
-        self.dropped = 0
-        self.faults: list[Fault] = []
+        self._runs: list[str] = []
+        self._events = self._dropped = 0
+        self._faults: list[Fault] = []
+
+    def copy(self, file: StoredFile, source: Source, rewriter: Rewriter, out: BinaryIO) -> int:
+        """Rewrite one file into an open one; return the number of events."""
+        events = 0
+        for item in source.read(file):
+            if isinstance(item, Fault):
+                self._faults.append(item)
+            else:
+                events += rewriter.write(item, out)
+        return events
 
     def add(self, name: str, rewriter: Rewriter) -> None:
         """Count a run that was written."""
         if rewriter.events:
-            self.runs.append(name)
-        self.events += rewriter.events
-        self.dropped += rewriter.dropped
+            self._runs.append(name)
+        self._events += rewriter.events
+        self._dropped += rewriter.dropped
 
     def result(self, path: str | os.PathLike[str]) -> Rewritten:
-        """The counts.
+        """What was written.
 
         Raises:
             ValueError: nothing was written.
         """
         shown = without_credentials(os.fspath(path))
-        if not self.events:
-            first = f": {self.faults[0]}" if self.faults else ""
+        if not self._events:
+            first = f": {self._faults[0]}" if self._faults else ""
             raise ValueError(f"there is no event to write to {shown}{first}")
-        return Rewritten(shown, tuple(self.runs), self.events, self.dropped, tuple(self.faults))
+        return Rewritten(shown, tuple(self._runs), self._events, self._dropped, tuple(self._faults))
 
 
 class Source:
@@ -100,7 +126,7 @@ class Source:
         tags: the run's tags so far.
     """
 
-    def __init__(self, on_error: Callable[[OSError], object] | None = None) -> None:
+    def __init__(self, on_error: OnError = None) -> None:
         self._reader = reader()
         self.tags = self._reader.tags
         self._on_error = on_error
@@ -122,17 +148,22 @@ class Source:
                 self._told.add(file.path)
                 self._on_error(error)
 
+    def stretches(self, files: Iterable[StoredFile]) -> Iterator[Index]:
+        """Yield what can be read of some files, in stretches, without their faults."""
+        for file in files:
+            yield from (item for item in self.read(file) if not isinstance(item, Fault))
+
 
 def copied(
     path: str | os.PathLike[str],
     output: str | os.PathLike[str],
     edit_of: Callable[[Sequence[StoredFile], Source], Edit],
     *,
-    runs: str | Iterable[str] | None = None,
+    runs: Patterns = None,
     name_of: Callable[[str], str] = lambda name: name,
     check: Callable[[], object] = lambda: None,
     on_run: Callable[[str], object] = lambda _name: None,
-    on_error: Callable[[OSError], object] | None = None,
+    on_error: OnError = None,
     **access: Unpack[Access],
 ) -> Rewritten:
     """Rewrite the event files of a run, or of every run below a directory, to a new place.
@@ -160,7 +191,7 @@ def copied(
     """
     chosen = chosen_runs(path, runs, on_error, **access)
     refuse_inside([path], output)
-    tally = Tally()
+    counts = CopyCounts()
     with new_directory(output, **access) as directory:
         for name, files in chosen.items():
             folder = os.path.normpath(os.path.join(directory, *name_of(name).split("/")))
@@ -169,17 +200,17 @@ def copied(
             rewriter = Rewriter(edit, source.tags)
             for number, file in enumerate(files):
                 edit.begin_file(number)
-                _write_file(file, source, rewriter, os.path.join(folder, os.path.basename(file.path)), tally)
-            tally.add(name_of(name), rewriter)
+                _write_file(file, source, rewriter, os.path.join(folder, os.path.basename(file.path)), counts)
+            counts.add(name_of(name), rewriter)
             on_run(name)
         check()
-        return tally.result(output)
+        return counts.result(output)
 
 
 def chosen_runs(
     path: str | os.PathLike[str],
-    runs: str | Iterable[str] | None,
-    on_error: Callable[[OSError], object] | None = None,
+    runs: Patterns,
+    on_error: OnError = None,
     **access: Unpack[Access],
 ) -> Mapping[str, Sequence[StoredFile]]:
     """The event files of the runs below a directory whose names match, by name; of one run, or one file, ".".
@@ -189,28 +220,17 @@ def chosen_runs(
     Raises:
         LookupError: no run matches a pattern.
     """
-    found = run_directories(path, on_error, lone=".", **access)
+    files = run_directories(path, on_error, lone=".", **access)
     patterns = several(runs)
-    demand_match("run", patterns, found)
+    demand_match("run", patterns, files)
     wanted = matcher(patterns)
-    return {name: files for name, files in found.items() if wanted(name)}
+    return {name: own for name, own in files.items() if wanted(name)}
 
 
-def copy_file(file: StoredFile, source: Source, rewriter: Rewriter, out: BinaryIO, tally: Tally) -> int:
-    """Rewrite one file into an open one; return the number of events."""
-    events = 0
-    for item in source.read(file):
-        if isinstance(item, Fault):
-            tally.faults.append(item)
-        else:
-            events += rewriter.write(item, out)
-    return events
-
-
-def _write_file(file: StoredFile, source: Source, rewriter: Rewriter, target: str, tally: Tally) -> None:
+def _write_file(file: StoredFile, source: Source, rewriter: Rewriter, target: str, counts: CopyCounts) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with open(target, "wb") as out:
-        events = copy_file(file, source, rewriter, out, tally)
+        events = counts.copy(file, source, rewriter, out)
     if not events:
         os.unlink(target)
         with suppress(OSError):  # there are other files

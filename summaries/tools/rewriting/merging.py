@@ -6,11 +6,10 @@ import os
 from heapq import merge as merge_sorted
 from typing import TYPE_CHECKING
 
-from summaries.errors import Fault
 from summaries.storage.logdir import run_files
 from summaries.storage.names import is_remote, whole_name
 from summaries.storage.outputs import new_directory, refuse_inside
-from summaries.tools.rewriting.copying import Source, Tally, copy_file
+from summaries.tools.rewriting.copying import CopyCounts, Source
 from summaries.tools.rewriting.overlapping import Overlaps
 from summaries.tools.rewriting.rewriter import Edit, Rewriter
 from summaries.tools.rewriting.superseding import Latest
@@ -72,12 +71,12 @@ def merge(
     >>> read_run(os.path.join(place, "whole")).scalars["loss"].step
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
-    given = list(paths)
-    runs = [run_files(path, **access) for path in given]
+    paths = list(paths)
+    runs = [run_files(path, **access) for path in paths]
     _refuse_twice(runs)
-    refuse_inside(given, output)
+    refuse_inside(paths, output)
     files = _in_order(runs)
-    tally = Tally()
+    counts = CopyCounts()
     source = Source()
     with new_directory(output, **access) as directory:
         edit: Edit = (overlaps := Overlaps())
@@ -85,21 +84,20 @@ def merge(
             edit = standing = Latest()
             for number, file in enumerate(files):
                 standing.begin_file(number)
-                for item in source.read(file):
-                    if not isinstance(item, Fault):
-                        standing.see(item, source.tags)
+                for index in source.stretches([file]):
+                    standing.see(index, source.tags)
             standing.rewind()
         rewriter = Rewriter(edit, source.tags)
         name = os.path.basename(whole_name(files[0].path))
         with open(os.path.join(directory, name), "wb") as out:
             for number, file in enumerate(files):
                 edit.begin_file(number)
-                copy_file(file, source, rewriter, out, tally)
+                counts.copy(file, source, rewriter, out)
                 on_file(file.path)
-        tally.add(".", rewriter)
+        counts.add(".", rewriter)
         if (overlap := overlaps.first()) is not None:
             on_overlap(overlap)
-        return tally.result(output)
+        return counts.result(output)
 
 
 def _refuse_twice(runs: list[list[StoredFile]]) -> None:
@@ -107,10 +105,10 @@ def _refuse_twice(runs: list[list[StoredFile]]) -> None:
     paths = [file.path for files in runs for file in files]
     seen: dict[str, str] = {}
     for path in paths:
-        place = path if is_remote(path) else os.path.realpath(path)
-        if place in seen:
-            raise ValueError(f"each run must be given once, got {seen[place]} and again {path}")
-        seen[place] = path
+        resolved = path if is_remote(path) else os.path.realpath(path)
+        if resolved in seen:
+            raise ValueError(f"each run must be given once, got {seen[resolved]} and again {path}")
+        seen[resolved] = path
 
 
 def _in_order(runs: list[list[StoredFile]]) -> list[StoredFile]:
@@ -124,7 +122,5 @@ def _in_order(runs: list[list[StoredFile]]) -> list[StoredFile]:
 
 def _begins(file: StoredFile) -> float:
     """The wall time of the first event, in seconds since the epoch; infinite for a file without one."""
-    for item in Source().read(file):
-        if not isinstance(item, Fault):
-            return float(item.events["wall_time"][0])
-    return float("inf")
+    first = next(Source().stretches([file]), None)
+    return float("inf") if first is None else float(first.events["wall_time"][0])

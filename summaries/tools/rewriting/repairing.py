@@ -9,24 +9,14 @@ from summaries.tools.rewriting.rewriter import Edit
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
     from typing import Unpack
 
-    from summaries.storage.files import Access
-    from summaries.tools.rewriting.copying import Rewritten
+    from summaries.tools.rewriting.copying import CopyOptions, Rewritten
 
 __all__ = ["repair"]
 
 
-def repair(
-    path: str | os.PathLike[str],
-    output: str | os.PathLike[str],
-    *,
-    runs: str | Iterable[str] | None = None,
-    on_run: Callable[[str], object] = lambda _name: None,
-    on_error: Callable[[OSError], object] | None = None,
-    **access: Unpack[Access],
-) -> Rewritten:
+def repair(path: str | os.PathLike[str], output: str | os.PathLike[str], **options: Unpack[CopyOptions]) -> Rewritten:
     r"""Write whole event files out of damaged ones.
 
     Every undamaged record is kept byte for byte. What lies between them is left out: damaged records, records that are
@@ -36,11 +26,10 @@ def repair(
     Args:
         path: a run's directory, a directory of runs, or an event file; a local path or an address.
         output: the new directory, which gets the same tree. Files that contain no event are not written.
-        runs: patterns of the names of the runs to write; None for all.
-        on_run: called with the name of each run when it is written.
-        on_error: called with the error of each file and each directory that cannot be read; the others are written all
-            the same. If None, the error is raised.
-        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
+        **options: `runs`, patterns of the names of the runs to write (default: all); `on_run`, called with the name of
+            each run when it is written; `on_error`, called with the error of each file and each directory that cannot
+            be read, while the others are written all the same (default: the error is raised); `storage_options` and
+            `cache` for addresses, as in `read_run`.
 
     Returns:
         What was written; its `faults` say what was lost: what, in which file, at which offset, how many bytes.
@@ -65,4 +54,4 @@ def repair(
     >>> verify(os.path.join(place, "whole", os.path.basename(writer.path))).faults
     ()
     """
-    return copied(path, output, lambda _files, _source: Edit(), runs=runs, on_run=on_run, on_error=on_error, **access)
+    return copied(path, output, lambda _files, _source: Edit(), **options)

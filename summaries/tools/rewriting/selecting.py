@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.storage.files import Access
-    from summaries.tools.rewriting.copying import Rewritten
+    from summaries.tools.rewriting.copying import CopyOptions, Rewritten
     from summaries.wire.index import Index, Tags
 
 __all__ = ["ByNumber", "Patterns", "Selection", "drop", "keep"]
@@ -94,10 +93,7 @@ def drop(
     output: str | os.PathLike[str],
     *,
     tags: str | Iterable[str],
-    runs: str | Iterable[str] | None = None,
-    on_run: Callable[[str], object] = lambda _name: None,
-    on_error: Callable[[OSError], object] | None = None,
-    **access: Unpack[Access],
+    **options: Unpack[CopyOptions],
 ) -> Rewritten:
     """Write runs without some of their tags.
 
@@ -108,11 +104,10 @@ def drop(
         path: a run's directory, a directory of runs, or an event file; a local path or an address.
         output: the new directory, which gets the same tree.
         tags: patterns of the tags to drop, as a shell knows them.
-        runs: patterns of the names of the runs to write; None for all.
-        on_run: called with the name of each run when it is written.
-        on_error: called with the error of each file and each directory that cannot be read; the others are written all
-            the same. If None, the error is raised.
-        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
+        **options: `runs`, patterns of the names of the runs to write (default: all); `on_run`, called with the name of
+            each run when it is written; `on_error`, called with the error of each file and each directory that cannot
+            be read, while the others are written all the same (default: the error is raised); `storage_options` and
+            `cache` for addresses, as in `read_run`.
 
     Raises:
         LookupError: a pattern matches no tag, or no run.
@@ -138,16 +133,7 @@ def drop(
         matches = unwanted(tag)
         return not (unwanted.named(tag) if tag.startswith(HPARAMS) else matches)
 
-    return copied(
-        path,
-        output,
-        lambda _files, _source: Selection(wanted),
-        runs=runs,
-        check=unwanted.check,
-        on_run=on_run,
-        on_error=on_error,
-        **access,
-    )
+    return copied(path, output, lambda _files, _source: Selection(wanted), check=unwanted.check, **options)
 
 
 def keep(
@@ -155,10 +141,7 @@ def keep(
     output: str | os.PathLike[str],
     *,
     tags: str | Iterable[str] | None = None,
-    runs: str | Iterable[str] | None = None,
-    on_run: Callable[[str], object] = lambda _name: None,
-    on_error: Callable[[OSError], object] | None = None,
-    **access: Unpack[Access],
+    **options: Unpack[CopyOptions],
 ) -> Rewritten:
     """Write runs with only some of their tags.
 
@@ -168,10 +151,7 @@ def keep(
         path: as in `drop`.
         output: as in `drop`.
         tags: patterns of the tags to keep, as a shell knows them; None for all.
-        runs: as in `drop`.
-        on_run: as in `drop`.
-        on_error: as in `drop`.
-        **access: as in `drop`.
+        **options: as in `drop`.
 
     Raises:
         LookupError: a pattern matches no tag, or no run.
@@ -196,13 +176,4 @@ def keep(
     def wanted(tag: str) -> bool:
         return chosen(tag) or tag.startswith(HPARAMS)
 
-    return copied(
-        path,
-        output,
-        lambda _files, _source: Selection(wanted),
-        runs=runs,
-        check=chosen.check,
-        on_run=on_run,
-        on_error=on_error,
-        **access,
-    )
+    return copied(path, output, lambda _files, _source: Selection(wanted), check=chosen.check, **options)

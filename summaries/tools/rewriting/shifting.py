@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.errors import Fault
 from summaries.tools.rewriting.copying import copied
 from summaries.tools.rewriting.rewriter import Edit
 from summaries.wire.layout import KIND_SCALAR, LOST, VERSION
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Unpack
 
     from numpy.typing import NDArray
 
-    from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.rewriting.copying import Rewritten, Source
+    from summaries.tools.rewriting.copying import CopyOptions, Rewritten, Source
     from summaries.wire.index import Index
 
 __all__ = ["shift"]
@@ -35,10 +33,7 @@ def shift(
     steps: int = 0,
     seconds: float = 0.0,
     to_zero: bool = False,
-    runs: str | Iterable[str] | None = None,
-    on_run: Callable[[str], object] = lambda _name: None,
-    on_error: Callable[[OSError], object] | None = None,
-    **access: Unpack[Access],
+    **options: Unpack[CopyOptions],
 ) -> Rewritten:
     """Write runs with other steps or times.
 
@@ -49,11 +44,10 @@ def shift(
             step 0, where settings usually are.
         seconds: added to every time.
         to_zero: move the steps of each run so that its scalars begin at step 0. Its files are then read twice.
-        runs: patterns of the names of the runs to write; None for all.
-        on_run: called with the name of each run when it is written.
-        on_error: called with the error of each file and each directory that cannot be read; the others are written all
-            the same. If None, the error is raised.
-        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
+        **options: `runs`, patterns of the names of the runs to write (default: all); `on_run`, called with the name of
+            each run when it is written; `on_error`, called with the error of each file and each directory that cannot
+            be read, while the others are written all the same (default: the error is raised); `storage_options` and
+            `cache` for addresses, as in `read_run`.
 
     Raises:
         ValueError: nothing is to be shifted; both `steps` and `to_zero` are given; or the step of a scalar would be
@@ -83,7 +77,7 @@ def shift(
     def edit_of(files: Sequence[StoredFile], source: Source) -> Edit:
         return _Shift(-_first_step(files, source) if to_zero else steps, seconds)
 
-    return copied(path, output, edit_of, runs=runs, on_run=on_run, on_error=on_error, **access)
+    return copied(path, output, edit_of, **options)
 
 
 class _Shift(Edit):
@@ -111,11 +105,8 @@ class _Shift(Edit):
 
 def _first_step(files: Sequence[StoredFile], source: Source) -> int:
     """The lowest step of a run's scalars; 0 if it has none."""
-    lowest = _HIGHEST
-    for file in files:
-        for item in source.read(file):
-            if not isinstance(item, Fault):
-                lowest = min(lowest, int(_scalar_steps(item).min(initial=_HIGHEST)))
+    stretches = (_scalar_steps(index) for index in source.stretches(files))
+    lowest = min((int(steps.min(initial=_HIGHEST)) for steps in stretches), default=_HIGHEST)
     return 0 if lowest == _HIGHEST else lowest
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.errors import Fault
 from summaries.tools.rewriting.copying import copied
 from summaries.tools.rewriting.points import Counter
 from summaries.tools.rewriting.rewriter import Edit
@@ -15,14 +14,13 @@ from summaries.wire.layout import KIND_SCALAR
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Unpack
 
     from numpy.typing import NDArray
 
-    from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.rewriting.copying import Rewritten, Source
+    from summaries.tools.rewriting.copying import CopyOptions, Rewritten, Source
     from summaries.wire.index import Index, Tags
 
     Numbers = NDArray[np.int64]
@@ -39,10 +37,7 @@ def thin(
     every: int | None = None,
     minmax: int | None = None,
     tags: str | Iterable[str] | None = None,
-    runs: str | Iterable[str] | None = None,
-    on_run: Callable[[str], object] = lambda _name: None,
-    on_error: Callable[[OSError], object] | None = None,
-    **access: Unpack[Access],
+    **options: Unpack[CopyOptions],
 ) -> Rewritten:
     """Write runs with fewer points of their scalars. Images, texts and everything else stay.
 
@@ -54,11 +49,10 @@ def thin(
             and of equal stretches between them the smallest and the largest value, and the first NaN. The files are
             read three times, and some 20 bytes for each point to keep are in memory.
         tags: patterns of the tags to thin, as a shell knows them; None for all.
-        runs: patterns of the names of the runs to write; None for all.
-        on_run: called with the name of each run when it is written.
-        on_error: called with the error of each file and each directory that cannot be read; the others are written all
-            the same. If None, the error is raised.
-        **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
+        **options: `runs`, patterns of the names of the runs to write (default: all); `on_run`, called with the name of
+            each run when it is written; `on_error`, called with the error of each file and each directory that cannot
+            be read, while the others are written all the same (default: the error is raised); `storage_options` and
+            `cache` for addresses, as in `read_run`.
 
     Raises:
         ValueError: not exactly one of `every` and `minmax` is given, or it is too small.
@@ -89,9 +83,16 @@ def thin(
         if every is not None:
             return _Every(chosen, every)
         assert minmax is not None
-        return _extremes(files, source, _MinMax(chosen, minmax))
+        edit = _MinMax(chosen, minmax)
+        for index in source.stretches(files):
+            edit.count(index, source.tags)
+        edit.counted()
+        for index in source.stretches(files):
+            edit.look(index, source.tags)
+        edit.looked()
+        return edit
 
-    return copied(path, output, edit_of, runs=runs, check=chosen.check, on_run=on_run, on_error=on_error, **access)
+    return copied(path, output, edit_of, check=chosen.check, **options)
 
 
 class _Thinning(Edit):
@@ -126,22 +127,6 @@ class _Every(_Thinning):
         stays = np.ones(len(index.values), bool)
         stays[rows] = numbers % self._every == 0
         return stays
-
-
-def _extremes(files: Sequence[StoredFile], source: Source, edit: _MinMax) -> _MinMax:
-    """Let an edit see the run twice: how many points there are, and which of them are extremes."""
-    for index in _indexes(files, source):
-        edit.count(index, source.tags)
-    edit.counted()
-    for index in _indexes(files, source):
-        edit.look(index, source.tags)
-    edit.looked()
-    return edit
-
-
-def _indexes(files: Sequence[StoredFile], source: Source) -> Iterator[Index]:
-    for file in files:
-        yield from (item for item in source.read(file) if not isinstance(item, Fault))
 
 
 class _MinMax(_Thinning):
