@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
-__all__ = ["Died", "batches", "run_tasks", "workers_of"]
+__all__ = ["Died", "batches", "in_threads", "run_tasks", "workers_of"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -128,8 +128,23 @@ def _here(
             yield from zip(items, _results(task, items), strict=True)
         return
     ordered = sorted(items, key=size, reverse=True)
-    with _expecting(task, ordered), ThreadPoolExecutor(jobs) as pool:
-        yield from zip(ordered, pool.map(task, ordered), strict=True)
+    with _expecting(task, ordered):
+        yield from zip(ordered, in_threads(task, ordered, jobs), strict=True)
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Yield a function's result for each item, in order, from some threads; one thread is this one.
+
+    When this is closed, also by Ctrl-C, only the items that have begun are done to their end.
+    """
+    if threads <= 1:
+        yield from map(function, items)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from pool.map(function, items)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)

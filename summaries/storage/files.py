@@ -107,14 +107,10 @@ def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | N
         _remote().write_file(path, data, storage_options or {})
         return
     os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
-    temporary = _temporary_name(path)
     try:
-        with open(temporary, "wb") as file:
+        with _replaced(path) as temporary, open(temporary, "wb") as file:
             file.write(data)
-        os.replace(temporary, path)
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(temporary)
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from error
 
 

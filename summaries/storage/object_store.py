@@ -14,7 +14,7 @@ from summaries.storage.credentials import Mask, without_credentials
 from summaries.storage.forks import never_close_in_children
 from summaries.storage.names import is_event_file, whole_name
 from summaries.storage.prefetch import REQUESTS, Prefetcher, ScannedFile
-from summaries.storage.protocols import ReplacedError, StoredFile
+from summaries.storage.protocols import ReadableFile, ReplacedError, StoredFile
 from summaries.storage.requests import (
     InThreads,
     ShortBodyError,
@@ -28,10 +28,6 @@ from summaries.storage.requests import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
-    from types import TracebackType
-    from typing import Self
-
-    from summaries.storage.protocols import ReadableFile
 
 __all__ = ["ObjectFile", "ObjectStore", "file_system"]
 
@@ -281,7 +277,7 @@ def _identity(entry: Mapping[str, Any], size: int) -> Hashable:
     return None
 
 
-class ObjectFile:
+class ObjectFile(ReadableFile):
     """A `ReadableFile` of which only some ranges are read: each takes one request.
 
     Args:
@@ -298,20 +294,5 @@ class ObjectFile:
         stop = min(start + size, self._file.size)
         return self._start(self._file, start, stop).result() if start < stop else b""
 
-    def read_into(self, start: int, buffer: memoryview) -> int:
-        """Read bytes from offset `start` into a buffer; return how many, 0 only at or after the end of the file."""
-        data = self.read_range(start, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
     def close(self) -> None:
         """Do nothing: there is no connection."""
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Do nothing."""

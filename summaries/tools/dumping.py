@@ -165,16 +165,19 @@ def _other(event: Event, what: str, *, full: bool) -> Any:
     if isinstance(carried, str):  # file_version
         return carried
     if isinstance(carried, bytes):  # graph_def, meta_graph_def
-        return {"bytes": len(carried)} | ({"base64": base64.b64encode(carried).decode()} if full else {})
+        return _blob(carried, full=full)
     if what == "session_log":
         status = type(carried).SessionStatus.Name(carried.status)
         return {"status": status, "checkpoint_path": carried.checkpoint_path, "msg": carried.msg}
     if what == "log_message":
         return {"level": carried.level, "message": carried.message}
     if what == "tagged_run_metadata":
-        data = carried.run_metadata
-        return {"tag": carried.tag, "bytes": len(data)} | ({"base64": base64.b64encode(data).decode()} if full else {})
+        return {"tag": carried.tag, **_blob(carried.run_metadata, full=full)}
     return {}
+
+
+def _blob(data: bytes, *, full: bool) -> dict[str, Any]:
+    return {"bytes": len(data)} | ({"base64": base64.b64encode(data).decode()} if full else {})
 
 
 def fault_as_dict(fault: Fault) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from rich.cells import cell_len
@@ -18,11 +18,10 @@ from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher
-from summaries.storage.files import remembering
 from summaries.terminal import console, encodes, printable, sparkline
 from summaries.tools.described import plain_number
 from summaries.tools.listing import demand_runs
-from summaries.tools.tailing import Point, Tailed
+from summaries.tools.tailing import Point, Tailed, looking_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,19 +55,14 @@ def follow_runs(
 ) -> int:
     """Print points, and what is wrong with the files."""
     troubles = Troubles()
-    places = places or (".",)
     printing = console(sys.stdout)
-    with ExitStack() as stack:
-        cached: Access = access
-        for place in places if follow else ():
-            cached = stack.enter_context(remembering(place, **cached))
-        tailed = Tailed(places, runs=runs, tags=tags, follow=follow, on_trouble=troubles.tell, **cached)
+    with looking_at(places, runs=runs, tags=tags, follow=follow, on_trouble=troubles.tell, **access) as tailed:
         try:
             if follow and printing.is_terminal and not (lines or as_json):
                 _live(printing, tailed)
             _print(printing, tailed.look(count), as_json=as_json)
             if not (follow or troubles.status):
-                _demand(tailed, places, runs, tags, access)
+                _demand(tailed, places or (".",), runs, tags, access)
             while follow:
                 sys.stdout.flush()
                 time.sleep(tailed.pause_secs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 from summaries.patterns import several
@@ -20,7 +20,6 @@ from summaries.tools.formats.parquet_file import write_scalars as write_parquet
 from summaries.tools.runs import runs_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from concurrent.futures import Executor
     from typing import TextIO, Unpack
 
@@ -124,14 +123,18 @@ def export(
     if delete or executor is not None:
         what = "delete" if delete else "an executor, as of --jobs and --dask,"
         raise ValueError(f"{what} is for a dataset, and the format is {kind!r}")
-    with _source(path, tags, runs, on_error, access, again=wide) as source:
-        written: list[str] = []
+    written: list[str] = []
 
-        def on_written(name: str, faults: tuple[Fault, ...]) -> None:
-            written.append(name)
-            if on_run is not None:
-                on_run(name, faults)
+    def on_written(name: str, faults: tuple[Fault, ...]) -> None:
+        written.append(name)
+        if on_run is not None:
+            on_run(name, faults)
 
+    is_read_twice = wide and not isinstance(path, Mapping)
+    with remembering(path, **access) if is_read_twice else nullcontext(access) as cached:  # type: ignore[arg-type]
+        source = path
+        if not isinstance(source, Mapping):
+            source = runs_below(source, tags=tags, runs=runs, on_error=on_error, **cached)
         chosen = Chosen(source, tags=tags, names=runs, latest=latest, on_run=on_written, on_error=on_error)
         return Exported(_write(kind, chosen, target, wide, access), tuple(written))
 
@@ -146,24 +149,6 @@ def _format_of(target: str | os.PathLike[str] | TextIO) -> Format:
             f"the target must end in .parquet or .csv, or have no ending for a dataset; or give its format: {shown}"
         )
     return _ENDINGS[ending]
-
-
-@contextmanager
-def _source(
-    path: str | os.PathLike[str] | Mapping[str, Run],
-    tags: Patterns,
-    runs: Patterns,
-    on_error: OnError,
-    access: Access,
-    *,
-    again: bool,
-) -> Iterator[Mapping[str, Run]]:
-    """The runs by name; `again` says that they may be read twice."""
-    if isinstance(path, Mapping):
-        yield path
-        return
-    with remembering(path, **access) if again else nullcontext(access) as remembered:
-        yield runs_below(path, tags=tags, runs=runs, on_error=on_error, **remembered)
 
 
 def _write(kind: Format, runs: Chosen, target: str | os.PathLike[str] | TextIO, wide: bool, access: Access) -> int:

@@ -1,4 +1,4 @@
-"""PointBatch of runs on their way from one format to another, in batches, and what was left out on the way."""
+"""Points of runs on their way from one format to another, in batches, and what was left out on the way."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Numbering:
 
 
 def by_run(runs: Sequence[str] | None, points: PointBatch) -> Iterator[PointBatch]:
-    """PointBatch of several runs, a batch for each.
+    """Points of several runs, a batch for each.
 
     Args:
         runs: for each point the name of its run; None if all are of one.

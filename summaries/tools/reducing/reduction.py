@@ -155,11 +155,6 @@ class Reduced(Mapping[str, ReducedTag]):
         """
         return pandas_frame(_columns([("", self)]))
 
-    def pieces(self) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-        """Each tag with its columns: step, wall time, and one for each statistic."""
-        for tag, one in self.items():
-            yield tag, [one.step, one.wall_time, *(one.value[name] for name in self.statistics)]
-
     def write(self, target: Place, **access: Unpack[Access]) -> None:
         """Write a run for each statistic, which TensorBoard draws over one another; or a table.
 
@@ -231,9 +226,12 @@ def _table(
     every = iter(groups)
     first = next(every)
     pieces = (
-        ([group, tag] if group else [tag], columns)
+        (
+            [group, tag] if group else [tag],
+            [one.step, one.wall_time, *(one.value[name] for name in reduced.statistics)],
+        )
         for group, reduced in chain([first], every)
-        for tag, columns in reduced.pieces()
+        for tag, one in reduced.items()
     )
     return ["group", "tag"] if first[0] else ["tag"], ["step", "wall_time", *first[1].statistics], pieces
 

@@ -83,14 +83,7 @@ def thin(
         if every is not None:
             return _Every(chosen, every)
         assert minmax is not None
-        edit = _MinMax(chosen, minmax)
-        for index in source.stretches(files):
-            edit.count(index, source.tags)
-        edit.counted()
-        for index in source.stretches(files):
-            edit.look(index, source.tags)
-        edit.looked()
-        return edit
+        return _MinMax(chosen, minmax, files, source)
 
     return copied(path, output, edit_of, check=chosen.check, **options)
 
@@ -130,28 +123,29 @@ class _Every(_Thinning):
 
 
 class _MinMax(_Thinning):
-    """Keeps the first point of each tag, the last, and the extremes of each of equal stretches between them."""
+    """Keeps the first point of each tag, the last, and the extremes of each of equal stretches between them.
 
-    def __init__(self, chosen: Callable[[str], bool], most: int) -> None:
+    Two passes over the files find how many points there are, and which of them are extremes.
+    """
+
+    def __init__(self, chosen: Callable[[str], bool], most: int, files: Sequence[StoredFile], source: Source) -> None:
         super().__init__(chosen)
         self._most = most
         self._stretches = (most - 2) // 2  # of each tag with more points than may stay
-
-    def count(self, index: Index, tags: Tags) -> None:
-        """See a stretch of the files for the first time."""
-        self._rows(index, tags)
-
-    def counted(self) -> None:
-        """All was counted."""
+        for index in source.stretches(files):
+            self._rows(index, source.tags)
         self._counts, self._points = self._points.counts, Counter()
         crowded = self._counts > self._most
         self._bases = np.cumsum(crowded * self._stretches) - crowded * self._stretches  # by tag: its first stretch
         total = int(crowded.sum()) * self._stretches
         self._lowest, self._highest = np.full(total, np.inf), np.full(total, -np.inf)
-        self._kept = np.full((3, total), -1, np.int64)  # the numbers of the lowest point, the highest, the first NaN
+        self._numbers = np.full((3, total), -1, np.int64)  # of the lowest point, the highest, the first NaN
+        for index in source.stretches(files):
+            self._look(index, source.tags)
+        self._points = Counter()
 
-    def look(self, index: Index, tags: Tags) -> None:
-        """See a stretch of the files for the second time."""
+    def _look(self, index: Index, tags: Tags) -> None:
+        """Note the extremes of a stretch of the files."""
         rows, own, numbers = self._rows(index, tags)
         inside = self._inside(own, numbers)
         rows, numbers, stretch = rows[inside], numbers[inside], self._stretch(own[inside], numbers[inside])
@@ -163,15 +157,11 @@ class _MinMax(_Thinning):
         stretch, numbers, values = stretch[order], numbers[order], values[order]
         borders = np.flatnonzero(np.diff(stretch, prepend=-1, append=-1))
         lows, highs = borders[:-1], borders[1:] - 1
-        lower = (values[lows] < self._lowest[stretch[lows]]) | (self._kept[0, stretch[lows]] < 0)
-        higher = (values[highs] > self._highest[stretch[highs]]) | (self._kept[1, stretch[highs]] < 0)
-        for rows_, extremes, kept in ((lows[lower], self._lowest, 0), (highs[higher], self._highest, 1)):
-            extremes[stretch[rows_]] = values[rows_]
-            self._kept[kept, stretch[rows_]] = numbers[rows_]
-
-    def looked(self) -> None:
-        """All was seen."""
-        self._points = Counter()
+        lower = (values[lows] < self._lowest[stretch[lows]]) | (self._numbers[0, stretch[lows]] < 0)
+        higher = (values[highs] > self._highest[stretch[highs]]) | (self._numbers[1, stretch[highs]] < 0)
+        for extreme, values_, which in ((lows[lower], self._lowest, 0), (highs[higher], self._highest, 1)):
+            values_[stretch[extreme]] = values[extreme]
+            self._numbers[which, stretch[extreme]] = numbers[extreme]
 
     def keeps(self, index: Index, tags: Tags) -> NDArray[np.bool_]:
         """Which values stay."""
@@ -179,7 +169,7 @@ class _MinMax(_Thinning):
         inside = self._inside(own, numbers)
         stays = np.ones(len(index.values), bool)
         stretch = self._stretch(own[inside], numbers[inside])
-        stays[rows[inside]] = (self._kept[:, stretch] == numbers[inside]).any(axis=0)
+        stays[rows[inside]] = (self._numbers[:, stretch] == numbers[inside]).any(axis=0)
         return stays
 
     def _inside(self, own: Numbers, numbers: Numbers) -> NDArray[np.bool_]:
@@ -195,5 +185,5 @@ class _MinMax(_Thinning):
 
     def _take_nans(self, stretch: Numbers, numbers: Numbers) -> None:
         first, at = np.unique(stretch, return_index=True)
-        new = self._kept[2, first] < 0
-        self._kept[2, first[new]] = numbers[at[new]]
+        new = self._numbers[2, first] < 0
+        self._numbers[2, first[new]] = numbers[at[new]]

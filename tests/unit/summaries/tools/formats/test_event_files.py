@@ -1,4 +1,4 @@
-"""PointBatch from other formats, as event files."""
+"""Points from other formats, as event files."""
 
 import numpy as np
 import pytest
