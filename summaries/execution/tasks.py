@@ -199,12 +199,12 @@ def _on_executor(
     executor = DaskExecutor.instead_of(executor)
     queue = _Queue(cut)
     running: dict[Future[list[_Outcome[Result]]], _Attempt[Item]] = {}
-    kept = _Kept(task)
+    pickled_task = _PickledOnce(task)
     try:
         while True:
             most = 2 * workers_of(executor, jobs) + 2
             while batch := queue.next(len(running), most):
-                running[executor.submit(_work, kept, batch.items)] = batch
+                running[executor.submit(_work, pickled_task, batch.items)] = batch
                 queue.begun()
             if not running:
                 return
@@ -249,27 +249,27 @@ class _Outcome(Generic[Result]):
         return self.result  # type: ignore[return-value] # the task's own None
 
 
-class _Kept(Generic[Item, Result]):
+class _PickledOnce(Generic[Item, Result]):
     """A task that a process unpickles once, whatever number of batches it gets: it may hold what took long to read."""
 
     def __init__(self, task: Callable[[Item], Result]) -> None:
         self.task = task
         self._pickled = b""
 
-    def __reduce__(self) -> tuple[Callable[[bytes], _Kept[Item, Result]], tuple[bytes]]:
+    def __reduce__(self) -> tuple[Callable[[bytes], _PickledOnce[Item, Result]], tuple[bytes]]:
         self._pickled = self._pickled or pickle.dumps(self.task)
-        return _kept, (self._pickled,)
+        return _unpickled, (self._pickled,)
 
 
 @lru_cache(maxsize=2)
-def _kept(pickled: bytes) -> _Kept[Item, Result]:
-    return _Kept(pickle.loads(pickled))  # noqa: S301 - it comes from the client, as the call does
+def _unpickled(pickled: bytes) -> _PickledOnce[Item, Result]:
+    return _PickledOnce(pickle.loads(pickled))  # noqa: S301 - it comes from the client, as the call does
 
 
-def _work(kept: _Kept[Item, Result], items: Sequence[Item]) -> list[_Outcome[Result]]:
+def _work(pickled_task: _PickledOnce[Item, Result], items: Sequence[Item]) -> list[_Outcome[Result]]:
     """The call of a batch, in a worker."""
-    with _expecting(kept.task, items):
-        return list(_outcomes(_results(kept.task, items)))
+    with _expecting(pickled_task.task, items):
+        return list(_outcomes(_results(pickled_task.task, items)))
 
 
 def _results(task: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

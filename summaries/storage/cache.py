@@ -59,8 +59,8 @@ def clear_cache(directory: str) -> tuple[int, int]:
 
 def cache_root() -> str:
     """The directory for everything that we keep: GRADLEDGER_CACHE_DIR, or ours in the user's cache directory."""
-    told = os.environ.get("GRADLEDGER_CACHE_DIR")
-    return told or os.path.join(_user_cache(), "gradledger")
+    directory = os.environ.get("GRADLEDGER_CACHE_DIR")
+    return directory or os.path.join(_user_cache(), "gradledger")
 
 
 def _user_cache() -> str:
@@ -73,8 +73,8 @@ def _user_cache() -> str:
         usual = os.path.join(home, "Library", "Caches")
     else:
         usual = os.path.join(home, ".cache")
-    told = os.environ.get("XDG_CACHE_HOME", "")
-    return told if os.path.isabs(told) else usual  # the XDG specification says to ignore a relative path
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    return xdg if os.path.isabs(xdg) else usual  # the XDG specification says to ignore a relative path
 
 
 class _Entry(NamedTuple):
@@ -85,14 +85,14 @@ class _Entry(NamedTuple):
 
 def _entries(directory: str) -> list[_Entry]:
     """The entries of a cache, and what a process that was killed left, by the time of their last use."""
-    found = []
+    entries = []
     with suppress(FileNotFoundError), os.scandir(directory) as listed:
         for item in listed:
             if item.name.endswith((_SUFFIX, ".tmp")):
                 with suppress(OSError):
                     status = item.stat()
-                    found.append(_Entry(status.st_mtime_ns, status.st_size, item.path))
-    return sorted(found)
+                    entries.append(_Entry(status.st_mtime_ns, status.st_size, item.path))
+    return sorted(entries)
 
 
 class _Header(NamedTuple):
@@ -159,8 +159,8 @@ class CachedStorage:
         self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None
     ) -> list[StoredFile]:
         """Find event files, with a listing of the store; see `Storage.discover`."""
-        found = self._storage.discover(path, recursive=recursive, on_error=on_error)
-        return [replace(file, storage=self) for file in found]
+        files = self._storage.discover(path, recursive=recursive, on_error=on_error)
+        return [replace(file, storage=self) for file in files]
 
     def exists(self, path: str) -> bool:
         """Whether the path exists in the store."""
@@ -172,8 +172,8 @@ class CachedStorage:
         A file that will be scanned is put into the cache; one that is scanned in parts, with its first part.
         """
         if isinstance(file, str) and scan_from is not None:
-            found = self._storage.discover(file, recursive=False)
-            file = found[0] if [one.path for one in found] == [file] else file
+            listed = self._storage.discover(file, recursive=False)
+            file = listed[0] if [stored.path for stored in listed] == [file] else file
         if isinstance(file, str) or file.identity is None:
             return self._storage.open(file, scan_from, scan_to)
         is_later_part = scan_to is not None and scan_from != 0

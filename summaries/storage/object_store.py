@@ -66,9 +66,10 @@ def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
         scheme = address.partition("://")[0]
         system, inside = needs("fsspec.core", _EXTRAS_OF_SCHEMES.get(scheme, "remote")).url_to_fs(address, **options)
     except ImportError as error:
-        found = next((name for name in _EXTRAS if name in str(error)), None)
-        if found is not None:
-            raise ImportError(f"this needs {found}: pip install 'gradledger[{_EXTRAS[found]}]'", name=found) from error
+        library = next((name for name in _EXTRAS if name in str(error)), None)
+        if library is not None:
+            extra = _EXTRAS[library]
+            raise ImportError(f"this needs {library}: pip install 'gradledger[{extra}]'", name=library) from error
         if not isinstance(error, ModuleNotFoundError):
             raise  # it says what to install
         package = str(error.name).partition(".")[0]
@@ -127,10 +128,10 @@ class ObjectStore:
         if any(self._same(entry["name"], inside) for entry in entries):  # some stores list a file as itself
             return [self._stored(path, entry) for entry in entries if self._same(entry["name"], inside)]
         if not entries:
-            found = self._file(path, inside)
-            if found is None and not self.exists(path):
+            file = self._file(path, inside)
+            if file is None and not self.exists(path):
                 raise FileNotFoundError(f"no such file or directory: {path}")
-            return [found] if found else []
+            return [file] if file else []
         return [
             self._stored(self._outer(entry["name"]), entry)
             for entry in entries
@@ -142,11 +143,11 @@ class ObjectStore:
         if self._process != os.getpid():
             self._connect()
         if isinstance(file, str):
-            found = self._file(file, self._inner(file))
-            if found is None:
+            listed = self._file(file, self._inner(file))
+            if listed is None:
                 error = errno.EISDIR if self.exists(file) else errno.ENOENT
                 raise OSError(error, os.strerror(error), file)
-            file = found
+            file = listed
         if scan_from is None:
             return ObjectFile(self._start, file)
         return ScannedFile(self._prefetcher, file, scan_from, scan_to)
@@ -195,8 +196,8 @@ class ObjectStore:
 
     def _file_or_parts(self, path: str, inside: str) -> list[StoredFile]:
         """The file at a path; or the objects that a writer wrote it as, if this is the name of the whole."""
-        if found := self._file(path, inside):
-            return [found]
+        if whole := self._file(path, inside):
+            return [whole]
         directory, _, name = path.rpartition("/")
         if not name.startswith("events.out."):
             return []

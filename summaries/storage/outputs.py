@@ -145,10 +145,10 @@ def refuse_inside(originals: Iterable[str | os.PathLike[str]], target: str | os.
         ValueError: the target is below an original.
     """
     target = os.fspath(target)
-    place = _resolved(target)
-    for given in originals:
-        original = os.fspath(given)
-        if place.startswith(_resolved(original).rstrip("/" + os.sep) + ("/" if is_remote(original) else os.sep)):
+    resolved = _resolved(target)
+    for each in originals:
+        original = os.fspath(each)
+        if resolved.startswith(_resolved(original).rstrip("/" + os.sep) + ("/" if is_remote(original) else os.sep)):
             shown, inside = without_credentials(original), without_credentials(target)
             raise ValueError(f"the output must be outside of {shown}, which it is made from, got {inside}")
 
@@ -166,10 +166,10 @@ def remove_leftovers(directory: str, names: Iterable[str]) -> None:
     """
     if is_remote(directory) or not os.path.isdir(directory):
         return
-    known = {"gradledger", *names}
+    ours = {"gradledger", *names}
     for name in os.listdir(directory):
         whole, _, number = name.removesuffix(".tmp").lstrip(".").rpartition(".")
-        if name.endswith(".tmp") and number.isdecimal() and whole.rpartition(".")[0] in known:
+        if name.endswith(".tmp") and number.isdecimal() and whole.rpartition(".")[0] in ours:
             with suppress(OSError):
                 os.unlink(os.path.join(directory, name))
 

@@ -231,9 +231,9 @@ class ScannedFile(ReadableFile):
                 return self._prefetcher.read(self._file, start, min(stop, self._next))
             if self._next >= self._scan.stop:
                 return self._prefetcher.read(self._file, start, stop)
-            found = self._prefetcher.take(self._scan)
-            self._ranges.append(found)
-            self._next = found[0] + len(found[1])
+            fetched = self._prefetcher.take(self._scan)
+            self._ranges.append(fetched)
+            self._next = fetched[0] + len(fetched[1])
 
     def close(self) -> None:
         """Close the file; what was fetched ahead is dropped."""

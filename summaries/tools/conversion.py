@@ -114,9 +114,9 @@ def convert(
     >>> read_run(f"{directory}/a").scalars["loss"].value
     array([0.5 , 0.25])
     """
-    given, wanted = os.fspath(source), os.fspath(target)
-    reads = source_format or _format_of_source(given)
-    writes = target_format or _format_of_target(wanted, reads)
+    source_path, target_path = os.fspath(source), os.fspath(target)
+    reads = source_format or _format_of_source(source_path)
+    writes = target_format or _format_of_target(target_path, reads)
     for name in (reads, writes):
         if name not in FORMATS:
             raise ValueError(f"a format must be one of {', '.join(FORMATS)}, got {name!r}")
@@ -130,10 +130,10 @@ def convert(
     if reads == "events":
         left_out = LeftOut()
         on_read = _counting(left_out, on_run, hyperparameters=writes != "mlflow")
-        found = runs_below(given, tags=tags, runs=runs, on_read=on_read, **access)
-        points, notes = _from_runs(given, wanted, writes, found, access)
-        return Converted("events", writes, len(found), points, (*left_out.notes(), *notes))
-    return _to_runs(given, wanted, reads, lambda items: _chosen(items, tags, runs), access)
+        stored = runs_below(source_path, tags=tags, runs=runs, on_read=on_read, **access)
+        points, notes = _from_runs(source_path, target_path, writes, stored, access)
+        return Converted("events", writes, len(stored), points, (*left_out.notes(), *notes))
+    return _to_runs(source_path, target_path, reads, lambda items: _chosen(items, tags, runs), access)
 
 
 def _format_of_source(path: str) -> Format:
@@ -145,13 +145,13 @@ def _format_of_source(path: str) -> Format:
 
 def _format_of_target(path: str, reads: Format) -> Format:
     name = os.path.basename(path.rstrip("/" + os.sep))
-    found = "mlflow" if name == "mlruns" else _ENDINGS.get(os.path.splitext(name)[1].lower())
-    if found is None and reads == "events":
+    format_ = "mlflow" if name == "mlruns" else _ENDINGS.get(os.path.splitext(name)[1].lower())
+    if format_ is None and reads == "events":
         raise ValueError(
             f"the target must end in .csv, .parquet or .jsonl, or be called mlruns, got {without_credentials(path)}; "
             "or name its format"
         )
-    return found or "events"
+    return format_ or "events"
 
 
 def _to_runs(
@@ -180,8 +180,8 @@ def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[I
         if tags is None or isinstance(item, Facts):
             yield item
             continue
-        kept = np.array([wanted_tag(tag) for tag in item.tags], np.bool_)[item.tag]
-        yield PointBatch(item.run, item.tags, *(column[kept] for column in item[2:]))
+        is_kept = np.array([wanted_tag(tag) for tag in item.tags], np.bool_)[item.tag]
+        yield PointBatch(item.run, item.tags, *(column[is_kept] for column in item[2:]))
 
 
 def _from_runs(source: str, target: str, writes: Format, runs: StoredRuns, access: Access) -> tuple[int, list[str]]:
@@ -207,8 +207,8 @@ def _counting(
         if on_run is not None:
             on_run(name, run)
         for kind in _KINDS:
-            if found := getattr(run, kind):
-                left_out[f"tags of {kind.replace('_', ' ')}"] += len(found)
+            if tags := getattr(run, kind):
+                left_out[f"tags of {kind.replace('_', ' ')}"] += len(tags)
         if hyperparameters and run.hparams:
             left_out["hyperparameters"] += len(run.hparams)
 

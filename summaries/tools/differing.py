@@ -189,7 +189,7 @@ def diff(
         if on_run is not None:
             on_run(name, both)
         differences[name] = _run_diff(*both, wanted, (rtol, atol), common_steps=common_steps)
-    compared = {tag for run in differences.values() for tag in (*(one.tag for one in run.tags), *chain(*run.only))}
+    compared = {tag for run in differences.values() for tag in (*(diff.tag for diff in run.tags), *chain(*run.only))}
     if differences and not all(any(map(matcher(pattern), compared)) for pattern in tags or ()):
         whole = _runs(a, None, access), _runs(b, None, access)  # with the tags that were not read
         every = (side[name] for pair in pairs.values() for side, name in zip(whole, pair, strict=True))

@@ -143,7 +143,7 @@ def event_as_dict(dumped: DumpedEvent, *, full: bool = False) -> dict[str, Any]:
         "file", "offset", "length", "wall_time", "step"; and what it carries by the field's name, such as "summary".
     """
     event = dumped.event
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "file": dumped.path,
         "offset": dumped.offset,
         "length": dumped.length,
@@ -153,10 +153,10 @@ def event_as_dict(dumped: DumpedEvent, *, full: bool = False) -> dict[str, Any]:
     what = event.WhichOneof("what")
     if what == "summary":
         pairs = zip(dumped.values, dumped.plugins, strict=True)
-        found["summary"] = [described(value, plugin, full=full) for value, plugin in pairs]
+        fields["summary"] = [described(value, plugin, full=full) for value, plugin in pairs]
     elif what is not None:
-        found[what] = _other(event, what, full=full)
-    return found
+        fields[what] = _other(event, what, full=full)
+    return fields
 
 
 def _other(event: Event, what: str, *, full: bool) -> Any:

@@ -163,8 +163,8 @@ def verify_logdir(
     [2, 2]
     """
     files = files_below(path, on_error, storage_options=storage_options, cache=cache)
-    found = {verdict.path: verdict for verdict in verdicts(files, on_error, executor)}
-    return [found[file.path] for file in files if file.path in found]
+    by_path = {verdict.path: verdict for verdict in verdicts(files, on_error, executor)}
+    return [by_path[file.path] for file in files if file.path in by_path]
 
 
 def verdicts(

@@ -44,8 +44,8 @@ def complete_tags(ctx: click.Context, param: click.Parameter, incomplete: str) -
 def _paths(incomplete: str, *, files: bool) -> list[CompletionItem]:
     if is_remote(incomplete):
         return []
-    found = islice((path for path in nearby(incomplete, files=files) if path.isprintable()), _MOST_PATHS)
-    return [CompletionItem(path) for path in found] or [CompletionItem(incomplete, type="file")]
+    paths = islice((path for path in nearby(incomplete, files=files) if path.isprintable()), _MOST_PATHS)
+    return [CompletionItem(path) for path in paths] or [CompletionItem(incomplete, type="file")]
 
 
 def _tags(ctx: click.Context) -> Iterator[str]:
@@ -74,8 +74,8 @@ def _files(ctx: click.Context) -> Iterator[str]:
     """The event files of what the command line has named so far."""
     arguments = [param.name for param in ctx.command.params if isinstance(param, click.Argument)]
     named = [ctx.params.get(name) for name in arguments if name is not None]
-    places = [place for value in named for place in ((value,) if isinstance(value, str) else value or ())]
-    for place in [*places, *ctx.args]:  # click leaves the arguments there if an option has no value yet
-        if isinstance(place, str) and not is_remote(place):
-            found = list(islice(nearby(f"{place.rstrip('/')}/", files=True), _MOST_FILES))
-            yield from found or [place]
+    paths = [path for value in named for path in ((value,) if isinstance(value, str) else value or ())]
+    for path in [*paths, *ctx.args]:  # click leaves the arguments there if an option has no value yet
+        if isinstance(path, str) and not is_remote(path):
+            files = list(islice(nearby(f"{path.rstrip('/')}/", files=True), _MOST_FILES))
+            yield from files or [path]

@@ -21,7 +21,7 @@ def command(directory: str | None) -> int:
     """Remove it, and say how much it was; returns 0."""
     from summaries.storage.cache import cache_directory, clear_cache
 
-    place = cache_directory(directory or True)
-    count, size = clear_cache(place)
-    print(f"{place}: {counted(count, 'file')} removed, {size:,} bytes")
+    cache = cache_directory(directory or True)
+    count, size = clear_cache(cache)
+    print(f"{cache}: {counted(count, 'file')} removed, {size:,} bytes")
     return 0

@@ -38,11 +38,11 @@ def command(run: str, tag: str | None, bounds: tuple[float, ...], last_step: int
     from summaries.reading.run import read_run
     from summaries.tools import clip_advice
 
-    found = read_run(run, **access)
+    read = read_run(run, **access)
     if tag is None:
-        norms = [name for name in found.scalars if TagTable().meaning(name).role == "global_norm"]
+        norms = [name for name in read.scalars if TagTable().meaning(name).role == "global_norm"]
         tag = clip_advice.NORM_TAG if clip_advice.NORM_TAG in norms or not norms else norms[0]
     troubles = Troubles()
-    troubles.tell(*found.faults)
-    print(clip_advice.clip_advice(found, tag, bounds or clip_advice.BOUNDS, last_step))
+    troubles.tell(*read.faults)
+    print(clip_advice.clip_advice(read, tag, bounds or clip_advice.BOUNDS, last_step))
     return troubles.status

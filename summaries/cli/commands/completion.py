@@ -28,7 +28,7 @@ def command(shell: str) -> int:
     """Print the script."""
     from summaries.cli.arguments import shells  # noqa: F401 - it puts right what click does
 
-    found = get_completion_class(shell)
-    assert found is not None
-    print(ShellComplete.source(found(click.Command("gradledger"), {}, "gradledger", COMPLETE)))
+    shell_class = get_completion_class(shell)
+    assert shell_class is not None
+    print(ShellComplete.source(shell_class(click.Command("gradledger"), {}, "gradledger", COMPLETE)))
     return 0

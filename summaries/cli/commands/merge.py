@@ -57,5 +57,5 @@ def command(runs: tuple[str, ...], output: str, latest: bool, as_json: bool, acc
 
 def _tell(overlap: Overlap) -> None:
     others = f", and {counted(overlap.tags - 1, 'other tag')} likewise" if overlap.tags > 1 else ""
-    told = f"{overlap.tag} goes back from step {overlap.last} to step {overlap.first}{others}"
-    print(f"gradledger: {printable(told)}: --latest drops what was written again", file=sys.stderr)
+    text = f"{overlap.tag} goes back from step {overlap.last} to step {overlap.first}{others}"
+    print(f"gradledger: {printable(text)}: --latest drops what was written again", file=sys.stderr)

@@ -47,13 +47,13 @@ def command(what: tuple[str, ...]) -> int:
         known("", named.upper(), rules, "code")
         print(handbook.page(named.upper()), end="")
     else:
-        found = about(words)
-        if not found:
+        rules_about = about(words)
+        if not rules_about:
             raise LookupError(
                 f"no rule is about {words!r}: give a code such as GL301, or what you see, such as 'loss nan'; "
                 "`gradledger rule` lists all rules"
             )
-        _list(found)
+        _list(rules_about)
     return 0
 
 

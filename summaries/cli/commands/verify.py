@@ -55,9 +55,9 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
         else:
             troubles.tell(error)
 
-    for given in paths:
+    for path in paths:
         try:
-            for verdict in verdicts(files_below(given, fails, **access), fails, executor):
+            for verdict in verdicts(files_below(path, fails, **access), fails, executor):
                 _tell(verdict, troubles, as_json=as_json)
                 verified += 1
                 damaged += verdict.damaged
@@ -82,8 +82,8 @@ def _tell(verdict: Verdict, troubles: Troubles, *, as_json: bool) -> None:
     if not verdict.is_event_file:
         troubles.status = UNREAD
     if as_json:
-        known = {"damaged": verdict.damaged, "is_event_file": verdict.is_event_file}
-        print(json.dumps({**asdict(verdict), **known}))
+        properties = {"damaged": verdict.damaged, "is_event_file": verdict.is_event_file}
+        print(json.dumps({**asdict(verdict), **properties}))
         return
     print(f"{printable(verdict.path)}: {counted(verdict.events, 'event')}, {counted(len(verdict.faults), 'fault')}")
     for fault in verdict.faults:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from summaries.auditing import config as configuration
 from summaries.auditing import discovery, engine, watch
@@ -21,7 +21,6 @@ from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import Executor
     from typing import TextIO
 
     from summaries.auditing.config import Config
@@ -29,15 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_runs"]
 
-_RENDERERS: dict[str, Callable[[Report], str]] = {
-    "github": github.github,
-    "sarif": sarif.sarif,
-    "html": Report.to_html,
-}
-_STRETCHES = {"text": 1, "json": 1, "github": 1, "sarif": 1}  # these draw no curves
-
 
 def audit_runs(
+    *,
     logdir: str,
     format_: str | None,
     tell_all: bool,
@@ -47,12 +40,11 @@ def audit_runs(
     ignore: str | None,
     fail_on: str | None,
     baseline: str | None,
-    jobs: int | None,
-    executor: Executor | None,
     watching: bool,
     notify: tuple[str, ...],
     commands: tuple[str, ...],
     access: Access,
+    **workers: Any,
 ) -> int:
     """Audit, and write the report.
 
@@ -74,11 +66,11 @@ def audit_runs(
         return _watch(logdir, chosen, alerts, baseline=baseline, tell_all=tell_all, access=access)
     if alerts:
         raise ValueError("--notify and --exec tell of findings as they appear: add --watch")
-    written = format_of(format_, output, FORMATS)
-    with opened(output, written, access) as file:
-        report, interrupted = _audited(logdir, written, chosen, baseline, jobs, executor, access)
-        _write_to(file, report, written, tell_all=tell_all)
-    if written != "text" or output not in {None, "-"}:  # then the report is not on the terminal
+    format_ = format_of(format_, output, FORMATS)
+    with opened(output, format_, access) as file:
+        report, interrupted = _audited(logdir, format_, chosen, baseline, access, **workers)
+        _write_to(file, report, format_, tell_all=tell_all)
+    if format_ != "text" or output not in {None, "-"}:  # then the report is not on the terminal
         for failure in report.failures:
             print(f"gradledger: not audited: {text.failure_text(failure)}", file=sys.stderr)
     if interrupted:
@@ -87,35 +79,23 @@ def audit_runs(
 
 
 def _audited(
-    logdir: str,
-    format_: str,
-    config: Config,
-    baseline: str | None,
-    jobs: int | None,
-    executor: Executor | None,
-    access: Access,
+    logdir: str, format_: str, config: Config, baseline: str | None, access: Access, **workers: Any
 ) -> tuple[Report, bool]:
     """The report, and whether the audit was interrupted, so that it has only some of the runs."""
-    found = discovery.runs_below(logdir, **access)
+    files = discovery.runs_below(logdir, **access)
     compared = discovery.baseline_below(baseline, **access)
     shown = without_credentials(baseline) if baseline is not None else ""
+    stretches = None if format_ == "html" else 1  # only a page draws curves
     try:
-        with progress_bar(len(found)) as on_run:
+        with progress_bar(len(files)) as on_run:
             runs = engine.audit_runs(
-                found,
-                config,
-                compared,
-                jobs=jobs,
-                processes=True,
-                executor=executor,
-                stretches=_STRETCHES.get(format_),
-                on_run=on_run,
+                files, config, compared, processes=True, stretches=stretches, on_run=on_run, **workers
             )
     except AuditInterrupted as interrupted:
         if not interrupted.runs:
             raise
-        known = len(interrupted.runs)
-        print(f"gradledger: interrupted: {known} of {counted(len(found), 'run')} audited", file=sys.stderr)
+        number = f"{len(interrupted.runs)} of {counted(len(files), 'run')}"
+        print(f"gradledger: interrupted: {number} audited", file=sys.stderr)
         return Report(interrupted.runs, shown), True
     return Report(runs, shown), False
 
@@ -131,24 +111,23 @@ def _watch(
 ) -> int:
     """Print findings as they appear, and give alerts, until interrupted; returns the same exit status as an audit."""
     printer = console(sys.stdout)
-    told: list[Finding | Failure] = []
+    findings: list[Finding] = []
+    failed = False
     try:
-        for new in watch.watch(logdir, config, baseline=baseline, **access):
-            told += new
-            for failure in (found for found in new if isinstance(found, Failure)):
+        for news in watch.watch(logdir, config, baseline=baseline, **access):
+            for failure in (item for item in news if isinstance(item, Failure)):
+                failed = True
                 printer.print(f"  not audited: {text.failure_text(failure)}", style="bold red", soft_wrap=True)
-            findings = [found for found in new if isinstance(found, Finding)]
-            for finding in findings if tell_all else folded(findings):
+            new = [item for item in news if isinstance(item, Finding)]
+            findings += new
+            for finding in new if tell_all else folded(new):
                 text.print_finding(printer, finding, finding.run)
                 if config.fails(finding.severity):
                     _alert(finding, alerts)
     except KeyboardInterrupt:
         pass
-    findings = [found for found in told if isinstance(found, Finding)]
     printer.print(f"stopped; {text.counts(findings) or 'nothing found'}")
-    if len(findings) < len(told):
-        return 2
-    return int(any(config.fails(finding.severity) for finding in findings))
+    return 2 if failed else int(any(config.fails(finding.severity) for finding in findings))
 
 
 def _alerts(notify: Sequence[str], commands: Sequence[str]) -> list[Callable[[Finding], None]]:
@@ -185,5 +164,7 @@ def _write_to(file: TextIO, report: Report, format_: str, *, tell_all: bool) -> 
         text.show(report, console(file), fold=not tell_all)
     elif format_ == "json":
         file.writelines(json_parts(report))
+    elif format_ == "html":
+        file.write(report.to_html())
     else:
-        file.write(_RENDERERS[format_](report))
+        file.write({"github": github.github, "sarif": sarif.sarif}[format_](report))

@@ -123,12 +123,12 @@ def _fitting(columns: list[TableColumn], console: Console) -> list[TableColumn]:
 
 def _shared(room: int, widths: list[int]) -> list[int]:
     """Share room among some columns: one that needs less than its part leaves the rest to the others."""
-    given = list(widths)
+    shares = list(widths)
     left, waiting = room, sorted(range(len(widths)), key=widths.__getitem__)
     for number, i in enumerate(waiting):
-        given[i] = min(widths[i], max(left // (len(waiting) - number), _NARROWEST))
-        left -= given[i]
-    return given
+        shares[i] = min(widths[i], max(left // (len(waiting) - number), _NARROWEST))
+        left -= shares[i]
+    return shares
 
 
 def told_apart(paths: Sequence[str]) -> list[str]:

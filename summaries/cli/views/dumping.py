@@ -38,20 +38,20 @@ def dump_files(files: tuple[str, ...], full: bool, tags: tuple[str, ...] | None,
     coloured = printing.color_system is not None
     troubles = Troubles()
     matched = False
-    for given in files:
-        path = ""
-        for found in dump(given, tags, **access):
-            if isinstance(found, Fault):
-                troubles.count(found)
+    for path in files:
+        shown_path = ""
+        for item in dump(path, tags, **access):
+            if isinstance(item, Fault):
+                troubles.count(item)
             else:
                 matched = True
             if as_json:
-                print(json.dumps(fault_as_dict(found) if isinstance(found, Fault) else event_as_dict(found, full=full)))
+                print(json.dumps(fault_as_dict(item) if isinstance(item, Fault) else event_as_dict(item, full=full)))
                 continue
-            if found.path != path:
-                path = found.path
-                _print_line(printing, coloured, ((printable(path), "bold"),))
-            for line in _lines(found, full=full):
+            if item.path != shown_path:
+                shown_path = item.path
+                _print_line(printing, coloured, ((printable(shown_path), "bold"),))
+            for line in _lines(item, full=full):
                 _print_line(printing, coloured, line)
     if tags and not matched:
         raise LookupError(f"no tag matches {' or '.join(map(repr, tags))}")
@@ -65,15 +65,15 @@ def _print_line(printing: Console, coloured: bool, parts: _Parts) -> None:
         print("".join(text for text, _ in parts))
 
 
-def _lines(found: DumpedEvent | Fault, *, full: bool) -> Iterator[_Parts]:
+def _lines(item: DumpedEvent | Fault, *, full: bool) -> Iterator[_Parts]:
     """The lines for an event, one for each of its values, or for a fault: texts with their styles."""
-    offset = f"{found.offset:>{_OFFSET}}  "
-    if isinstance(found, Fault):
-        told = f"{found.kind}: {found.reason}: got {found.got}, want {found.want} ({counted(found.length, 'byte')})"
-        yield (offset, "dim"), (printable(told), "bold red" if found.kind.is_damage else "yellow")
+    offset = f"{item.offset:>{_OFFSET}}  "
+    if isinstance(item, Fault):
+        text = f"{item.kind}: {item.reason}: got {item.got}, want {item.want} ({counted(item.length, 'byte')})"
+        yield (offset, "dim"), (printable(text), "bold red" if item.kind.is_damage else "yellow")
         return
-    event = event_as_dict(found, full=full)
-    head = f"{offset}{time_text(found.event.wall_time, millis=True):{_TIME}}  ", "dim"
+    event = event_as_dict(item, full=full)
+    head = f"{offset}{time_text(item.event.wall_time, millis=True):{_TIME}}  ", "dim"
     values = event.get("summary")
     if values is None:
         others = [f"{name} {_short(value)}" for name, value in event.items() if name not in _PLACE]
@@ -100,9 +100,9 @@ def _described(value: dict[str, Any]) -> str:
         return repr(value["text"]) if "text" in value else repr(value["texts"])
     if kind == "none":
         return f"no value, of plugin {value['plugin']}" if "plugin" in value else "no value"
-    told = {name: one for name, one in value.items() if name not in {"tag", "kind", "bytes", "base64"}}
+    facts = {name: fact for name, fact in value.items() if name not in {"tag", "kind", "bytes", "base64"}}
     sizes = [size_text(sum(value["bytes"]))] if "bytes" in value else []
-    return " ".join([kind, *(f"{name}={_short(one)}" for name, one in told.items() if one != [""]), *sizes])
+    return " ".join([kind, *(f"{name}={_short(fact)}" for name, fact in facts.items() if fact != [""]), *sizes])
 
 
 def _shortest(number: float | str) -> str:
@@ -116,7 +116,7 @@ def _shortest(number: float | str) -> str:
 def _short(value: Any) -> str:
     """A part of a description, in one line."""
     if isinstance(value, dict):
-        return " ".join(f"{name}={_short(one)}" for name, one in value.items() if one != "")
+        return " ".join(f"{name}={_short(part)}" for name, part in value.items() if part != "")
     if isinstance(value, list):
         return f"[{', '.join(map(_short, value))}]"
     return number_text(value) if isinstance(value, float) else str(value)

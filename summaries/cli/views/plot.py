@@ -62,14 +62,14 @@ def smoothed(value: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
     >>> smoothed(np.array([1.0, 2.0, np.nan, 2.0]), 0.5).round(3)
     array([1.   , 1.667,   nan, 1.857])
     """
-    found = value.copy()
+    averages = value.copy()
     average = unseen = 0.0
-    for i, one in enumerate(value.tolist()):
-        if math.isfinite(one):
-            average = average * weight + (1 - weight) * one
+    for i, number in enumerate(value.tolist()):
+        if math.isfinite(number):
+            average = average * weight + (1 - weight) * number
             unseen = unseen * weight + (1 - weight)  # the share of what is known: 1 - weight ** number
-            found[i] = average / unseen
-    return found
+            averages[i] = average / unseen
+    return averages
 
 
 def plot(curves: Sequence[Line], width: int, height: int, *, log: bool = False, marks: bool = False) -> list[Text]:
@@ -138,8 +138,8 @@ class _Axis:
         numbers = np.log10(numbers) if self.log else numbers
         scale = max(abs(self.low), abs(self.high)) or 1.0  # so that no difference overflows
         span = self.high / scale - self.low / scale
-        place: NDArray[np.float64] = (numbers / scale - self.low / scale) / (span or 1.0)
-        return np.clip(place, 0.0, 1.0)
+        position: NDArray[np.float64] = (numbers / scale - self.low / scale) / (span or 1.0)
+        return np.clip(position, 0.0, 1.0)
 
 
 class _Canvas:
@@ -188,7 +188,7 @@ class _Canvas:
         if not self._marks:
             dots = self._dots.reshape(self.height, 4, self.width, 2)
             codes = (dots * _DOTS[:, None, :]).sum((1, 3), dtype=np.int64)
-        found = []
+        lines = []
         for row in range(self.height):
             line = Text()
             for column, owner in enumerate(self._owner[row].tolist()):
@@ -198,8 +198,8 @@ class _Canvas:
                     line.append(MARKS[owner % len(MARKS)])
                 else:
                     line.append(chr(_BRAILLE + int(codes[row, column])), STYLES[owner % len(STYLES)])
-            found.append(line)
-        return found
+            lines.append(line)
+        return lines
 
 
 def _reduced(x: NDArray[np.intp], y: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -214,14 +214,14 @@ def _reduced(x: NDArray[np.intp], y: NDArray[np.intp]) -> tuple[NDArray[np.intp]
 
 def _labels(axis: _Axis, height: int) -> dict[int, str]:
     """The numbers beside the axis of values: line → text, two lines apart at least."""
-    found: dict[int, str] = {}
+    labels: dict[int, str] = {}
     for tick in _ticks(axis, max(height // 2, 2)):
         number = 10**tick if axis.log else tick
-        place = float(axis.places(np.array([number]))[0])
-        row = round((1 - place) * (height - 1))
-        if not any(abs(row - other) < 2 for other in found):  # noqa: PLR2004
-            found[row] = number_text(number)
-    return found
+        position = float(axis.places(np.array([number]))[0])
+        row = round((1 - position) * (height - 1))
+        if not any(abs(row - other) < 2 for other in labels):  # noqa: PLR2004
+            labels[row] = number_text(number)
+    return labels
 
 
 def _ticks(axis: _Axis, most: int) -> list[float]:
@@ -230,10 +230,10 @@ def _ticks(axis: _Axis, most: int) -> list[float]:
     if axis.log:
         powers = range(math.floor(low), math.ceil(high) + 1)
         factors = _FINE if 3 * len(powers) <= most + 3 else (1.0,)
-        found = [power + math.log10(factor) for power in powers for factor in factors]
-        found = [tick for tick in found if low <= tick <= high]
-        if len(found) > 1:
-            return found[:: math.ceil(len(found) / most)]
+        ticks = [power + math.log10(factor) for power in powers for factor in factors]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) > 1:
+            return ticks[:: math.ceil(len(ticks) / most)]
         return [math.log10(tick) for tick in _ticks(_Axis(10**low, 10**high), most) if tick > 0]
     rough = high / most - low / most  # divided first, so that it does not overflow
     if rough < _LEAST:

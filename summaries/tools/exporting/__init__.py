@@ -117,9 +117,9 @@ def export(
             raise ValueError("a dataset is made from a directory, not from runs that were read, and is a directory")
         from summaries.tools.exporting.dataset import export_dataset  # noqa: PLC0415 - not what every writer needs
 
-        choice: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
-        heard: Any = {"on_run": on_run, "on_error": on_error}
-        return export_dataset(path, named(target), **choice, executor=executor, **heard, **access)
+        selection: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
+        callbacks: Any = {"on_run": on_run, "on_error": on_error}
+        return export_dataset(path, named(target), **selection, executor=executor, **callbacks, **access)
     if delete or executor is not None:
         what = "delete" if delete else "an executor, as of --jobs and --dask,"
         raise ValueError(f"{what} is for a dataset, and the format is {kind!r}")
@@ -130,8 +130,7 @@ def export(
         if on_run is not None:
             on_run(name, faults)
 
-    is_read_twice = wide and not isinstance(path, Mapping)
-    with remembering(path, **access) if is_read_twice else nullcontext(access) as cached:  # type: ignore[arg-type]
+    with remembering(path, **access) if wide and not isinstance(path, Mapping) else nullcontext(access) as cached:
         source = path
         if not isinstance(source, Mapping):
             source = runs_below(source, tags=tags, runs=runs, on_error=on_error, **cached)

@@ -60,13 +60,13 @@ def export_dataset(
 ) -> Exported:
     """Bring a dataset up to date; arguments, result and errors as in `export`."""
     closed: list[OSError] = []
-    found = run_directories(path, on_error and closed.append, lone=".", names=runs, **access)
+    files = run_directories(path, on_error and closed.append, lone=".", names=runs, **access)
     if on_error is not None:
         for error in closed:
             on_error(error)
     manifest = Manifest.of(target, access.get("storage_options"))
     remove_leftovers(target, [*manifest.files, MANIFEST])
-    update = _DatasetUpdate(manifest, found, _looked_at(path, runs, closed), delete=delete)
+    update = _DatasetUpdate(manifest, files, _looked_at(path, runs, closed), delete=delete)
     if (manifest.tags, manifest.latest) != (tags, latest):
         update.forget(every=True)  # also runs that are not wanted now: the manifest says that all are like this
     elif not incremental:
@@ -77,7 +77,8 @@ def export_dataset(
     if parts:
         manifest.save()  # new runs have their places before they are anywhere
     try:
-        for number, (part, written) in enumerate(run_tasks(task, parts, executor=executor, size=lambda one: one.size)):
+        done = run_tasks(task, parts, executor=executor, size=lambda part: part.size)
+        for number, (part, written) in enumerate(done):
             update.take(part, written, on_run)
             if number % (len(parts) // _SAVES + 1) == 0:
                 manifest.save()
@@ -107,16 +108,16 @@ class _DatasetUpdate:
     def __init__(
         self,
         manifest: Manifest,
-        found: dict[str, list[StoredFile]],
+        files: dict[str, list[StoredFile]],
         looked_at: Callable[[str], bool],
         *,
         delete: bool,
     ) -> None:
         self._manifest = manifest
-        self._found = found
-        self._prints = {name: fingerprint(files) for name, files in found.items()}
+        self._files = files
+        self._prints = {name: fingerprint(stored) for name, stored in files.items()}
         self._vanished = {
-            name for runs in manifest.files.values() for name in runs if name not in found and looked_at(name)
+            name for runs in manifest.files.values() for name in runs if name not in files and looked_at(name)
         }
         self._delete = delete
         self._points: dict[str, int] = {}
@@ -125,7 +126,7 @@ class _DatasetUpdate:
     def forget(self, *, every: bool = False) -> None:
         """Have the runs that were found written again; with `every`, all others the next time that they are found."""
         for runs in self._manifest.files.values():
-            for name in list(runs) if every else runs.keys() & self._found.keys():
+            for name in list(runs) if every else runs.keys() & self._files.keys():
                 runs[name] = runs[name]._replace(fingerprint=None)
 
     def parts(self) -> list[Part]:
@@ -139,9 +140,9 @@ class _DatasetUpdate:
 
     def _part(self, file: str, runs: dict[str, Entry]) -> Part:
         changed = {
-            name: self._found[name]
+            name: self._files[name]
             for name, entry in runs.items()
-            if name in self._found and (entry.fingerprint is None or entry.fingerprint != self._prints[name])
+            if name in self._files and (entry.fingerprint is None or entry.fingerprint != self._prints[name])
         }
         removed = [name for name in runs if name in self._vanished] if self._delete else []
         others = [name for name, entry in runs.items() if name not in changed and name not in removed]
@@ -154,7 +155,7 @@ class _DatasetUpdate:
         room, file = -1, next(reversed(files), "")
         if file:
             room = _PART_BYTES - sum(entry.bytes for entry in files[file].values())
-        for name, stored in self._found.items():
+        for name, stored in self._files.items():
             if name in placed:
                 continue
             size = sum(one.size for one in stored)
@@ -197,7 +198,7 @@ class _DatasetUpdate:
             more = f"; and {len(self._failed) - _TOLD} more" if len(self._failed) > _TOLD else ""
             raise OSError(f"the others are exported, but not {told}{more}")
         others = self._points.keys() | self._failed.keys()
-        unchanged = tuple(name for name in self._found if name not in others)
+        unchanged = tuple(name for name in self._files if name not in others)
         return Exported(
             sum(self._points.values()), tuple(sorted(self._points)), unchanged, tuple(sorted(self._vanished))
         )

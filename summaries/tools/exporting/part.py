@@ -137,8 +137,8 @@ class WritePart:
             for number in range(old.num_row_groups):
                 table = old.read_row_group(number)
                 own = table.filter(compute.is_in(table["run"].cast(pa.string()), value_set=wanted))
-                for place, label in enumerate(("run", "tag")):  # without the names of those that are left out
-                    own = own.set_column(place, label, own[label].cast(pa.string()).dictionary_encode())
+                for position, label in enumerate(("run", "tag")):  # without the names of those that are left out
+                    own = own.set_column(position, label, own[label].cast(pa.string()).dictionary_encode())
                 parquet.add(own)
 
     def expecting(self, parts: Sequence[Part]) -> AbstractContextManager[object]:

@@ -66,8 +66,8 @@ def write_runs(items: Iterable[Item], directory: str) -> WrittenRuns:
             wall_time = np.where(absent, now, item.wall_time)
             begins.setdefault(item.run, float(wall_time[0]))
             _add(writers[item.run], item._replace(wall_time=wall_time))
-    for one in facts:
-        _add_facts(writers[one.run], one, begins.get(one.run, now))
+    for fact in facts:
+        _add_facts(writers[fact.run], fact, begins.get(fact.run, now))
     for writer in writers.values():
         writer.close()
     counts = (sum(getattr(writer, name) for writer in writers.values()) for name in ("points", "overflowed"))

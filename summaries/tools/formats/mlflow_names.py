@@ -40,15 +40,15 @@ class Names:
             "/".join(parts[:end]) for parts in (n.split("/") for n in wanted.values()) for end in range(1, len(parts))
         }
         taken = {name.casefold() for name in folders}
-        found = {}
+        names = {}
         for tag, name in sorted(wanted.items(), key=lambda pair: pair[0] != pair[1]):  # those that fit keep their names
             while name.casefold() in taken:
                 name += "_"  # noqa: PLW2901 - until it is one of its own
             taken.add(name.casefold())
-            found[tag] = name
+            names[tag] = name
             if name != tag:
                 self.changed[tag] = name
-        return {tag: found[tag] for tag in wanted}
+        return {tag: names[tag] for tag in wanted}
 
 
 def _fit(tag: str) -> str:

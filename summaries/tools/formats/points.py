@@ -84,8 +84,8 @@ class Numbering:
 
     def of(self, names: Sequence[str]) -> NDArray[np.int64]:
         """int64[n]: the numbers of n names; new ones are added."""
-        known = self._numbers
-        return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
+        numbers = self._numbers
+        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
     @property
     def names(self) -> list[str]:

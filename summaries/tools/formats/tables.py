@@ -46,24 +46,24 @@ class TableReader:
     def __init__(self, columns: Sequence[str], path: str, left_out: LeftOut) -> None:
         self._path, self._left_out = path, left_out
         roles = [_NAMES.get(name.strip().lower(), "") for name in columns]
-        self._places = {role: roles.index(role) for role in roles if role}
-        self._long = "tag" in self._places and "value" in self._places
-        if "step" not in self._places:
+        self._positions = {role: roles.index(role) for role in roles if role}
+        self._long = "tag" in self._positions and "value" in self._positions
+        if "step" not in self._positions:
             raise ValueError(
                 f"{path}: there must be a column 'step', and either 'tag' and 'value' or one for each tag, "
                 f"got {', '.join(map(repr, columns)) or 'none'}"
             )
-        known = {place for role, place in self._places.items() if self._long or role not in {"tag", "value"}}
+        used = {position for role, position in self._positions.items() if self._long or role not in {"tag", "value"}}
         self._others: dict[int, str] = {}
-        for place, name in enumerate(columns):
-            if place in known:
+        for position, name in enumerate(columns):
+            if position in used:
                 continue
             if self._long or name.strip() in _ROW_NUMBERS:
                 left_out[f"column {name!r}"] += 1
             elif name in self._others.values():
                 raise ValueError(f"{path}: each column must have a name of its own, got {name!r} twice")
             else:
-                self._others[place] = name
+                self._others[position] = name
 
     def points(self, columns: Sequence[Cells], first: int) -> Iterator[PointBatch]:
         """The points of some rows.
@@ -75,34 +75,33 @@ class TableReader:
         Raises:
             ValueError: a step is no integer.
         """
-        place = self._places
-        step = integers(columns[place["step"]], lambda i: f"{self._path}, row {first + i}")
+        cells = {role: columns[position] for role, position in self._positions.items()}
+        step = integers(cells["step"], lambda i: f"{self._path}, row {first + i}")
         wall_time = np.full(len(step), np.nan)
-        if "wall_time" in place:
-            wall_time, bad = numbers(columns[place["wall_time"]])
+        if "wall_time" in cells:
+            wall_time, bad = numbers(cells["wall_time"])
             if bad.any():
                 self._left_out["times that are not seconds since the epoch"] += int(np.count_nonzero(bad))
-        runs = [str(cell or "") for cell in columns[place["run"]]] if "run" in place else None
+        runs = [str(cell or "") for cell in cells["run"]] if "run" in cells else None
         if not self._long:
             yield from self._wide(columns, PointBatch(".", [], step, step, wall_time, wall_time), runs)
             return
-        value, bad = numbers(columns[place["value"]])
+        value, bad = numbers(cells["value"])
         numbering = Numbering()
-        tag = numbering.of([str("" if cell is None else cell) for cell in columns[place["tag"]]])
+        tag = numbering.of([str("" if cell is None else cell) for cell in cells["tag"]])
         for number, count in zip(*np.unique(tag[bad], return_counts=True), strict=True):
             self._left_out[f"values of {numbering.names[number]!r} that are no numbers"] += int(count)
-        kept = ~bad
-        runs = runs if runs is None or kept.all() else [run for run, has in zip(runs, kept, strict=True) if has]
-        points = PointBatch(".", numbering.names, tag[kept], step[kept], wall_time[kept], value[kept])
-        yield from by_run(runs, points)
+        rows = np.flatnonzero(~bad)
+        points = PointBatch(".", numbering.names, tag[rows], step[rows], wall_time[rows], value[rows])
+        yield from by_run(None if runs is None else [runs[row] for row in rows.tolist()], points)
 
     def _wide(self, columns: Sequence[Cells], rows: PointBatch, runs: list[str] | None) -> Iterator[PointBatch]:
         """Row by row, each column that has a number; a cell without any has no point."""
         shape = len(rows.step), len(self._others)
         value, has = np.empty(shape), np.empty(shape, np.bool_)
-        for i, (place, name) in enumerate(self._others.items()):
-            value[:, i], bad = numbers(columns[place])
-            has[:, i] = ~(bad | _empty(columns[place]))
+        for i, (position, name) in enumerate(self._others.items()):
+            value[:, i], bad = numbers(columns[position])
+            has[:, i] = ~(bad | _empty(columns[position]))
             if bad.any():
                 self._left_out[f"values of {name!r} that are no numbers"] += int(np.count_nonzero(bad))
         row, tag = np.nonzero(has)

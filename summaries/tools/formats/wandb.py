@@ -56,8 +56,8 @@ def wandb_files(path: str) -> list[str]:
     """The `.wandb` files of a path: a file itself, and all below a directory, sorted."""
     if not is_directory(path):
         return [path]
-    found = (os.path.join(folder, name) for folder, _, names in files_below(path) for name in names)
-    return sorted(file for file in found if file.endswith(".wandb"))
+    paths = (os.path.join(folder, name) for folder, _, names in files_below(path) for name in names)
+    return sorted(file for file in paths if file.endswith(".wandb"))
 
 
 def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:

@@ -50,32 +50,32 @@ def aligned(series: Sequence[Series], how: Alignment, *, bridge_nan: bool = Fals
     >>> aligned([a, b], "interpolate").value
     array([[ 4.,  8.], [ 3.,  6.], [ 2., nan]])
     """
-    steps = [one.step for one in series]
+    steps = [own.step for own in series]
     every, counts = np.unique(np.concatenate(steps), return_counts=True)
     if how == "exact":
         every = every[counts == len(series)]
     shape = len(every), len(series)
     value, wall_time = np.full(shape, np.nan), np.full(shape, np.nan)
     present = np.zeros(shape, np.bool_)
-    for column, given in enumerate(series):
-        one = _numbers(given) if bridge_nan and how == "interpolate" else given
-        at = np.searchsorted(one.step, every)
-        has = at < len(one.step)
-        has[has] = one.step[at[has]] == every[has]
-        value[has, column], wall_time[has, column] = one.value[at[has]], one.wall_time[at[has]]
+    for column, points in enumerate(series):
+        own = _numbers(points) if bridge_nan and how == "interpolate" else points
+        at = np.searchsorted(own.step, every)
+        has = at < len(own.step)
+        has[has] = own.step[at[has]] == every[has]
+        value[has, column], wall_time[has, column] = own.value[at[has]], own.wall_time[at[has]]
         present[:, column] = has
         if how == "interpolate":
-            between = ~has & (at > 0) & (at < len(one.step))
-            value[between, column] = _between(one.step, one.value, every[between], at[between])
-            wall_time[between, column] = _between(one.step, one.wall_time, every[between], at[between])
+            between = ~has & (at > 0) & (at < len(own.step))
+            value[between, column] = _between(own.step, own.value, every[between], at[between])
+            wall_time[between, column] = _between(own.step, own.wall_time, every[between], at[between])
             present[:, column] |= between
     return Aligned(every, np.fmax.reduce(wall_time, axis=1), value, present)
 
 
 def _numbers(series: Series) -> Series:
     """The points whose values are not NaN."""
-    kept = ~np.isnan(series.value)
-    return replace(series, step=series.step[kept], wall_time=series.wall_time[kept], value=series.value[kept])
+    rows = ~np.isnan(series.value)
+    return replace(series, step=series.step[rows], wall_time=series.wall_time[rows], value=series.value[rows])
 
 
 def _between(

@@ -133,19 +133,19 @@ class Reduced(Mapping[str, ReducedTag]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out or is undefined, a sentence for each, with the tags that it is said of."""
-        said: defaultdict[str, list[str]] = defaultdict(list)
+        notes: defaultdict[str, list[str]] = defaultdict(list)
         for tag, lacking in self.missing.items():
             having = f"{len(self.runs) - len(lacking)} of {counted(len(self.runs), 'run')} had it"
             having += f", not {listed(lacking)}" if lacking else ""
-            said[having + ("" if tag in self else ": left out")].append(tag)
-        for tag, one in self.items():
-            if one.steps_left_out:
-                said[f"{counted(one.steps_left_out, 'step')} left out that too few runs have"].append(tag)
-            if one.superseded:
-                said[f"{counted(one.superseded, 'point')} left out that a later one supersedes"].append(tag)
-            if one.nans:
-                said[f"{counted(one.nans, 'value')} NaN"].append(tag)
-        return tuple(f"{listed(tags)}: {text}" for text, tags in said.items())
+            notes[having + ("" if tag in self else ": left out")].append(tag)
+        for tag, reduced in self.items():
+            if reduced.steps_left_out:
+                notes[f"{counted(reduced.steps_left_out, 'step')} left out that too few runs have"].append(tag)
+            if reduced.superseded:
+                notes[f"{counted(reduced.superseded, 'point')} left out that a later one supersedes"].append(tag)
+            if reduced.nans:
+                notes[f"{counted(reduced.nans, 'value')} NaN"].append(tag)
+        return tuple(f"{listed(tags)}: {text}" for text, tags in notes.items())
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with the columns tag (categorical), step, wall_time, and one for each statistic.
@@ -228,10 +228,10 @@ def _table(
     pieces = (
         (
             [group, tag] if group else [tag],
-            [one.step, one.wall_time, *(one.value[name] for name in reduced.statistics)],
+            [statistics.step, statistics.wall_time, *(statistics.value[name] for name in reduced.statistics)],
         )
         for group, reduced in chain([first], every)
-        for tag, one in reduced.items()
+        for tag, statistics in reduced.items()
     )
     return ["group", "tag"] if first[0] else ["tag"], ["step", "wall_time", *first[1].statistics], pieces
 
@@ -255,9 +255,9 @@ def _columns(groups: Iterable[tuple[str, Reduced]]) -> dict[str, Any]:
 def _write_runs(reduced: Reduced, directory: str) -> None:
     for name in reduced.statistics:
         with ColumnsWriter(join(directory, name)) as writer:
-            for tag, one in reduced.items():
-                tags = np.full(len(one), writer.number_of(tag))
-                writer.add_scalars(tags, one.step, one.wall_time, one.value[name])
+            for tag, statistics in reduced.items():
+                tags = np.full(len(statistics), writer.number_of(tag))
+                writer.add_scalars(tags, statistics.step, statistics.wall_time, statistics.value[name])
 
 
 def reduce(
@@ -315,7 +315,7 @@ def reduce(
     functions = [statistic(name, ddof) for name in names]
     tags = several(tags)
     wanted = matcher(tags)
-    found: defaultdict[str, dict[str, tuple[Series, int]]] = defaultdict(dict)
+    series_of: defaultdict[str, dict[str, tuple[Series, int]]] = defaultdict(dict)
     every: list[str] = []
     for name, run in _named(runs, tags, access):
         if on_run is not None:
@@ -324,18 +324,18 @@ def reduce(
         for tag, series in run.scalars.items():
             if wanted(tag):
                 latest = series.latest()
-                found[tag][name] = latest, len(series) - len(latest)
+                series_of[tag][name] = latest, len(series) - len(latest)
     if not every:
         raise ValueError("there must be at least one run, got none")
     least = len(every) if min_runs == "all" else min_runs
-    missing = {tag: tuple(run for run in every if run not in own) for tag, own in found.items()}
-    kept = {}
-    for tag in list(found):
-        own = found.pop(tag)
+    missing = {tag: tuple(run for run in every if run not in own) for tag, own in series_of.items()}
+    reduced = {}
+    for tag in list(series_of):
+        own = series_of.pop(tag)
         if len(own) >= least:
-            kept[tag] = _reduced(tag, own, align, least, dict(zip(names, functions, strict=True)), skip_nan=skip_nan)
-    missing = {tag: lacking for tag, lacking in missing.items() if lacking or tag not in kept}
-    return Reduced(tuple(every), names, missing, kept)
+            reduced[tag] = _reduced(tag, own, align, least, dict(zip(names, functions, strict=True)), skip_nan=skip_nan)
+    missing = {tag: lacking for tag, lacking in missing.items() if lacking or tag not in reduced}
+    return Reduced(tuple(every), names, missing, reduced)
 
 
 def _checked(statistics: str | Iterable[str], align: str, min_runs: int | Literal["all"], ddof: int) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def statistic(name: str, ddof: int = 1) -> Statistic:
     """
     if (match := _QUANTILE.fullmatch(name)) is not None:
         return partial(np.quantile, q=float(match[1]), axis=1)
-    known: dict[str, Statistic] = {
+    statistics: dict[str, Statistic] = {
         "mean": _mean,
         "median": partial(np.median, axis=1),
         "std": partial(_std, ddof=ddof),
@@ -50,11 +50,12 @@ def statistic(name: str, ddof: int = 1) -> Statistic:
         "mean+std": lambda values: _mean(values) + _std(values, ddof),
         "mean-std": lambda values: _mean(values) - _std(values, ddof),
     }
-    if name not in known:
+    if name not in statistics:
         raise ValueError(
-            f"a statistic must be one of {', '.join(known)}, or a quantile from q0 to q1 such as q0.25, got {name!r}"
+            f"a statistic must be one of {', '.join(statistics)}, or a quantile from q0 to q1 such as q0.25, "
+            f"got {name!r}"
         )
-    return known[name]
+    return statistics[name]
 
 
 def over_runs(values: NDArray[np.float64], statistics: Sequence[Statistic]) -> list[NDArray[np.float64]]:

@@ -76,9 +76,9 @@ def rename(
     of_tags, of_runs = _Rules("tag", tags, regex=regex), _Rules("run", runs, regex=regex)
     if not (of_tags.rules or of_runs.rules):
         raise ValueError("there must be at least one old name and a new one, got none")
-    found = chosen_runs(path, None, on_error and (lambda _: None), **access)  # `copied` tells what cannot be listed
+    files = chosen_runs(path, None, on_error and (lambda _: None), **access)  # `copied` tells what cannot be listed
     names = _Names("run", of_runs)
-    new_names = {name: _checked(names(name)) for name in found}
+    new_names = {name: _checked(names(name)) for name in files}
     of_runs.check()
 
     def edit_of(_files: object, _source: object) -> Edit:
@@ -135,10 +135,10 @@ class _Rules:
     """
 
     def __init__(self, noun: str, pairs: Pairs, *, regex: bool) -> None:
-        given = list(pairs.items() if hasattr(pairs, "items") else pairs)
-        self.rules = [(old, (_by_expression if regex else _by_pattern)(old, new)) for old, new in given]
+        rules = list(pairs.items() if hasattr(pairs, "items") else pairs)
+        self.rules = [(old, (_by_expression if regex else _by_pattern)(old, new)) for old, new in rules]
         self._noun = noun
-        self._unmatched = {old for old, _ in given}
+        self._unmatched = {old for old, _ in rules}
         self._seen: dict[str, None] = {}
 
     def __call__(self, name: str) -> str:
@@ -197,10 +197,10 @@ def _by_pattern(old: str, new: str) -> Callable[[str], str | None]:
         raise ValueError(f"a new name must have no more wildcards than the old one, got {new!r} for {old!r}")
 
     def rule(name: str) -> str | None:
-        found = compiled.fullmatch(name)
-        if found is None:
+        match = compiled.fullmatch(name)
+        if match is None:
             return None
-        filled = [*found.groups()[: len(pieces) - 1], ""]
+        filled = [*match.groups()[: len(pieces) - 1], ""]
         return "".join(piece + text for piece, text in zip(pieces, filled, strict=True))
 
     return rule

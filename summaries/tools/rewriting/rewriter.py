@@ -94,18 +94,18 @@ class Rewriter:
         keep = edit.keeps(index, self._tags)
         fate = _fates(index, keep)
         moves = edit.moves(index)
-        given = self._given(index, keep)
+        inherited = self._inheriting(index, keep)
         touched = self._touched(index, keep, moves) & (fate == _WHOLE)
         if touched.any():
             fate[touched] = _CHANGED
             fate[touched & self._encodable(index)] = _ENCODED
-        fate[index.values["event"][list(given)]] = _CHANGED
+        fate[index.values["event"][list(inherited)]] = _CHANGED
         written = int(np.count_nonzero(fate != _DROPPED))
         if fate.max(initial=0) <= _DROPPED:
             _copy(index, fate == _WHOLE, out)
         else:
             moves = np.zeros(len(events), np.int64) if moves is None else moves
-            self._write_each(index, fate, _Changes(keep, given, moves), out)
+            self._write_each(index, fate, _Changes(keep, inherited, moves), out)
         self.events += written
         self.dropped += 0 if keep is None else int(np.count_nonzero(~keep))
         return written if len(events) else 0
@@ -139,7 +139,7 @@ class Rewriter:
         encodable[index.values["event"][np.isnan(index.values["value"])]] = False
         return encodable
 
-    def _given(self, index: Index, keep: Mask | None) -> dict[int, bytes]:
+    def _inheriting(self, index: Index, keep: Mask | None) -> dict[int, bytes]:
         """The values that get the metadata of one that is dropped, by row."""
         values, state = index.values, self._metadata
         tags = values["tag"]
@@ -157,14 +157,14 @@ class Rewriter:
         rows = np.flatnonzero(state[tags] == _OWED)
         rows = rows[rows > since[tags[rows]]]
         rows = rows if keep is None else rows[keep[rows]]
-        given = {}
+        inherited = {}
         for row in _firsts(tags, rows):
             tag = int(tags[row])
             state[tag] = _SETTLED
             metadata = self._owed.pop(tag)
             if metadata_of(_value(index, row)) != metadata:
-                given[row] = metadata
-        return given
+                inherited[row] = metadata
+        return inherited
 
     def _write_each(self, index: Index, fate: NDArray[np.uint8], changes: _Changes, out: BinaryIO) -> None:
         """Write a stretch with changes: each row of equal fates at once."""
@@ -197,15 +197,15 @@ class Rewriter:
     def _changed(self, index: Index, event: int, changes: _Changes) -> bytes:
         """The new data of one event."""
         first, count = index.events["first"][event].item(), index.events["count"][event].item()
-        keep, given = changes.keep, changes.given
+        keep, inherited = changes.keep, changes.inherited
         tags = index.values["tag"][first : first + count].tolist()
 
         def change(number: int, value: bytes) -> bytes | None:
             row = first + number
             if keep is not None and not keep[row]:
                 return None
-            if row in given:
-                value = with_metadata(value, given[row])
+            if row in inherited:
+                value = with_metadata(value, inherited[row])
             tag = tags[number]
             name = self._names[tag]
             return value if name == self._tags.names[tag] else with_tag(value, name)
@@ -220,7 +220,7 @@ class _Changes(NamedTuple):
     """What changes in a stretch: values to keep, metadata to give by row, and what is added to steps."""
 
     keep: Mask | None
-    given: dict[int, bytes]
+    inherited: dict[int, bytes]
     moves: NDArray[np.int64]
 
 
@@ -237,15 +237,15 @@ def _fates(index: Index, keep: Mask | None) -> NDArray[np.uint8]:
     return fate
 
 
-def _copy(index: Index, kept: Mask, out: BinaryIO) -> None:
+def _copy(index: Index, stays: Mask, out: BinaryIO) -> None:
     """Write the records that stay whole."""
     starts, stops = index.events["start"], index.events["stop"]
-    bounds = np.flatnonzero(np.diff(kept, prepend=False, append=False))
+    bounds = np.flatnonzero(np.diff(stays, prepend=False, append=False))
     if len(bounds) <= _FEW_RUNS:
         spans = zip(starts[bounds[::2]].tolist(), stops[bounds[1::2] - 1].tolist(), strict=True)
         out.writelines(index.buffer.data[start:stop] for start, stop in spans)
         return
-    mask = np.repeat(kept, stops - starts)
+    mask = np.repeat(stays, stops - starts)
     out.write(index.buffer[starts[0] : stops[-1]][mask].data)
 
 
@@ -253,8 +253,8 @@ def _firsts(tags: NDArray[np.int32], rows: NDArray[np.intp]) -> list[int]:
     """The first of the rows for each tag among them."""
     if not len(rows):
         return []
-    found: list[int] = rows[np.unique(tags[rows], return_index=True)[1]].tolist()
-    return found
+    firsts: list[int] = rows[np.unique(tags[rows], return_index=True)[1]].tolist()
+    return firsts
 
 
 def _value(index: Index, row: int) -> bytes:

@@ -174,8 +174,8 @@ class _MinMax(_Thinning):
 
     def _inside(self, own: Numbers, numbers: Numbers) -> NDArray[np.bool_]:
         """Whether each point is between the first and the last of a tag with too many."""
-        known = own < len(self._counts)  # a file that grows meanwhile may have new tags
-        counts = np.where(known, self._counts[np.where(known, own, 0)] if len(self._counts) else 0, 0)
+        was_counted = own < len(self._counts)  # a file that grows meanwhile may have new tags
+        counts = np.where(was_counted, self._counts[np.where(was_counted, own, 0)] if len(self._counts) else 0, 0)
         return (counts > self._most) & (numbers > 0) & (numbers < counts - 1)
 
     def _stretch(self, own: Numbers, numbers: Numbers) -> Numbers:
