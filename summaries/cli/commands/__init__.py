@@ -1,1 +1,1 @@
-"""The commands: a module for each, with its name. It states the options, and imports what it does when it is called."""
+"""The commands: a module for each, named after it, with a `command` that imports what it does when it is called."""

@@ -7,8 +7,6 @@ import click
 from summaries.cli.arguments.options import new_command
 from summaries.words import counted
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Other",

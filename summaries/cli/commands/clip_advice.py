@@ -13,8 +13,6 @@ from summaries.cli.views.faults import Troubles
 if TYPE_CHECKING:
     from summaries.storage.files import Access
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Audit",

@@ -14,8 +14,6 @@ from summaries.terminal import console, progress_bar
 if TYPE_CHECKING:
     from summaries.storage.files import Access
 
-__all__ = ["command"]
-
 _FORMATS = ("text", "json", "html")
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.storage.files import Access
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Reshape",

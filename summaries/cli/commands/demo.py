@@ -10,8 +10,6 @@ import click
 
 from summaries.cli.arguments.options import new_command
 
-__all__ = ["command"]
-
 _DEMO = "optim.demo.sequential_digits"
 
 

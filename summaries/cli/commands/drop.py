@@ -8,8 +8,6 @@ from summaries import tools
 from summaries.cli.arguments.options import new_command, tags_option_with
 from summaries.cli.arguments.rewriting import STATUS, rewriting, rewriting_options
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Reshape",

@@ -9,8 +9,6 @@ import click
 from summaries.cli.arguments.candidates import complete_files
 from summaries.cli.arguments.options import access_options, json_option, new_command, tags_option
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Look",

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.tools.exporting import Exported
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Reshape",

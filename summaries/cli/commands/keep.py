@@ -10,8 +10,6 @@ from summaries import tools
 from summaries.cli.arguments.options import new_command, tags_option
 from summaries.cli.arguments.rewriting import STATUS, rewriting, rewriting_options
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Reshape",

@@ -17,8 +17,6 @@ from summaries.terminal import printable
 if TYPE_CHECKING:
     from summaries.storage.files import Access
 
-__all__ = ["command"]
-
 
 def _complete_runs_and_labels(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The runs; and if there is a word already, which click takes for the label, the labels before them."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.tools.rewriting.overlapping import Overlap
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Reshape",

@@ -14,8 +14,6 @@ from summaries.terminal import printable
 if TYPE_CHECKING:
     from summaries.storage.files import Access
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Reshape",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.tools import Reduced
 
-__all__ = ["command"]
-
 
 class _LeastRuns(click.ParamType):  # type: ignore[type-arg, unused-ignore] # click 8.5 made it generic
     """A number of runs, or all of them.
@@ -112,7 +110,7 @@ def command(
 ) -> int:
     """Reduce each group, and say what was written and what was left out."""
     from summaries.auditing.comparison.hyperparameters import alike, from_name
-    from summaries.tools.reducing.reduction import reduce, write_groups, write_groups_csv
+    from summaries.tools.reducing.reduction import reduce, write_groups
     from summaries.tools.runs import runs_at
 
     chosen = runs_at(places, runs, tags=tags, **access)
@@ -138,10 +136,7 @@ def command(
             yield group, result
 
     with progress_bar(len(chosen)) as on_progress:
-        if output == "-":
-            write_groups_csv(reduced(), sys.stdout)
-        else:
-            write_groups(reduced(), output, **access)
+        write_groups(reduced(), sys.stdout if output == "-" else output, **access)
     if not seen:
         tell_unmatched(tags)
     text = json.dumps(reports, indent=2) if as_json else "\n".join(map(str, reports))

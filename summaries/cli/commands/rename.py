@@ -11,8 +11,6 @@ from summaries.cli.arguments.candidates import complete_tags
 from summaries.cli.arguments.options import access_options, json_option, new_command
 from summaries.cli.arguments.rewriting import STATUS, new_directory_option, path_argument, rewriting
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Reshape",

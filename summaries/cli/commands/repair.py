@@ -15,8 +15,6 @@ from summaries.words import counted
 if TYPE_CHECKING:
     from summaries.cli.views.faults import Troubles
 
-__all__ = ["command"]
-
 
 def _report(result: tools.Rewritten, troubles: Troubles, as_json: bool) -> int:
     """Print what was lost, too; it is what this command is about, and so not on standard error."""

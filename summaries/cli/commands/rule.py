@@ -16,8 +16,6 @@ from summaries.cli.arguments.options import new_command
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Audit",

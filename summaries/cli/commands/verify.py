@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.tools.verifying import Verdict
 
-__all__ = ["command"]
-
 
 @new_command(
     section="Mend",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     Place = str | os.PathLike[str]
 
-__all__ = ["Reduced", "ReducedTag", "reduce", "write_groups", "write_groups_csv"]
+__all__ = ["Reduced", "ReducedTag", "reduce", "write_groups"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,14 +172,14 @@ class Reduced(Mapping[str, ReducedTag]):
         write_groups([("", self)], target, **access)
 
 
-def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place, **access: Unpack[Access]) -> None:
+def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place | TextIO, **access: Unpack[Access]) -> None:
     """Write the statistics of several groups of runs, as `Reduced.write` does.
 
     Args:
         groups: (name, statistics) of each, at least one, asked for when it is known that there can be a target. The
             runs are below a directory of this name; tables have a column `group` with it. No name is "" unless it is
             the only one, which then has neither.
-        target: as in `Reduced.write`.
+        target: as in `Reduced.write`; or an open file, such as `sys.stdout`, for CSV.
         **access: as in `Reduced.write`.
 
     Raises:
@@ -187,14 +187,15 @@ def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place, **access:
         OSError: it cannot be written.
         ImportError: pyarrow is missing, which writes Parquet; the message says how to install it.
     """
+    if not isinstance(target, (str, os.PathLike)):
+        labels, numbers, pieces = _table(groups)
+        write_long(target, [*labels, *numbers], pieces)
+        return
     path = os.fspath(target)
     ending = os.path.splitext(path)[1].lower()
     if ending == ".csv":
-        with (
-            new_file(path, **access) as local,
-            create_text(local) as file,
-        ):
-            write_groups_csv(groups, file)
+        with new_file(path, **access) as local, create_text(local) as file:
+            write_groups(groups, file)
     elif ending == ".parquet":
         parquet = needs("pyarrow.parquet", "export")
         with new_file(path, **access) as local:
@@ -203,20 +204,6 @@ def write_groups(groups: Iterable[tuple[str, Reduced]], target: Place, **access:
         with new_directory(path, **access) as directory:
             for group, reduced in groups:
                 _write_runs(reduced, join(directory, as_path(group)))
-
-
-def write_groups_csv(groups: Iterable[tuple[str, Reduced]], file: TextIO) -> None:
-    """Write the table of `write_groups` as CSV to an open file.
-
-    Args:
-        groups: as in `write_groups`.
-        file: the file, such as `sys.stdout`.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    labels, numbers, pieces = _table(groups)
-    write_long(file, [*labels, *numbers], pieces)
 
 
 def _table(
