@@ -87,11 +87,7 @@ class TagStatistics:
 
 
 def show(
-    run: Run | str | os.PathLike[str],
-    tags: Patterns = None,
-    *,
-    latest: bool = False,
-    **access: Unpack[Access],
+    run: Run | str | os.PathLike[str], tags: Patterns = None, *, latest: bool = False, **access: Unpack[Access]
 ) -> list[TagStatistics]:
     """Compute statistics of each tag of a run.
 

@@ -162,9 +162,7 @@ def verify_logdir(
 
 
 def verdicts(
-    files: Sequence[StoredFile],
-    on_error: Callable[[OSError], object] | None = None,
-    executor: Executor | None = None,
+    files: Sequence[StoredFile], on_error: Callable[[OSError], object] | None = None, executor: Executor | None = None
 ) -> Iterator[Verdict]:
     """Yield `verify_file` of each file; those that an executor verifies, as they are done.
 

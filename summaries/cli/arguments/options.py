@@ -51,11 +51,7 @@ def _patterns(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 
 tags_option = tags_option_with("Only tags that match, such as 'loss*'; may be repeated.")
 runs_option = click.option(
-    "--runs",
-    metavar="PATTERN",
-    multiple=True,
-    callback=_patterns,
-    help="Only runs whose names match; may be repeated.",
+    "--runs", metavar="PATTERN", multiple=True, callback=_patterns, help="Only runs whose names match; may be repeated."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
 output_option = click.option(

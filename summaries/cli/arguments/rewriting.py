@@ -38,12 +38,7 @@ STATUS = (
 
 path_argument = click.argument("path", metavar="PLACE", shell_complete=complete_runs)
 new_directory_option = click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    metavar="DIR",
-    required=True,
-    help="A new directory, or an empty one.",
+    "-o", "--output", type=click.Path(), metavar="DIR", required=True, help="A new directory, or an empty one."
 )
 
 

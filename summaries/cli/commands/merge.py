@@ -43,12 +43,7 @@ def command(runs: tuple[str, ...], output: str, latest: bool, as_json: bool, acc
     """Merge, and print what was written."""
     with progress_bar(None) as on_progress:
         result = tools.merge(
-            runs,
-            output,
-            latest=latest,
-            on_file=lambda path: on_progress(path, None),
-            on_overlap=_tell,
-            **access,
+            runs, output, latest=latest, on_file=lambda path: on_progress(path, None), on_overlap=_tell, **access
         )
     return report(result, Troubles(), as_json)
 

@@ -106,12 +106,7 @@ class _DatasetUpdate:
     """
 
     def __init__(
-        self,
-        manifest: Manifest,
-        files: dict[str, list[StoredFile]],
-        looked_at: Callable[[str], bool],
-        *,
-        delete: bool,
+        self, manifest: Manifest, files: dict[str, list[StoredFile]], looked_at: Callable[[str], bool], *, delete: bool
     ) -> None:
         self._manifest = manifest
         self._files = files

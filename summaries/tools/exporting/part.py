@@ -98,10 +98,7 @@ class WritePart:
         """
         path = join(self.target, part.file)
         done = WrittenPart()
-        with (
-            new_file(path, replace=True, storage_options=self.storage_options) as new,
-            new_long_file(new) as parquet,
-        ):
+        with new_file(path, replace=True, storage_options=self.storage_options) as new, new_long_file(new) as parquet:
             for name, files in part.runs.items():
                 self._add(name, files, parquet, done)
             if part.kept or done.failed:

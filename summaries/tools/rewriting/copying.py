@@ -208,10 +208,7 @@ def copied(
 
 
 def chosen_runs(
-    path: str | os.PathLike[str],
-    runs: Patterns,
-    on_error: OnError = None,
-    **access: Unpack[Access],
+    path: str | os.PathLike[str], runs: Patterns, on_error: OnError = None, **access: Unpack[Access]
 ) -> Mapping[str, Sequence[StoredFile]]:
     """The event files of the runs below a directory whose names match, by name; of one run, or one file, ".".
 
