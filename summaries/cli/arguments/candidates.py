@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -23,16 +24,6 @@ _HEAD_BYTES = 1 << 20  # of each of them
 _ALL_BYTES = 2 << 20  # of all of them
 
 
-def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The runs whose paths begin like this; if there are none, what the shell knows."""
-    return _paths(incomplete, files=False)
-
-
-def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The event files whose paths begin like this; if there are none, what the shell knows."""
-    return _paths(incomplete, files=True)
-
-
 def complete_tags(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The tags that begin like this, in the first bytes of the runs that the command line has named so far."""
     with suppress(Exception):  # whatever is wrong with a file: nobody has asked to read it yet
@@ -41,11 +32,18 @@ def complete_tags(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return []
 
 
-def _paths(incomplete: str, *, files: bool) -> list[CompletionItem]:
+def _complete_paths(
+    ctx: click.Context, param: click.Parameter, incomplete: str, *, files: bool
+) -> list[CompletionItem]:
+    """The runs, or event files, whose paths begin like this; if there are none, what the shell knows."""
     if is_remote(incomplete):
         return []
     paths = islice((path for path in nearby(incomplete, files=files) if path.isprintable()), _MOST_PATHS)
     return [CompletionItem(path) for path in paths] or [CompletionItem(incomplete, type="file")]
+
+
+complete_runs = partial(_complete_paths, files=False)
+complete_files = partial(_complete_paths, files=True)
 
 
 def _tags(ctx: click.Context) -> Iterator[str]:

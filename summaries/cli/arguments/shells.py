@@ -11,7 +11,14 @@ from __future__ import annotations
 import os
 import re
 
-from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete, add_completion_class
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+)
 
 __all__ = ["Bash", "Fish", "Zsh", "words_of"]
 
@@ -91,7 +98,6 @@ def _typed_words() -> tuple[list[str], str]:
 class Bash(BashComplete):
     """Completion in bash, by the line as it was typed."""
 
-    name = "bash"
     source_template = _SCRIPT
     _cut = 0
     _quote = ""
@@ -112,11 +118,19 @@ class Bash(BashComplete):
         return f"{item.type},{inserted}"
 
 
-class Zsh(ZshComplete):
-    """Completion in zsh, which keeps the option before an equals sign."""
+class _KeepsOption(ShellComplete):
+    """Of a shell that replaces the whole word: the option before an equals sign stays."""
 
-    name = "zsh"
     _option = ""
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """What the shell inserts for the word; files, it finds itself."""
+        option = self._option if item.type == "plain" else ""
+        return super().format_completion(CompletionItem(option + item.value, item.type, item.help))
+
+
+class Zsh(_KeepsOption, ZshComplete):
+    """Completion in zsh."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before the one that is being typed, and that one."""
@@ -124,28 +138,17 @@ class Zsh(ZshComplete):
         self._option = _option_of(typed)
         return words, typed
 
-    def format_completion(self, item: CompletionItem) -> str:
-        """What zsh inserts for the word."""
-        return super().format_completion(CompletionItem(self._option + item.value, item.type, item.help))
 
+class Fish(_KeepsOption, FishComplete):
+    """Completion in fish, by the line as it was typed."""
 
-class Fish(FishComplete):
-    """Completion in fish, by the line as it was typed; it keeps the option before an equals sign."""
-
-    name = "fish"
     source_template = _FISH_SCRIPT
-    _option = ""
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before the one that is being typed, and that one."""
         words, _ = _typed_words()
         self._option = _option_of(words[-1])
         return words[1:-1], words[-1]
-
-    def format_completion(self, item: CompletionItem) -> str:
-        """What fish inserts for the word; files, it finds itself."""
-        option = self._option if item.type == "plain" else ""
-        return super().format_completion(CompletionItem(option + item.value, item.type, item.help))
 
 
 def _option_of(typed: str) -> str:
@@ -158,6 +161,5 @@ def _option_of(typed: str) -> str:
     return option + separator if separator and typed.startswith("-") else ""
 
 
-add_completion_class(Bash)
-add_completion_class(Fish)
-add_completion_class(Zsh)
+for shell in (Bash, Fish, Zsh):
+    add_completion_class(shell)

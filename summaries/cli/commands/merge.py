@@ -17,7 +17,7 @@ from summaries.words import counted
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access
-    from summaries.tools.rewriting.overlapping import Overlap
+    from summaries.tools.rewriting.merging import Overlap
 
 
 @new_command(

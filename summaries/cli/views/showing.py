@@ -34,11 +34,11 @@ from summaries.terminal import console, encodes, printable, progress_bar, shorte
 from summaries.tools.described import plain
 from summaries.tools.listing import demand_runs
 from summaries.tools.runs import read_places
-from summaries.tools.showing import TagStatistics, show
+from summaries.tools.showing import TagStatistics, ValueStatistics, show
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -187,17 +187,8 @@ def _print_list(console: Console, parts: Sequence[str]) -> None:
 def _columns(
     console: Console, rows: Sequence[tuple[_ShownRun, TagStatistics]], *, several: bool, latest: bool
 ) -> list[TableColumn]:
-    values = [tag.values for _, tag in rows]
-
-    def numbers(title: str, name: str, rank: int) -> TableColumn:
-        return TableColumn(title, [number_text(getattr(value, name)) for value in values], right=True, rank=rank)
-
-    def quantiles(title: str, of: float, rank: int) -> TableColumn:
-        texts = [number_text(value.quantiles[of]) if value else "" for value in values]
-        return TableColumn(title, texts, right=True, rank=rank)
-
-    def steps(name: str) -> TableColumn:
-        return TableColumn("at", [step_text(getattr(value, name)) for value in values], right=True, rank=6)
+    def column(title: str, rank: int, text: Callable[[ValueStatistics], str]) -> TableColumn:
+        return TableColumn(title, [text(tag.values) if tag.values else "" for _, tag in rows], right=True, rank=rank)
 
     bars = bars_for(console)
     curves = [sparkline(averages(run.series(tag.tag, latest=latest).value, _SPARK), bars) for run, tag in rows]
@@ -205,17 +196,17 @@ def _columns(
         *_names(rows, several=several),
         TableColumn("points", [step_text(tag.count) for _, tag in rows], right=True, rank=4),
         TableColumn("last step", [step_text(tag.steps[1]) for _, tag in rows], right=True, rank=5),
-        numbers("first", "first", 3),
-        numbers("last", "last", 0),
-        numbers("min", "min", 0),
-        steps("min_step"),
-        numbers("max", "max", 0),
-        steps("max_step"),
-        numbers("mean", "mean", 2),
-        numbers("std", "std", 8),
-        quantiles("5 %", 0.05, 9),
-        quantiles("median", 0.5, 7),
-        quantiles("95 %", 0.95, 9),
+        column("first", 3, lambda values: number_text(values.first)),
+        column("last", 0, lambda values: number_text(values.last)),
+        column("min", 0, lambda values: number_text(values.min)),
+        column("at", 6, lambda values: step_text(values.min_step)),
+        column("max", 0, lambda values: number_text(values.max)),
+        column("at", 6, lambda values: step_text(values.max_step)),
+        column("mean", 2, lambda values: number_text(values.mean)),
+        column("std", 8, lambda values: number_text(values.std)),
+        column("5 %", 9, lambda values: number_text(values.quantiles[0.05])),
+        column("median", 7, lambda values: number_text(values.quantiles[0.5])),
+        column("95 %", 9, lambda values: number_text(values.quantiles[0.95])),
         TableColumn("curve", curves, rank=1),
         TableColumn("odd", [_odd(tag) for _, tag in rows], styles=["yellow"] * len(rows)),
     ]

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import uuid
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.storage.plain import create_text, files_below, is_directory, open_text
-from summaries.tools.formats.mlflow_names import Names
 from summaries.tools.formats.points import STEPS, Facts, PointBatch
 
 if TYPE_CHECKING:
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.tools.formats.points import Item, LeftOut
 
-__all__ = ["is_mlflow", "read_mlflow", "write_mlflow"]
+__all__ = ["Names", "is_mlflow", "read_mlflow", "write_mlflow"]
 
 _META, _METRICS, _PARAMS, _TAGS = "meta.yaml", "metrics", "params", "tags"
 _RUN_NAME, _NOTE = "mlflow.runName", "mlflow.note.content"
 _FEWEST_FIELDS = 2  # in a line of a metric: older stores have no step
+_UNFIT = re.compile(r"[^\w\-. :/]", re.ASCII)  # in names
+_MOST_CHARACTERS = 250
 _FINISHED, _LOCAL = 3, 4  # MLflow's RunStatus and SourceType
 
 
@@ -229,3 +231,45 @@ def _write(path: str, lines: Iterable[str]) -> None:
 def _write_meta(directory: str, meta: dict[str, object]) -> None:
     """Write a meta.yaml; JSON's values are YAML's, too."""
     _write(os.path.join(directory, _META), (f"{key}: {json.dumps(value)}\n" for key, value in meta.items()))
+
+
+class Names:
+    """Turns tags into names of MLflow's, and remembers which are others.
+
+    A name consists of letters, digits, spaces and `_-.:/`; its parts between slashes are not empty, "." or "..". Names
+    are paths of files, so that none is the directory of another.
+
+    Attributes:
+        changed: tag → name, of those that differ.
+
+    >>> names = Names()
+    >>> names.of(["loss", "loss/train", "größe", "../x"])
+    {'loss': 'loss_', 'loss/train': 'loss/train', 'größe': 'gr__e', '../x': '__/x'}
+    >>> list(names.changed)
+    ['loss', 'größe', '../x']
+    """
+
+    def __init__(self) -> None:
+        self.changed: dict[str, str] = {}
+
+    def of(self, tags: Iterable[str]) -> dict[str, str]:
+        """Tag → name, for the tags of one run."""
+        wanted = {tag: _fit(tag) for tag in tags}
+        folders = {
+            "/".join(parts[:end]) for parts in (n.split("/") for n in wanted.values()) for end in range(1, len(parts))
+        }
+        taken = {name.casefold() for name in folders}
+        names = {}
+        for tag, name in sorted(wanted.items(), key=lambda pair: pair[0] != pair[1]):  # those that fit keep their names
+            while name.casefold() in taken:
+                name += "_"  # noqa: PLW2901 - until it is one of its own
+            taken.add(name.casefold())
+            names[tag] = name
+            if name != tag:
+                self.changed[tag] = name
+        return {tag: names[tag] for tag in wanted}
+
+
+def _fit(tag: str) -> str:
+    parts = _UNFIT.sub("_", tag)[:_MOST_CHARACTERS].split("/")
+    return "/".join("_" * max(len(part), 1) if set(part) <= {"."} else part for part in parts)

@@ -13,6 +13,7 @@ from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     import numpy as np
     from numpy.typing import NDArray
@@ -78,15 +79,13 @@ class ParquetFile:
         self._waiting, self._waiting_rows = [], 0
 
 
-@contextmanager
-def new_long_file(path: str) -> Iterator[ParquetFile]:
+def new_long_file(path: str) -> AbstractContextManager[ParquetFile]:
     """Create a file on the disk for the columns run, tag, step, wall_time, value; it is whole at the end of the block.
 
     Raises:
         ImportError: pyarrow is missing; the message says how to install it.
     """
-    with _new_file(path, arrow_table(long_columns({"": {}})).schema, _ROW_GROUP_ROWS) as file:
-        yield file
+    return _new_file(path, arrow_table(long_columns({"": {}})).schema, _ROW_GROUP_ROWS)
 
 
 def long_tables(name: str, scalars: Mapping[str, Series]) -> Iterator[Any]:

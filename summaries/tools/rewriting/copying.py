@@ -82,16 +82,16 @@ class CopyCounts:
     """Copies files, and counts what is written."""
 
     def __init__(self) -> None:
-        self._runs: list[str] = []
-        self._events = self._dropped = 0
-        self._faults: list[Fault] = []
+        self.runs: list[str] = []
+        self.events = self.dropped = 0
+        self.faults: list[Fault] = []
 
     def copy(self, file: StoredFile, source: Source, rewriter: Rewriter, out: BinaryIO) -> int:
         """Rewrite one file into an open one; return the number of events."""
         events = 0
         for item in source.read(file):
             if isinstance(item, Fault):
-                self._faults.append(item)
+                self.faults.append(item)
             else:
                 events += rewriter.write(item, out)
         return events
@@ -99,9 +99,9 @@ class CopyCounts:
     def add(self, name: str, rewriter: Rewriter) -> None:
         """Count a run that was written."""
         if rewriter.events:
-            self._runs.append(name)
-        self._events += rewriter.events
-        self._dropped += rewriter.dropped
+            self.runs.append(name)
+        self.events += rewriter.events
+        self.dropped += rewriter.dropped
 
     def result(self, path: str | os.PathLike[str]) -> Rewritten:
         """What was written.
@@ -110,10 +110,10 @@ class CopyCounts:
             ValueError: nothing was written.
         """
         shown = without_credentials(os.fspath(path))
-        if not self._events:
-            first = f": {self._faults[0]}" if self._faults else ""
+        if not self.events:
+            first = f": {self.faults[0]}" if self.faults else ""
             raise ValueError(f"there is no event to write to {shown}{first}")
-        return Rewritten(shown, tuple(self._runs), self._events, self._dropped, tuple(self._faults))
+        return Rewritten(shown, tuple(self.runs), self.events, self.dropped, tuple(self.faults))
 
 
 class Source:

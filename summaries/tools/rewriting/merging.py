@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import os
 from heapq import merge as merge_sorted
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from summaries.storage.logdir import run_files
 from summaries.storage.names import is_remote, whole_name
 from summaries.storage.outputs import new_directory, refuse_inside
 from summaries.tools.rewriting.copying import CopyCounts, Source
-from summaries.tools.rewriting.overlapping import Overlaps
+from summaries.tools.rewriting.points import grown
 from summaries.tools.rewriting.rewriter import Edit, Rewriter
 from summaries.tools.rewriting.superseding import Latest
+from summaries.wire.layout import KIND_NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Unpack
 
+    from numpy.typing import NDArray
+
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
     from summaries.tools.rewriting.copying import Rewritten
-    from summaries.tools.rewriting.overlapping import Overlap
+    from summaries.wire.index import Index, Tags
 
-__all__ = ["merge"]
+__all__ = ["Overlap", "merge"]
+
+_MOST = 512  # values that are looked at for overlaps, at each end of a file
 
 
 def merge(
@@ -79,7 +86,7 @@ def merge(
     counts = CopyCounts()
     source = Source()
     with new_directory(output, **access) as directory:
-        edit: Edit = (overlaps := Overlaps())
+        edit: Edit = (overlaps := _Overlaps())
         if latest:
             edit = standing = Latest()
             for number, file in enumerate(files):
@@ -124,3 +131,73 @@ def _begins(file: StoredFile) -> float:
     """The wall time of the first event, in seconds since the epoch; infinite for a file without one."""
     first = next(Source().stretches([file]), None)
     return float("inf") if first is None else float(first.events["wall_time"][0])
+
+
+class Overlap(NamedTuple):
+    """Tags that go back in steps.
+
+    Attributes:
+        tag: the first one.
+        last: its highest step before.
+        first: the step to which it goes back.
+        tags: how many tags go back there, of those that were looked at.
+    """
+
+    tag: str
+    last: int
+    first: int
+    tags: int
+
+
+class _Overlaps(Edit):
+    """Leaves everything as it is, and notes which tags go back in steps at the beginning of a file.
+
+    Looking at every value would cost a tenth of a merge. The last values of a file, and the first ones of the next, say
+    the same of every tag that is written often; of others nothing is said.
+
+    Attributes:
+        found: (its highest step before, the step to which it goes back) of each tag, in order, of the first such file.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[int, int]] = {}
+        self._highest = np.zeros(0, np.int64)  # step, by tag, at the ends of the files before; 0 for none
+        self._begins = True
+        self._end: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None  # the last values so far: tags, steps
+
+    def begin_file(self, number: int) -> None:
+        """Note that the next values are the first of a file."""
+        self._begins = True
+        if self._end is not None:
+            np.maximum.at(self._highest, *self._end)
+        self._end = None
+
+    def keeps(self, index: Index, tags: Tags) -> None:
+        """Look at a stretch, of which everything stays."""
+        if self.found or not len(index.values):
+            return
+        self._highest = grown(self._highest, len(tags.names), 0)
+        if self._begins:
+            self._begins = False
+            self._look(index, tags)
+        last = index.values[-_MOST:]
+        self._end = last["tag"].copy(), index.events["step"][last["event"]]  # the next stretch takes its place
+
+    def first(self) -> Overlap | None:
+        """What was found."""
+        for tag, (last, first) in self.found.items():
+            return Overlap(tag, last, first, len(self.found))
+        return None
+
+    def _look(self, index: Index, tags: Tags) -> None:
+        """Compare the first values of a file with the last ones of those before."""
+        values = index.values[:_MOST]
+        own, steps = values["tag"], index.events["step"][values["event"]]
+        last = self._highest[own]
+        back = (last >= steps) & (last > 0)  # what is written once is at step 0 again
+        if not back.any():
+            return
+        rows = np.flatnonzero(back & (values["kind"] != KIND_NOTHING))
+        _, firsts = np.unique(own[rows], return_index=True)
+        for row in rows[np.sort(firsts)].tolist():
+            self.found[tags.names[own[row]]] = int(last[row]), int(steps[row])

@@ -82,7 +82,9 @@ def rename(
     of_runs.check()
 
     def edit_of(_files: object, _source: object) -> Edit:
-        return _Renaming(_Names("tag", of_tags))
+        edit = Edit()
+        edit.renamed = _Names("tag", of_tags)
+        return edit
 
     return copied(
         path,
@@ -94,11 +96,6 @@ def rename(
         on_error=on_error,
         **access,
     )
-
-
-class _Renaming(Edit):
-    def __init__(self, names: _Names) -> None:
-        self.renamed = names
 
 
 class _Names:

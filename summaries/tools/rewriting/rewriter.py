@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from summaries.tools.rewriting.points import grown
 from summaries.wire.edits import metadata_of, moved, with_metadata, with_tag, with_values
 from summaries.wire.events import value_spans
 from summaries.wire.layout import LOST, SCALAR
@@ -80,12 +81,12 @@ class Rewriter:
         self.dropped = 0
         self._edit = edit
         self._tags = tags
-        self._metadata = np.zeros(16, np.uint8)  # by tag: _UNKNOWN, _SETTLED or _OWED
+        self._metadata = np.zeros(0, np.int64)  # by tag: _UNKNOWN, _SETTLED or _OWED
         self._owed: dict[int, bytes] = {}
         self._names: list[str] = []  # new names, by tag
-        self._has_new_name = np.zeros(16, bool)
+        self._has_new_name = np.zeros(0, bool)
         self._encoder = ScalarEncoder()
-        self._numbers = np.full(16, -1)  # the encoder's, by tag
+        self._numbers = np.zeros(0, np.int64)  # the encoder's, by tag
 
     def write(self, index: Index, out: BinaryIO) -> int:
         """Write what remains of a stretch; return the number of events."""
@@ -116,9 +117,8 @@ class Rewriter:
         renamed = self._edit.renamed
         for name in tags[len(self._names) :]:
             self._names.append(renamed(name) if renamed else name)
-        while len(self._metadata) < len(tags):
-            self._metadata = np.concatenate((self._metadata, np.zeros_like(self._metadata)))
-            self._numbers = np.concatenate((self._numbers, np.full_like(self._numbers, -1)))
+        self._metadata = grown(self._metadata, len(tags), _UNKNOWN)
+        self._numbers = grown(self._numbers, len(tags), -1)
         if renamed:
             self._has_new_name = np.array([new != old for new, old in zip(self._names, tags, strict=True)], bool)
 

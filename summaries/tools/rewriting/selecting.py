@@ -36,17 +36,12 @@ class Patterns:
     def __init__(self, patterns: str | Iterable[str] | None) -> None:
         self._patterns = several(patterns)
         self._matches = matcher(self._patterns)
-        self._named = matcher([pattern for pattern in self._patterns or () if pattern.startswith(HPARAMS)])
         self._seen: dict[str, None] = {}
 
     def __call__(self, tag: str) -> bool:
         """Whether a tag matches one of the patterns."""
         self._seen[tag] = None
         return self._matches(tag)
-
-    def named(self, tag: str) -> bool:
-        """Whether a pattern that begins like a tag of the hparams dashboard matches."""
-        return self._named(tag)
 
     def check(self) -> None:
         """Raise a LookupError if a pattern matches no tag that was asked for."""
@@ -127,11 +122,13 @@ def drop(
     >>> read_run(os.path.join(place, "small")).tags
     ('loss',)
     """
-    unwanted = Patterns(tags)
+    patterns = several(tags) or ()
+    unwanted = Patterns(patterns)
+    is_named = matcher([pattern for pattern in patterns if pattern.startswith(HPARAMS)])
 
     def wanted(tag: str) -> bool:
         matches = unwanted(tag)
-        return not (unwanted.named(tag) if tag.startswith(HPARAMS) else matches)
+        return not (is_named(tag) if tag.startswith(HPARAMS) else matches)
 
     return copied(path, output, lambda _files, _source: Selection(wanted), check=unwanted.check, **options)
 

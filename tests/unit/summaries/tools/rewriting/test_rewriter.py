@@ -11,7 +11,7 @@ from wire_events import SCALARS, TEXT, field, plain_scalars, sound_events, strea
 
 from summaries import Event, Summary, read_events, verify
 from summaries.storage.local import LOCAL
-from summaries.tools.rewriting.copying import Tally, copy_file
+from summaries.tools.rewriting.copying import CopyCounts
 from summaries.tools.rewriting.rewriter import Edit, Rewriter
 from summaries.tools.rewriting.selecting import Selection
 from summaries.wire.records import frame
@@ -27,11 +27,11 @@ def rewritten(directory, data, edit, *, engine):
     """The bytes that an edit makes of a file, and what was counted."""
     path = directory / "in.tfevents"
     path.write_bytes(data)
-    source, out, tally = reader_of(engine), io.BytesIO(), Tally()
+    source, out, counts = reader_of(engine), io.BytesIO(), CopyCounts()
     rewriter = Rewriter(edit, source.tags)
-    copy_file(LOCAL.discover(str(path))[0], source, rewriter, out, tally)
-    tally.add(".", rewriter)
-    return out.getvalue(), tally
+    counts.copy(LOCAL.discover(str(path))[0], source, rewriter, out)
+    counts.add(".", rewriter)
+    return out.getvalue(), counts
 
 
 def events_of(directory, data):
@@ -48,9 +48,9 @@ def messages(events):
 @given(sound_events())
 def test_keeping_everything_is_byte_identical(tmp_path_factory, engine, events):
     data = b"".join(map(frame, events))
-    out, tally = rewritten(tmp_path_factory.mktemp("x"), data, Edit(), engine=engine)
+    out, counts = rewritten(tmp_path_factory.mktemp("x"), data, Edit(), engine=engine)
     assert out == data
-    assert (tally.events, tally.dropped) == (len(events), 0)
+    assert (counts.events, counts.dropped) == (len(events), 0)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -68,7 +68,7 @@ def test_of_damage_a_sound_file_is_made_and_nothing_else_is_lost(tmp_path_factor
 def test_dropping_then_reading_is_reading_then_dropping(tmp_path_factory, engine, events):
     """Apart from the metadata, which the next value of a tag may have been given."""
     directory = tmp_path_factory.mktemp("x")
-    out, tally = rewritten(directory, b"".join(map(frame, events)), Selection(kept), engine=engine)
+    out, counts = rewritten(directory, b"".join(map(frame, events)), Selection(kept), engine=engine)
     expected, gone = [], 0
     for event in map(Event.FromString, events):
         if event.HasField("summary") and event.summary.value:
@@ -81,7 +81,7 @@ def test_dropping_then_reading_is_reading_then_dropping(tmp_path_factory, engine
                 event.summary.value.extend(stay)
         expected.append(event)
     assert messages(events_of(directory, out)) == messages(expected)
-    assert (tally.events, tally.dropped) == (len(expected), gone)
+    assert (counts.events, counts.dropped) == (len(expected), gone)
 
 
 class EverySecond(Edit):
@@ -183,7 +183,7 @@ def test_the_payload_of_a_nan_stays(tmp_path, engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_tag_that_is_not_text_is_escaped(tmp_path, engine):
     bad = field(5, field(1, b"\x0a\x02\xff\xfe\x15" + bytes(4))) + b"\x10\x04"
-    out, tally = rewritten(tmp_path, frame(bare("a", 1)) + frame(bad), Edit(), engine=engine)
+    out, counts = rewritten(tmp_path, frame(bare("a", 1)) + frame(bad), Edit(), engine=engine)
     (tmp_path / "out.tfevents").write_bytes(out)
     assert read_run(tmp_path / "out.tfevents").tags == ("a", "\\xff\\xfe")
-    assert [str(fault.kind) for fault in tally.faults] == ["undecodable text"]
+    assert [str(fault.kind) for fault in counts.faults] == ["undecodable text"]

@@ -3,7 +3,7 @@
 import pytest
 
 from summaries.tools import merge
-from summaries.tools.rewriting.overlapping import Overlap
+from summaries.tools.rewriting.merging import Overlap
 from summaries.wire.scalars import encode_scalar
 
 
