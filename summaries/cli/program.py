@@ -63,15 +63,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by the program that started us
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(
-            errors="backslashreplace"
-        )  # the name of a file may contain bytes that are not Unicode text
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may have bytes that are not Unicode text
     if COMPLETE in os.environ:
         from summaries.cli.arguments import shells  # noqa: F401 - it puts right what click does
 
         return shell_complete(program, {}, "gradledger", COMPLETE, os.environ[COMPLETE])
     try:
-        status = _run(arguments)
+        with program.make_context("gradledger", arguments) as context:
+            status: int = program.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as exit_:  # after --help and --version
         return exit_.exit_code
@@ -91,12 +90,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         return 2
     return status
-
-
-def _run(arguments: list[str]) -> int:
-    with program.make_context("gradledger", arguments) as context:
-        status: int = program.invoke(context)
-        return status
 
 
 class _Program(click.Group):

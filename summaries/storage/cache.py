@@ -20,6 +20,7 @@ import tempfile
 import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.storage.local import LocalFile
@@ -231,18 +232,15 @@ class CachedStorage:
             OSError: the file cannot be read.
             _UnwritableError: the entry cannot be written.
         """
-        start = _seam(self._header(file), file)
-        with self._storage.open(file, start) as opened:
-            before = self._before(file, opened) if start else None
-            if before is not None:
-                with before:
-                    self._write(file, before, chunks(opened, start + _SEAM_BYTES))
-                return
-            if not start:
-                self._write(file, None, chunks(opened))
-                return
+        if start := _seam(self._header(file), file):
+            with self._storage.open(file, start) as opened:
+                before = self._before(file, opened)
+                if before is not None:
+                    with before:
+                        self._write(file, chain(chunks(before), chunks(opened, start + _SEAM_BYTES)))
+                    return
         with self._storage.open(file, 0) as opened:
-            self._write(file, None, chunks(opened))
+            self._write(file, chunks(opened))
 
     def _before(self, file: StoredFile, opened: ReadableFile) -> CachedFile | None:
         """The entry that a file continues; None if the file was replaced."""
@@ -258,8 +256,8 @@ class CachedStorage:
         entry.close()
         return None
 
-    def _write(self, file: StoredFile, before: CachedFile | None, more: Iterator[bytes]) -> None:
-        """Write the entry of a file: the bytes of the entry before, and more."""
+    def _write(self, file: StoredFile, content: Iterator[bytes]) -> None:
+        """Write the entry of a file."""
         temporary = None
         try:
             with _writing():
@@ -268,11 +266,10 @@ class CachedStorage:
             with open(number, "wb") as entry:
                 size = crc = 0
                 entry.seek(_HEADER.size)
-                for source in (chunks(before) if before is not None else (), more):
-                    for chunk in source:
-                        size, crc = size + len(chunk), zlib.crc32(chunk, crc)
-                        with _writing():
-                            entry.write(chunk)
+                for chunk in content:
+                    size, crc = size + len(chunk), zlib.crc32(chunk, crc)
+                    with _writing():
+                        entry.write(chunk)
                 with _writing():
                     entry.seek(0)
                     entry.write(_HEADER.pack(_MAGIC, _key(file), size, crc))
