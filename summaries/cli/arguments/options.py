@@ -11,7 +11,7 @@ import click
 from summaries.cli.arguments.candidates import complete_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from summaries.storage.files import Access
 
@@ -102,28 +102,21 @@ def new_command(
     return click.command(cls=ProgramCommand, section=section, short_help=summary, help=help, epilog=epilog)
 
 
-class _StorageOption(click.ParamType):  # type: ignore[type-arg, unused-ignore] # click 8.5 made it generic
-    """KEY=VALUE, whose value is JSON, or any other text.
-
-    >>> _StorageOption().convert('client_kwargs={"region_name": "eu"}', None, None)
-    ('client_kwargs', {'region_name': 'eu'})
-    >>> _StorageOption().convert("key=AKID", None, None)
-    ('key', 'AKID')
-    """
-
-    name = "KEY=VALUE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, object]:
-        """Split it. No message contains the value, which may be a credential."""
-        key, separator, text = value.partition("=")
+def _storage_options(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, object]:
+    """Each KEY=VALUE, whose value is JSON, or any other text. No message contains the value: it may be a credential."""
+    options: dict[str, object] = {}
+    for pair in value:
+        key, separator, text = pair.partition("=")
         if not key or not separator:
-            self.fail("must be KEY=VALUE", param, ctx)
+            raise click.BadParameter("must be KEY=VALUE", ctx, param)
         try:
-            return key, json.loads(text)
+            options[key] = json.loads(text)
         except ValueError as error:
             if text.lstrip().startswith(("{", "[")):
-                self.fail(f"the value of {key} begins like JSON, but is not JSON: {error}", param, ctx)
-            return key, text
+                message = f"the value of {key} begins like JSON, but is not JSON: {error}"
+                raise click.BadParameter(message, ctx, param) from None
+            options[key] = text
+    return options
 
 
 def storage_options(function: Callable[..., int]) -> Callable[..., int]:
@@ -131,15 +124,16 @@ def storage_options(function: Callable[..., int]) -> Callable[..., int]:
 
     @click.option(
         "--storage-option",
-        type=_StorageOption(),
+        "storage_options",
         multiple=True,
         metavar="KEY=VALUE",
+        callback=_storage_options,
         help="For an address such as s3://…, an option of its file system, as JSON or text; may be repeated.",
     )
     @functools.wraps(function)
-    def with_storage(*arguments: Any, storage_option: tuple[tuple[str, object], ...], **options: Any) -> int:
-        access: Access = {"storage_options": dict(storage_option)}
-        return function(*arguments, access=access, **options)
+    def with_storage(*, storage_options: Mapping[str, object], **options: Any) -> int:
+        access: Access = {"storage_options": storage_options}
+        return function(access=access, **options)
 
     return with_storage
 
@@ -153,8 +147,8 @@ def access_options(function: Callable[..., int]) -> Callable[..., int]:
     )
     @click.option("--cache-dir", type=click.Path(), metavar="DIR", help="The same, in this directory.")
     @functools.wraps(function)
-    def with_access(*arguments: Any, access: Access, cache: bool, cache_dir: str | None, **options: Any) -> int:
-        return function(*arguments, access={**access, "cache": cache_dir or cache}, **options)
+    def with_access(*, access: Access, cache: bool, cache_dir: str | None, **options: Any) -> int:
+        return function(access={**access, "cache": cache_dir or cache}, **options)
 
     return with_access
 
@@ -169,12 +163,12 @@ def executor_option(function: Callable[..., int]) -> Callable[..., int]:
         "that describes a cluster.",
     )
     @functools.wraps(function)
-    def with_executor(*arguments: Any, dask: str | None, **options: Any) -> int:
+    def with_executor(*, dask: str | None, **options: Any) -> int:
         if dask is None:
-            return function(*arguments, executor=None, **options)
+            return function(executor=None, **options)
         from summaries.execution.dask import on_dask
 
         with on_dask(dask) as executor:
-            return function(*arguments, executor=executor, **options)
+            return function(executor=executor, **options)
 
     return with_executor

@@ -24,21 +24,12 @@ if TYPE_CHECKING:
     from summaries.tools import Reduced
 
 
-class _LeastRuns(click.ParamType):  # type: ignore[type-arg, unused-ignore] # click 8.5 made it generic
-    """A number of runs, or all of them.
-
-    >>> _LeastRuns().convert("all", None, None), _LeastRuns().convert("3", None, None)
-    ('all', 3)
-    """
-
-    name = "N|all"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or "all"."""
-        try:
-            return value if value == "all" else int(value)
-        except ValueError:
-            self.fail(f"{value!r} is neither an integer nor 'all'", param, ctx)
+def _least_runs(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
+    """A number of runs, or "all" of them."""
+    try:
+        return value if value == "all" else int(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither an integer nor 'all'", ctx, param) from None
 
 
 @new_command(
@@ -79,9 +70,9 @@ class _LeastRuns(click.ParamType):  # type: ignore[type-arg, unused-ignore] # cl
 )
 @click.option(
     "--min-runs",
-    type=_LeastRuns(),
     metavar="N|all",
-    default=1,
+    callback=_least_runs,
+    default="1",
     show_default=True,
     help="Leave out tags that fewer runs have, and steps at which fewer have a value.",
 )
