@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
     """Verify each file, and print what was found, with a sum at the end if there are several."""
     from summaries.tools.verifying import verdicts
 
-    verified = damaged = unfinished = 0
+    counts = Counter[str]()
     troubles = Troubles()
     unreached: list[UnreachableError] = []
 
@@ -57,9 +58,7 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
         try:
             for verdict in verdicts(files_below(path, fails, **access), fails, executor):
                 _tell(verdict, troubles, as_json=as_json)
-                verified += 1
-                damaged += verdict.damaged
-                unfinished += verdict.unfinished
+                counts.update(verified=1, damaged=verdict.damaged, unfinished=verdict.unfinished)
         except BrokenPipeError:
             raise
         except OSError as error:  # go on with the other paths
@@ -67,10 +66,11 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
     if unreached:
         others = f"; {len(unreached) - 1} more not read" if len(unreached) > 1 else ""
         troubles.tell(f"{error_text(unreached[0])}{others}")
-    if verified > 1 and not as_json:
-        print(f"{verified} files, {damaged or 'none'} of them damaged")
-    if unfinished and not as_json:
-        print(f"unfinished: {counted(unfinished, 'file')}, still being written or left by a killed process; no damage")
+    if counts["verified"] > 1 and not as_json:
+        print(f"{counts['verified']} files, {counts['damaged'] or 'none'} of them damaged")
+    if counts["unfinished"] and not as_json:
+        files = counted(counts["unfinished"], "file")
+        print(f"unfinished: {files}, still being written or left by a killed process; no damage")
     return troubles.status
 
 

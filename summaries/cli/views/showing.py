@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.reading.series import Series
     from summaries.storage.files import Access
@@ -88,13 +89,7 @@ class _Options:
 
 
 def show_runs(
-    *,
-    places: tuple[str, ...],
-    runs: tuple[str, ...] | None,
-    tags: tuple[str, ...] | None,
-    as_json: bool,
-    access: Access,
-    **options: Any,
+    *, places: tuple[str, ...], runs: Patterns, tags: Patterns, as_json: bool, access: Access, **options: Any
 ) -> int:
     """Show the runs, and print what is wrong with them."""
     drawing = _Options(**options)

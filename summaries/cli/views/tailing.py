@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.cells import cell_len
 from rich.live import Live
@@ -43,26 +43,18 @@ _RATE_POINTS = 100  # over which the rate of steps is taken
 
 
 def follow_runs(
-    *,
-    places: tuple[str, ...],
-    follow: bool,
-    count: int,
-    lines: bool,
-    runs: tuple[str, ...] | None,
-    tags: tuple[str, ...] | None,
-    as_json: bool,
-    access: Access,
+    *, places: tuple[str, ...], follow: bool, count: int, lines: bool, as_json: bool, access: Access, **chosen: Any
 ) -> int:
     """Print points, and what is wrong with the files."""
     troubles = Troubles()
     printing = console(sys.stdout)
-    with looking_at(places, runs=runs, tags=tags, follow=follow, on_trouble=troubles.tell, **access) as tailed:
+    with looking_at(places, follow=follow, on_trouble=troubles.tell, **chosen, **access) as tailed:
         try:
             if follow and printing.is_terminal and not (lines or as_json):
                 _live(printing, tailed)
             _print(printing, tailed.look(count), as_json=as_json)
             if not (follow or troubles.status):
-                _demand(tailed, places or (".",), runs, tags, access)
+                _demand(tailed, places or (".",), **chosen, access=access)
             while follow:
                 sys.stdout.flush()
                 time.sleep(tailed.pause_secs)

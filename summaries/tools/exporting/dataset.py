@@ -41,7 +41,7 @@ __all__ = ["export_dataset"]
 _PART_BYTES = 64 << 20  # of event files; a larger run has a file of its own
 _PART_RUNS = 1000
 _SAVES = 10  # times that the manifest, which may be large, is written during an export
-_TOLD = 3
+_MOST_NAMED = 3
 
 
 def export_dataset(
@@ -100,7 +100,7 @@ class _DatasetUpdate:
 
     Args:
         manifest: the dataset's; new runs are given their places in it.
-        found: the event files of each run.
+        files: the event files of each run.
         looked_at: whether a run is found if it is there, by its name.
         delete: whether runs that are no longer there are removed.
     """
@@ -126,7 +126,7 @@ class _DatasetUpdate:
 
     def parts(self) -> list[Part]:
         """The files that have to be written."""
-        self._place_new_runs()
+        self._assign_new_runs()
         return [
             part
             for part in (self._part(file, runs) for file, runs in self._manifest.files.items())
@@ -143,24 +143,24 @@ class _DatasetUpdate:
         others = [name for name, entry in runs.items() if name not in changed and name not in removed]
         return Part(file, changed, [name for name in others if runs[name].points is not None], removed)
 
-    def _place_new_runs(self) -> None:
+    def _assign_new_runs(self) -> None:
         """Give each new run a file: the last one that has room, or a new one."""
         files = self._manifest.files
-        placed = {name for runs in files.values() for name in runs}
-        room, file = -1, next(reversed(files), "")
-        if file:
-            room = _PART_BYTES - sum(entry.bytes for entry in files[file].values())
+        assigned = {name for runs in files.values() for name in runs}
+        room, last = -1, next(reversed(files), "")
+        if last:
+            room = _PART_BYTES - sum(entry.bytes for entry in files[last].values())
         for name, stored in self._files.items():
-            if name in placed:
+            if name in assigned:
                 continue
-            size = sum(one.size for one in stored)
+            size = sum(file.size for file in stored)
             if size > _PART_BYTES:
                 files[_name(len(files))] = {name: Entry(size)}
                 continue
-            if size > room or len(files[file]) >= _PART_RUNS:
-                file, room = _name(len(files)), _PART_BYTES
-                files[file] = {}
-            files[file][name] = Entry(size)
+            if size > room or len(files[last]) >= _PART_RUNS:
+                last, room = _name(len(files)), _PART_BYTES
+                files[last] = {}
+            files[last][name] = Entry(size)
             room -= size
 
     def take(self, part: Part, written: WrittenPart | Died, on_run: OnRun | None) -> None:
@@ -189,9 +189,9 @@ class _DatasetUpdate:
             for name, error in self._failed.items():
                 on_error(error if error.filename else OSError(f"{name}: {error}"))
         elif self._failed:
-            told = "; ".join(f"{name}: {error}" for name, error in list(self._failed.items())[:_TOLD])
-            more = f"; and {len(self._failed) - _TOLD} more" if len(self._failed) > _TOLD else ""
-            raise OSError(f"the others are exported, but not {told}{more}")
+            failures = "; ".join(f"{name}: {error}" for name, error in list(self._failed.items())[:_MOST_NAMED])
+            more = f"; and {len(self._failed) - _MOST_NAMED} more" if len(self._failed) > _MOST_NAMED else ""
+            raise OSError(f"the others are exported, but not {failures}{more}")
         others = self._points.keys() | self._failed.keys()
         unchanged = tuple(name for name in self._files if name not in others)
         return Exported(
