@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from heapq import nlargest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from summaries.patterns import matcher, several
 from summaries.reading.growing import GrowingRun
@@ -178,21 +178,14 @@ class Tailed:
 
 @contextmanager
 def looking_at(
-    places: Sequence[str | os.PathLike[str]],
-    *,
-    runs: Patterns,
-    tags: Patterns,
-    follow: bool,
-    on_trouble: Callable[[Fault | OSError], object] | None,
-    **access: Unpack[Access],
+    places: Sequence[str | os.PathLike[str]], access: Access, *, follow: bool, **options: Any
 ) -> Iterator[Tailed]:
     """The runs in some places, "." if there are none; those of a store are cached if there are to be further looks."""
     places = places or (".",)
     with ExitStack() as stack:
-        cached: Access = access
         for place in places if follow else ():
-            cached = stack.enter_context(remembering(place, **cached))
-        yield Tailed(places, runs=runs, tags=tags, follow=follow, on_trouble=on_trouble, **cached)
+            access = stack.enter_context(remembering(place, **access))
+        yield Tailed(places, follow=follow, **options, **access)
 
 
 def tail(
@@ -234,7 +227,7 @@ def tail(
     """
     if count < 0:
         raise ValueError(f"count must be at least 0, got {count}")
-    with looking_at(places, runs=runs, tags=tags, follow=follow, on_trouble=on_trouble, **access) as tailed:
+    with looking_at(places, access, follow=follow, runs=runs, tags=tags, on_trouble=on_trouble) as tailed:
         yield from tailed.look(count)
         quiet_since = time.monotonic()
         while follow:

@@ -48,7 +48,7 @@ def follow_runs(
     """Print points, and what is wrong with the files."""
     troubles = Troubles()
     printing = console(sys.stdout)
-    with looking_at(places, follow=follow, on_trouble=troubles.tell, **chosen, **access) as tailed:
+    with looking_at(places, access, follow=follow, on_trouble=troubles.tell, **chosen) as tailed:
         try:
             if follow and printing.is_terminal and not (lines or as_json):
                 _live(printing, tailed)

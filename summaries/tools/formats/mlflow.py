@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.storage.plain import create_text, files_below, is_directory, open_text
-from summaries.tools.formats.points import STEPS, Facts, PointBatch
+from summaries.tools.formats.points import ROW, STEPS, Facts, PointBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -95,17 +95,19 @@ def read_mlflow(path: str, left_out: LeftOut) -> Iterator[Item]:
 
 def _points(run: str, name: str, left_out: LeftOut) -> PointBatch:
     """All points of a run, by time; those of the same time in the order of steps."""
-    tags, columns = [], []
-    for number, (tag, text) in enumerate(_texts(os.path.join(run, _METRICS))):
+    tags, columns = [], [np.empty(0, ROW)]
+    for tag, text in _texts(os.path.join(run, _METRICS)):
         tags.append(tag)
-        columns.append(_metric(number, tag, text, left_out))
-    numbers, step, wall_time, value = map(np.concatenate, zip(_metric(0, "", "", left_out), *columns, strict=True))
-    order = np.lexsort((step, wall_time))
-    return PointBatch(name, tags, numbers[order], step[order], wall_time[order], value[order])
+        columns.append(_metric(tag, text, left_out))
+    rows = np.concatenate(columns)
+    numbers = np.repeat(np.arange(len(tags)), [len(column) for column in columns[1:]])
+    order = np.lexsort((rows["step"], rows["wall_time"]))
+    rows = rows[order]
+    return PointBatch(name, tags, numbers[order], rows["step"], rows["wall_time"], rows["value"])
 
 
-def _metric(number: int, tag: str, text: str, left_out: LeftOut) -> tuple[NDArray[np.generic], ...]:
-    """The columns of one metric: its number, steps, times and values."""
+def _metric(tag: str, text: str, left_out: LeftOut) -> NDArray[np.void]:
+    """The points of one metric."""
     rows = []
     for line in text.splitlines():
         parts = line.split()
@@ -116,13 +118,7 @@ def _metric(number: int, tag: str, text: str, left_out: LeftOut) -> tuple[NDArra
             rows.append((step, int(parts[0]) / 1000, float(parts[1])))
         except (ValueError, IndexError, OverflowError):
             left_out[f"lines of {tag!r} that are no points"] += 1
-    steps, wall_times, values = zip(*rows, strict=True) if rows else ((), (), ())
-    return (
-        np.full(len(rows), number),
-        np.array(steps, np.int64),
-        np.array(wall_times, np.float64),
-        np.array(values, np.float64),
-    )
+    return np.array(rows, ROW)
 
 
 def _texts(directory: str) -> Iterator[tuple[str, str]]:

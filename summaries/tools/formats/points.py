@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Cells = Sequence[object] | NDArray[np.generic]
 
-__all__ = ["STEPS", "Facts", "Item", "LeftOut", "Numbering", "PointBatch", "by_run", "integers", "numbers"]
+__all__ = ["ROW", "STEPS", "Facts", "Item", "LeftOut", "Numbering", "PointBatch", "by_run", "integers", "numbers"]
 
 
 class PointBatch(NamedTuple):
@@ -52,6 +52,9 @@ class Facts(NamedTuple):
 
 
 Item = PointBatch | Facts
+
+ROW = np.dtype([("step", np.int64), ("wall_time", np.float64), ("value", np.float64)])
+"""A point without its tag."""
 
 STEPS = range(-(2**63), 2**63)
 """What a step can be: an int64."""

@@ -29,7 +29,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from summaries.storage.plain import files_below, is_directory, open_bytes
-from summaries.tools.formats.points import STEPS, Facts, Numbering, PointBatch
+from summaries.tools.formats.points import ROW, STEPS, Facts, Numbering, PointBatch
 from summaries.wire.protobuf import fields
 
 if TYPE_CHECKING:
@@ -175,12 +175,11 @@ class _RunReader:
                 self._left_out[f"values of {key!r} that are no numbers"] += 1
 
     def _batch(self) -> PointBatch:
-        tags, steps, times, values = zip(*self._rows, strict=True)
-        self._rows = []
         numbering = Numbering()
-        tag = numbering.of(tags)
-        columns = np.array(steps, np.int64), np.array(times, np.float64), np.array(values, np.float64)
-        return PointBatch(self._run(), numbering.names, tag, *columns)
+        tag = numbering.of([row[0] for row in self._rows])
+        rows = np.array([row[1:] for row in self._rows], ROW)
+        self._rows = []
+        return PointBatch(self._run(), numbering.names, tag, rows["step"], rows["wall_time"], rows["value"])
 
 
 def _items(record: bytes, start: int, stop: int) -> Iterator[tuple[str, object]]:
