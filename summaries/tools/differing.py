@@ -298,7 +298,7 @@ def _distance(
         )
 
 
-def _value(items: Series | Items, index: int) -> Any:
+def _value(items: Any, index: int) -> Any:
     """A decoded value; what is wrong with it, if it cannot be decoded."""
     try:
         return items[index]

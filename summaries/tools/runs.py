@@ -121,9 +121,9 @@ def runs_at(
     wanted = matcher(runs)
     unwanted: list[str] = []
     chosen: dict[str, list[StoredFile]] = {}
-    for place in map(os.fspath, places):
+    for place in places:
+        shown = without_credentials(os.fspath(place))
         for name, files in run_directories(place, lone=".", **access).items():
-            shown = without_credentials(place)
             path = shown if name == "." else join(shown, name)
             if not wanted(name):
                 unwanted.append(name)

@@ -8,10 +8,7 @@ import click
 
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import access_options, executor_option, jobs_option, new_command, output_option
-
-__all__ = ["FORMATS", "command"]
-
-FORMATS = ("text", "json", "github", "sarif", "html")
+from summaries.cli.views.output import FORMATS
 
 
 @new_command(

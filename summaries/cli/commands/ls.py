@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from summaries.tools.listing import Listing
 
-__all__ = ["SORTS", "command"]
-
 SORTS: dict[str, Callable[[Listing], Any]] = {
     "started": lambda listing: listing.wall_times or (),
     "ended": lambda listing: listing.wall_times[::-1] if listing.wall_times else (),
@@ -45,8 +43,8 @@ SORTS: dict[str, Callable[[Listing], Any]] = {
 @tags_option
 @json_option
 @access_options
-def command(**options: Any) -> int:
+def command(*, sort: str, **options: Any) -> int:
     """List the runs."""
     from summaries.cli.views.listing import list_runs
 
-    return list_runs(**options)
+    return list_runs(key=SORTS.get(sort), **options)

@@ -7,7 +7,6 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from summaries.cli.commands.ls import SORTS
 from summaries.cli.views.columns import TableColumn, is_bounded, print_columns
 from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import duration_text, kinds_text, size_text, step_text, time_text
@@ -17,25 +16,28 @@ from summaries.tools.listing import Listing, demand_runs, ls
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
     from summaries.storage.files import Access
 
+    Key = Callable[[Listing], Any]
+    """What listings are sorted by."""
+
 __all__ = ["list_runs"]
 
 
 def list_runs(
-    *, places: tuple[str, ...], long: bool, quick: bool, sort: str, as_json: bool, access: Access, **chosen: Any
+    *, places: tuple[str, ...], long: bool, quick: bool, key: Key | None, as_json: bool, access: Access, **chosen: Any
 ) -> int:
     """List the runs, and print them."""
     with progress_bar(None) as on_run:
         listings = ls(*places, **chosen, quick=quick, on_run=on_run, **access)
     if not listings:
         demand_runs(places, chosen["runs"], **access)
-    if sort != "name":
-        listings.sort(key=SORTS[sort])
+    if key is not None:
+        listings.sort(key=key)
     if as_json:
         print(json.dumps([_as_dict(listing) for listing in listings], indent=1))
     else:

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import Access
 
-__all__ = ["format_of", "opened"]
+__all__ = ["FORMATS", "format_of", "opened"]
 
-_FORMATS = {".html": "html", ".json": "json", ".sarif": "sarif"}
+FORMATS = ("text", "json", "github", "sarif", "html")
+"""Of reports of an audit."""
+
+_ENDINGS = {".html": "html", ".json": "json", ".sarif": "sarif"}
 
 
 def format_of(given: str | None, path: str | None, formats: Collection[str]) -> str:
@@ -24,7 +27,7 @@ def format_of(given: str | None, path: str | None, formats: Collection[str]) -> 
     >>> format_of(None, "audit.html", ["text", "html"]), format_of("text", "audit.html", ["text", "html"])
     ('html', 'text')
     """
-    named = _FORMATS.get(os.path.splitext(path or "")[1].lower())
+    named = _ENDINGS.get(os.path.splitext(path or "")[1].lower())
     return given or (named if named in formats else None) or "text"
 
 
