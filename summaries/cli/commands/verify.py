@@ -58,7 +58,7 @@ def command(paths: tuple[str, ...], as_json: bool, executor: Executor | None, ac
         try:
             for verdict in verdicts(files_below(path, fails, **access), fails, executor):
                 _tell(verdict, troubles, as_json=as_json)
-                counts.update(verified=1, damaged=verdict.damaged, unfinished=verdict.unfinished)
+                counts.update(verified=1, damaged=int(verdict.damaged), unfinished=int(verdict.unfinished))
         except BrokenPipeError:
             raise
         except OSError as error:  # go on with the other paths
