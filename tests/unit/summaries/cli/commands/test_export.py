@@ -114,3 +114,9 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_exported(logdir, refuse_to_
         assert {line.split(",")[0] for line in out.splitlines()} == {"run", "a"}
     else:
         assert (out, told.splitlines()) == (f"{target}: 5 points of 1 run\n", said)
+
+
+def test_a_run_without_scalars_is_no_misspelled_tag(logdir, capsys):
+    with SummaryWriter("logs/c") as writer:
+        writer.add_text("plan", "as before", 0)
+    assert command(capsys, logdir, "c.csv", "--runs", "c") == ("c.csv: 0 points of 1 run\n", "")
