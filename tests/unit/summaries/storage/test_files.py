@@ -133,8 +133,9 @@ def test_what_fails_leaves_what_was_there(tmp_path):
 def test_a_directory_is_no_file_to_write(tmp_path):
     with pytest.raises(IsADirectoryError), created(str(tmp_path)):
         pytest.fail("it was entered")
-    with pytest.raises(FileNotFoundError), created(str(tmp_path / "no/such")):
+    with pytest.raises(FileNotFoundError) as raised, created(str(tmp_path / "no/such")):
         pytest.fail("it was entered")
+    assert raised.value.filename == str(tmp_path / "no/such")
 
 
 def test_what_is_vacant(tmp_path):
