@@ -38,15 +38,8 @@ _IDENTITIES = (
 )  # fmt: skip
 
 _EXTRAS = {"s3fs": "s3", "gcsfs": "gcs", "adlfs": "azure"}
-_EXTRAS_OF_SCHEMES = {
-    "s3": "s3",
-    "s3a": "s3",
-    "gs": "gcs",
-    "gcs": "gcs",
-    "az": "azure",
-    "abfs": "azure",
-    "abfss": "azure",
-}
+_SCHEMES = {"s3": ("s3", "s3a"), "gcs": ("gs", "gcs"), "azure": ("az", "abfs", "abfss")}
+_EXTRAS_OF_SCHEMES = {scheme: extra for extra, schemes in _SCHEMES.items() for scheme in schemes}
 
 Result = TypeVar("Result")
 

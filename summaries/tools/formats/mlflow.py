@@ -196,26 +196,14 @@ def _write_run(directory: str, name: str, run: Run, names: Names) -> int:
     _write(os.path.join(directory, _TAGS, _RUN_NAME), [name])
     every = [series.wall_time[[0, -1]] for series in run.scalars.values()]
     finite = [time for times in every for time in times.tolist() if np.isfinite(time)] or [0.0]
-    _write_meta(
-        directory,
-        {
-            "artifact_uri": "",
-            "end_time": int(max(finite) * 1000),
-            "entry_point_name": "",
-            "experiment_id": os.path.basename(os.path.dirname(directory)),
-            "lifecycle_stage": "active",
-            "run_id": os.path.basename(directory),
-            "run_name": name,
-            "run_uuid": os.path.basename(directory),
-            "source_name": "",
-            "source_type": _LOCAL,
-            "source_version": "",
-            "start_time": int(min(finite) * 1000),
-            "status": _FINISHED,
-            "tags": [],
-            "user_id": "",
-        },
-    )
+    experiment_id, run_id = directory.split(os.sep)[-2:]
+    meta = {
+        "artifact_uri": "", "end_time": int(max(finite) * 1000), "entry_point_name": "", "experiment_id": experiment_id,
+        "lifecycle_stage": "active", "run_id": run_id, "run_name": name, "run_uuid": run_id, "source_name": "",
+        "source_type": _LOCAL, "source_version": "", "start_time": int(min(finite) * 1000), "status": _FINISHED,
+        "tags": [], "user_id": "",
+    }  # fmt: skip
+    _write_meta(directory, meta)
     return sum(map(len, run.scalars.values()))
 
 
