@@ -10,7 +10,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from summaries.auditing.rules import RULES, handbook
 from summaries.auditing.rules.symptoms import symptoms
-from summaries.cli.program import COMMANDS
+from summaries.cli.program import commands_by_section
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -97,7 +97,7 @@ class _CommandsTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         lines = []
-        for section, commands in COMMANDS.items():
+        for section, commands in commands_by_section().items():
             lines += ["", f"## {section}", "", "| command | |", "| --- | --- |"]
             lines += [f"| [`gradledger {name}`]({name}.md) | {what} |" for name, what in commands.items()]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)

@@ -1,4 +1,4 @@
-"""The command line, `gradledger`: a module for each command. They parse options and print; `tools` does the work."""
+"""The command line, `gradledger`: `commands`, the `arguments` that they take, and `views` of what they print."""
 
 from summaries.cli.program import main
 

@@ -9,57 +9,44 @@ import traceback
 from difflib import get_close_matches
 from importlib import import_module
 from itertools import chain
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
-from summaries.cli.completion import COMPLETE
-from summaries.cli.faults import error_text
+from summaries.cli import commands
+from summaries.cli.commands.completion import COMPLETE
+from summaries.cli.views.faults import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["COMMANDS", "main"]
+    from summaries.cli.arguments.options import ProgramCommand
 
-# Every command: section → name → what it does. `summaries.cli` has a module for each, imported when it is called.
-COMMANDS = {
-    "Look": {
-        "ls": "List runs: files, tags, steps, time span, size, damage.",
-        "show": "Show statistics and curves of runs.",
-        "diff": "Compare two runs: where they part, and by how much.",
-        "tail": "Print the last points of runs, and new ones as they come.",
-        "dump": "Print the events of a file, and its faults.",
-    },
-    "Audit": {
-        "audit": "Find out what went wrong in training runs.",
-        "compare": "Compare the runs of a sweep, and find what separates them.",
-        "rule": "Explain a rule of the audit.",
-        "clip-advice": "Suggest a bound for gradient clipping from recorded norms.",
-    },
-    "Mend": {
-        "verify": "Check every byte of event files.",
-        "repair": "Write whole event files from damaged ones.",
-    },
-    "Reshape": {
-        "merge": "Make one run out of several that were resumed or split.",
-        "rename": "Give tags and runs new names.",
-        "drop": "Write runs without some of their tags.",
-        "keep": "Write runs with only some of their tags.",
-        "thin": "Write runs with fewer points of their scalars.",
-        "shift": "Move the steps or times of runs.",
-        "label": "Label runs as good or bad.",
-        "note": "Add a note about a step of a run.",
-        "export": "Export the scalars of runs to Parquet or CSV.",
-        "reduce": "Compute the mean and spread of runs, such as over seeds.",
-        "convert": "Convert to and from CSV, Parquet, JSON lines, MLflow; and from W&B.",
-    },
-    "Other": {
-        "demo": "Train a small network with and without gradient clipping.",
-        "completion": "Print a shell script that completes commands, runs and tags.",
-        "clear-cache": "Remove what --cache keeps of remote runs.",
-    },
-}
+__all__ = ["SECTIONS", "command_names", "commands_by_section", "main"]
+
+SECTIONS = ("Look", "Audit", "Mend", "Reshape", "Other")
+"""The sections of the help, in order."""
+
+
+def command_names() -> list[str]:
+    """Every command: the modules of `summaries.cli.commands`."""
+    return [module.name.replace("_", "-") for module in iter_modules(commands.__path__)]
+
+
+def commands_by_section() -> dict[str, dict[str, str]]:
+    """Section → name → what the command does, for every command, as its module says it."""
+    sections: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
+    for name in command_names():
+        command = _command(name)
+        sections[command.section][name] = command.short_help or ""
+    return sections
+
+
+def _command(name: str) -> ProgramCommand:
+    command: ProgramCommand = import_module(f"{commands.__name__}.{name.replace('-', '_')}").command
+    return command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,15 +63,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by the program that started us
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(
-            errors="backslashreplace"
-        )  # the name of a file may contain bytes that are not Unicode text
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may have bytes that are not Unicode text
     if COMPLETE in os.environ:
-        from summaries.cli import shells  # noqa: F401 - it puts right what click does
+        from summaries.cli.arguments import shells  # noqa: F401 - it puts right what click does
 
         return shell_complete(program, {}, "gradledger", COMPLETE, os.environ[COMPLETE])
     try:
-        status = _run(arguments)
+        with program.make_context("gradledger", arguments) as context:
+            status: int = program.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as exit_:  # after --help and --version
         return exit_.exit_code
@@ -106,23 +92,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(arguments: list[str]) -> int:
-    with program.make_context("gradledger", arguments) as context:
-        status: int = program.invoke(context)
-        return status
-
-
 class _Program(click.Group):
     """The group of all commands, each imported when it is called and not before."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(chain.from_iterable(COMMANDS.values()))
+        return command_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        command: click.Command = import_module(f"summaries.cli.{cmd_name.replace('-', '_')}").command
-        return command
+        return _command(cmd_name) if cmd_name in command_names() else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -130,18 +107,18 @@ class _Program(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            close = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            close = get_close_matches(args[0], command_names(), n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for section, commands in COMMANDS.items():
+        for section, summaries in commands_by_section().items():
             with formatter.section(section):
-                formatter.write_dl(list(commands.items()))
+                formatter.write_dl(list(summaries.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        commands = chain.from_iterable(section.items() for section in COMMANDS.values())
-        matching = [CompletionItem(name, help=text) for name, text in commands if name.startswith(incomplete)]
+        every = chain.from_iterable(section.items() for section in commands_by_section().values())
+        matching = [CompletionItem(name, help=text) for name, text in every if name.startswith(incomplete)]
         return matching + click.Command.shell_complete(self, ctx, incomplete)
 
 

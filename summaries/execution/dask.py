@@ -96,8 +96,8 @@ def on_dask(where: str) -> Iterator[Executor]:
             address = stack.enter_context(_cluster_of(where))
         else:
             address = where
-        found = {"scheduler_file": where} if where.endswith(".json") else {"address": address}
-        client = stack.enter_context(distributed.Client(**found, set_as_default=False))
+        address_options = {"scheduler_file": where} if where.endswith(".json") else {"address": address}
+        client = stack.enter_context(distributed.Client(**address_options, set_as_default=False))
         yield DaskExecutor(client)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
-__all__ = ["Died", "batches", "run_tasks", "workers_of"]
+__all__ = ["Died", "batches", "in_threads", "run_tasks", "workers_of"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -128,12 +128,27 @@ def _here(
             yield from zip(items, _results(task, items), strict=True)
         return
     ordered = sorted(items, key=size, reverse=True)
-    with _expecting(task, ordered), ThreadPoolExecutor(jobs) as pool:
-        yield from zip(ordered, pool.map(task, ordered), strict=True)
+    with _expecting(task, ordered):
+        yield from zip(ordered, in_threads(task, ordered, jobs), strict=True)
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Yield a function's result for each item, in order, from some threads; one thread is this one.
+
+    When this is closed, also by Ctrl-C, only the items that have begun are done to their end.
+    """
+    if threads <= 1:
+        yield from map(function, items)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from pool.map(function, items)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch(Generic[Item]):
+class _Attempt(Generic[Item]):
     items: Sequence[Item]
     tries: int = 1
 
@@ -151,13 +166,13 @@ class _Queue(Generic[Item]):
     """
 
     def __init__(self, cut: Iterable[Sequence[Item]]) -> None:
-        self._waiting = deque(map(_Batch, cut))
-        self._suspects: deque[_Batch[Item]] = deque()
+        self._waiting = deque(map(_Attempt, cut))
+        self._suspects: deque[_Attempt[Item]] = deque()
 
-    def __iter__(self) -> Iterator[_Batch[Item]]:
+    def __iter__(self) -> Iterator[_Attempt[Item]]:
         return chain(self._waiting, self._suspects)
 
-    def next(self, running: int, most: int) -> _Batch[Item] | None:
+    def next(self, running: int, most: int) -> _Attempt[Item] | None:
         """What to begin now, if so many batches are running, and so many may; None if nothing."""
         if self._waiting:
             return self._waiting[0] if running < most else None
@@ -167,12 +182,12 @@ class _Queue(Generic[Item]):
         """What was next is running now."""
         (self._waiting or self._suspects).popleft()
 
-    def lost(self, batch: _Batch[Item]) -> None:
+    def lost(self, batch: _Attempt[Item]) -> None:
         """Its worker died: try each of its items alone, at once; and one that was alone, later."""
         if len(batch.items) > 1:
-            self._waiting.extendleft(_Batch([item]) for item in reversed(batch.items))
+            self._waiting.extendleft(_Attempt([item]) for item in reversed(batch.items))
             return
-        again = _Batch(batch.items, batch.tries + 1)
+        again = _Attempt(batch.items, batch.tries + 1)
         (self._suspects if again.last else self._waiting).append(again)
 
 
@@ -183,13 +198,13 @@ def _on_executor(
 
     executor = DaskExecutor.instead_of(executor)
     queue = _Queue(cut)
-    running: dict[Future[list[_Outcome[Result]]], _Batch[Item]] = {}
-    kept = _Kept(task)
+    running: dict[Future[list[_Outcome[Result]]], _Attempt[Item]] = {}
+    pickled_task = _PickledOnce(task)
     try:
         while True:
             most = 2 * workers_of(executor, jobs) + 2
             while batch := queue.next(len(running), most):
-                running[executor.submit(_work, kept, batch.items)] = batch
+                running[executor.submit(_work, pickled_task, batch.items)] = batch
                 queue.begun()
             if not running:
                 return
@@ -234,27 +249,27 @@ class _Outcome(Generic[Result]):
         return self.result  # type: ignore[return-value] # the task's own None
 
 
-class _Kept(Generic[Item, Result]):
+class _PickledOnce(Generic[Item, Result]):
     """A task that a process unpickles once, whatever number of batches it gets: it may hold what took long to read."""
 
     def __init__(self, task: Callable[[Item], Result]) -> None:
         self.task = task
         self._pickled = b""
 
-    def __reduce__(self) -> tuple[Callable[[bytes], _Kept[Item, Result]], tuple[bytes]]:
+    def __reduce__(self) -> tuple[Callable[[bytes], _PickledOnce[Item, Result]], tuple[bytes]]:
         self._pickled = self._pickled or pickle.dumps(self.task)
-        return _kept, (self._pickled,)
+        return _unpickled, (self._pickled,)
 
 
 @lru_cache(maxsize=2)
-def _kept(pickled: bytes) -> _Kept[Item, Result]:
-    return _Kept(pickle.loads(pickled))  # noqa: S301 - it comes from the client, as the call does
+def _unpickled(pickled: bytes) -> _PickledOnce[Item, Result]:
+    return _PickledOnce(pickle.loads(pickled))  # noqa: S301 - it comes from the client, as the call does
 
 
-def _work(kept: _Kept[Item, Result], items: Sequence[Item]) -> list[_Outcome[Result]]:
+def _work(pickled_task: _PickledOnce[Item, Result], items: Sequence[Item]) -> list[_Outcome[Result]]:
     """The call of a batch, in a worker."""
-    with _expecting(kept.task, items):
-        return list(_outcomes(_results(kept.task, items)))
+    with _expecting(pickled_task.task, items):
+        return list(_outcomes(_results(pickled_task.task, items)))
 
 
 def _results(task: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

@@ -20,6 +20,7 @@ import tempfile
 import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.storage.local import LocalFile
@@ -59,8 +60,8 @@ def clear_cache(directory: str) -> tuple[int, int]:
 
 def cache_root() -> str:
     """The directory for everything that we keep: GRADLEDGER_CACHE_DIR, or ours in the user's cache directory."""
-    told = os.environ.get("GRADLEDGER_CACHE_DIR")
-    return told or os.path.join(_user_cache(), "gradledger")
+    directory = os.environ.get("GRADLEDGER_CACHE_DIR")
+    return directory or os.path.join(_user_cache(), "gradledger")
 
 
 def _user_cache() -> str:
@@ -73,8 +74,8 @@ def _user_cache() -> str:
         usual = os.path.join(home, "Library", "Caches")
     else:
         usual = os.path.join(home, ".cache")
-    told = os.environ.get("XDG_CACHE_HOME", "")
-    return told if os.path.isabs(told) else usual  # the XDG specification says to ignore a relative path
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    return xdg if os.path.isabs(xdg) else usual  # the XDG specification says to ignore a relative path
 
 
 class _Entry(NamedTuple):
@@ -85,14 +86,14 @@ class _Entry(NamedTuple):
 
 def _entries(directory: str) -> list[_Entry]:
     """The entries of a cache, and what a process that was killed left, by the time of their last use."""
-    found = []
+    entries = []
     with suppress(FileNotFoundError), os.scandir(directory) as listed:
         for item in listed:
             if item.name.endswith((_SUFFIX, ".tmp")):
                 with suppress(OSError):
                     status = item.stat()
-                    found.append(_Entry(status.st_mtime_ns, status.st_size, item.path))
-    return sorted(found)
+                    entries.append(_Entry(status.st_mtime_ns, status.st_size, item.path))
+    return sorted(entries)
 
 
 class _Header(NamedTuple):
@@ -159,8 +160,8 @@ class CachedStorage:
         self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None
     ) -> list[StoredFile]:
         """Find event files, with a listing of the store; see `Storage.discover`."""
-        found = self._storage.discover(path, recursive=recursive, on_error=on_error)
-        return [replace(file, storage=self) for file in found]
+        files = self._storage.discover(path, recursive=recursive, on_error=on_error)
+        return [replace(file, storage=self) for file in files]
 
     def exists(self, path: str) -> bool:
         """Whether the path exists in the store."""
@@ -172,8 +173,8 @@ class CachedStorage:
         A file that will be scanned is put into the cache; one that is scanned in parts, with its first part.
         """
         if isinstance(file, str) and scan_from is not None:
-            found = self._storage.discover(file, recursive=False)
-            file = found[0] if [one.path for one in found] == [file] else file
+            listed = self._storage.discover(file, recursive=False)
+            file = listed[0] if [stored.path for stored in listed] == [file] else file
         if isinstance(file, str) or file.identity is None:
             return self._storage.open(file, scan_from, scan_to)
         is_later_part = scan_to is not None and scan_from != 0
@@ -231,18 +232,15 @@ class CachedStorage:
             OSError: the file cannot be read.
             _UnwritableError: the entry cannot be written.
         """
-        start = _seam(self._header(file), file)
-        with self._storage.open(file, start) as opened:
-            before = self._before(file, opened) if start else None
-            if before is not None:
-                with before:
-                    self._write(file, before, chunks(opened, start + _SEAM_BYTES))
-                return
-            if not start:
-                self._write(file, None, chunks(opened))
-                return
+        if start := _seam(self._header(file), file):
+            with self._storage.open(file, start) as opened:
+                before = self._before(file, opened)
+                if before is not None:
+                    with before:
+                        self._write(file, chain(chunks(before), chunks(opened, start + _SEAM_BYTES)))
+                    return
         with self._storage.open(file, 0) as opened:
-            self._write(file, None, chunks(opened))
+            self._write(file, chunks(opened))
 
     def _before(self, file: StoredFile, opened: ReadableFile) -> CachedFile | None:
         """The entry that a file continues; None if the file was replaced."""
@@ -258,8 +256,8 @@ class CachedStorage:
         entry.close()
         return None
 
-    def _write(self, file: StoredFile, before: CachedFile | None, more: Iterator[bytes]) -> None:
-        """Write the entry of a file: the bytes of the entry before, and more."""
+    def _write(self, file: StoredFile, content: Iterator[bytes]) -> None:
+        """Write the entry of a file."""
         temporary = None
         try:
             with _writing():
@@ -268,11 +266,10 @@ class CachedStorage:
             with open(number, "wb") as entry:
                 size = crc = 0
                 entry.seek(_HEADER.size)
-                for source in (chunks(before) if before is not None else (), more):
-                    for chunk in source:
-                        size, crc = size + len(chunk), zlib.crc32(chunk, crc)
-                        with _writing():
-                            entry.write(chunk)
+                for chunk in content:
+                    size, crc = size + len(chunk), zlib.crc32(chunk, crc)
+                    with _writing():
+                        entry.write(chunk)
                 with _writing():
                     entry.seek(0)
                     entry.write(_HEADER.pack(_MAGIC, _key(file), size, crc))

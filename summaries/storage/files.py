@@ -34,6 +34,8 @@ __all__ = [
     "place_of",
     "read_file",
     "remembering",
+    "replaced",
+    "temporary_beside",
     "write_file",
     "write_temporary",
 ]
@@ -107,14 +109,10 @@ def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | N
         _remote().write_file(path, data, storage_options or {})
         return
     os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
-    temporary = _temporary_name(path)
     try:
-        with open(temporary, "wb") as file:
+        with replaced(path) as temporary, open(temporary, "wb") as file:
             file.write(data)
-        os.replace(temporary, path)
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(temporary)
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from error
 
 
@@ -160,16 +158,19 @@ def created(path: str, storage_options: Mapping[str, object] | None = None) -> A
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if os.path.exists(path) and not os.path.isfile(path):
         return nullcontext(path)
-    return _replaced(os.path.realpath(path))
+    return replaced(os.path.realpath(path))
 
 
 @contextmanager
-def _replaced(path: str) -> Iterator[str]:
+def replaced(path: str) -> Iterator[str]:
     """A temporary file beside a file, which replaces it if the block succeeds, and is removed if not."""
-    temporary = _temporary_name(path)
+    temporary = temporary_beside(path)
     try:
         with open(temporary, "xb"):
             pass  # so that a directory which does not exist is told before the work
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    try:
         yield temporary
         if os.path.exists(path):
             import shutil  # noqa: PLC0415 - takes a while to import, and most writers replace no file
@@ -182,8 +183,9 @@ def _replaced(path: str) -> Iterator[str]:
         raise
 
 
-def _temporary_name(path: str) -> str:
-    return f"{path}.{os.getpid()}.{next(counter)}.tmp"
+def temporary_beside(path: str) -> str:
+    """A temporary name in the directory of a path, which is not an event file's."""
+    return os.path.join(os.path.dirname(path), f".gradledger.{os.getpid()}.{next(counter)}.tmp")
 
 
 def _remote() -> ModuleType:

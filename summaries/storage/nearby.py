@@ -69,8 +69,8 @@ def head_of(path: str, size: int) -> bytes:
 
 def _entries(directory: str, most: int) -> list[os.DirEntry[str]]:
     """At most so many entries of a directory, sorted; none if it cannot be listed."""
-    with suppress(OSError), os.scandir(directory) as found:
-        return sorted(islice(found, most), key=lambda entry: entry.name)
+    with suppress(OSError), os.scandir(directory) as entries:
+        return sorted(islice(entries, most), key=lambda entry: entry.name)
     return []
 
 

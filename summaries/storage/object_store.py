@@ -14,7 +14,7 @@ from summaries.storage.credentials import Mask, without_credentials
 from summaries.storage.forks import never_close_in_children
 from summaries.storage.names import is_event_file, whole_name
 from summaries.storage.prefetch import REQUESTS, Prefetcher, ScannedFile
-from summaries.storage.protocols import ReplacedError, StoredFile
+from summaries.storage.protocols import ReadableFile, ReplacedError, StoredFile
 from summaries.storage.requests import (
     InThreads,
     ShortBodyError,
@@ -28,10 +28,6 @@ from summaries.storage.requests import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
-    from types import TracebackType
-    from typing import Self
-
-    from summaries.storage.protocols import ReadableFile
 
 __all__ = ["ObjectFile", "ObjectStore", "file_system"]
 
@@ -42,15 +38,8 @@ _IDENTITIES = (
 )  # fmt: skip
 
 _EXTRAS = {"s3fs": "s3", "gcsfs": "gcs", "adlfs": "azure"}
-_EXTRAS_OF_SCHEMES = {
-    "s3": "s3",
-    "s3a": "s3",
-    "gs": "gcs",
-    "gcs": "gcs",
-    "az": "azure",
-    "abfs": "azure",
-    "abfss": "azure",
-}
+_SCHEMES = {"s3": ("s3", "s3a"), "gcs": ("gs", "gcs"), "azure": ("az", "abfs", "abfss")}
+_EXTRAS_OF_SCHEMES = {scheme: extra for extra, schemes in _SCHEMES.items() for scheme in schemes}
 
 Result = TypeVar("Result")
 
@@ -70,9 +59,10 @@ def file_system(address: str, options: Mapping[str, object]) -> tuple[Any, str]:
         scheme = address.partition("://")[0]
         system, inside = needs("fsspec.core", _EXTRAS_OF_SCHEMES.get(scheme, "remote")).url_to_fs(address, **options)
     except ImportError as error:
-        found = next((name for name in _EXTRAS if name in str(error)), None)
-        if found is not None:
-            raise ImportError(f"this needs {found}: pip install 'gradledger[{_EXTRAS[found]}]'", name=found) from error
+        library = next((name for name in _EXTRAS if name in str(error)), None)
+        if library is not None:
+            extra = _EXTRAS[library]
+            raise ImportError(f"this needs {library}: pip install 'gradledger[{extra}]'", name=library) from error
         if not isinstance(error, ModuleNotFoundError):
             raise  # it says what to install
         package = str(error.name).partition(".")[0]
@@ -131,10 +121,10 @@ class ObjectStore:
         if any(self._same(entry["name"], inside) for entry in entries):  # some stores list a file as itself
             return [self._stored(path, entry) for entry in entries if self._same(entry["name"], inside)]
         if not entries:
-            found = self._file(path, inside)
-            if found is None and not self.exists(path):
+            file = self._file(path, inside)
+            if file is None and not self.exists(path):
                 raise FileNotFoundError(f"no such file or directory: {path}")
-            return [found] if found else []
+            return [file] if file else []
         return [
             self._stored(self._outer(entry["name"]), entry)
             for entry in entries
@@ -146,11 +136,11 @@ class ObjectStore:
         if self._process != os.getpid():
             self._connect()
         if isinstance(file, str):
-            found = self._file(file, self._inner(file))
-            if found is None:
+            listed = self._file(file, self._inner(file))
+            if listed is None:
                 error = errno.EISDIR if self.exists(file) else errno.ENOENT
                 raise OSError(error, os.strerror(error), file)
-            file = found
+            file = listed
         if scan_from is None:
             return ObjectFile(self._start, file)
         return ScannedFile(self._prefetcher, file, scan_from, scan_to)
@@ -199,8 +189,8 @@ class ObjectStore:
 
     def _file_or_parts(self, path: str, inside: str) -> list[StoredFile]:
         """The file at a path; or the objects that a writer wrote it as, if this is the name of the whole."""
-        if found := self._file(path, inside):
-            return [found]
+        if whole := self._file(path, inside):
+            return [whole]
         directory, _, name = path.rpartition("/")
         if not name.startswith("events.out."):
             return []
@@ -281,7 +271,7 @@ def _identity(entry: Mapping[str, Any], size: int) -> Hashable:
     return None
 
 
-class ObjectFile:
+class ObjectFile(ReadableFile):
     """A `ReadableFile` of which only some ranges are read: each takes one request.
 
     Args:
@@ -298,20 +288,5 @@ class ObjectFile:
         stop = min(start + size, self._file.size)
         return self._start(self._file, start, stop).result() if start < stop else b""
 
-    def read_into(self, start: int, buffer: memoryview) -> int:
-        """Read bytes from offset `start` into a buffer; return how many, 0 only at or after the end of the file."""
-        data = self.read_range(start, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
     def close(self) -> None:
         """Do nothing: there is no connection."""
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Do nothing."""

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from summaries.storage.credentials import without_credentials
-from summaries.storage.files import created, place_of
-from summaries.storage.names import counter, is_remote, join, relative
+from summaries.storage.files import created, place_of, replaced, temporary_beside
+from summaries.storage.names import is_remote, join, relative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,7 +74,8 @@ def new_directory(target: str | os.PathLike[str], **access: Unpack[Access]) -> I
         return
     final = os.path.realpath(target)
     _refuse(final, target)
-    temporary = _beside(final)
+    os.makedirs(os.path.dirname(final), exist_ok=True)
+    temporary = temporary_beside(final)
     os.mkdir(temporary)
     try:
         yield temporary
@@ -91,8 +92,7 @@ def new_directory(target: str | os.PathLike[str], **access: Unpack[Access]) -> I
 def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access: Unpack[Access]) -> Iterator[str]:
     """Yield the path of a local file to write, which becomes `target` at the end of the block.
 
-    If the block raises, or does not create the file, the target is as it was. Missing parents of the target are
-    created.
+    If the block raises, the target is as it was. Missing parents of the target are created.
 
     Args:
         target: a path or an address.
@@ -123,15 +123,10 @@ def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access:
         return
     final = os.path.realpath(target)
     _refuse_file(final, target, replace=replace)
-    temporary = _beside(final)
-    try:
+    os.makedirs(os.path.dirname(final), exist_ok=True)
+    with replaced(final) as temporary:
         yield temporary
         _refuse_file(final, target, replace=replace)
-        os.replace(temporary, final)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 def refuse_inside(originals: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str]) -> None:
@@ -145,10 +140,10 @@ def refuse_inside(originals: Iterable[str | os.PathLike[str]], target: str | os.
         ValueError: the target is below an original.
     """
     target = os.fspath(target)
-    place = _resolved(target)
-    for given in originals:
-        original = os.fspath(given)
-        if place.startswith(_resolved(original).rstrip("/" + os.sep) + ("/" if is_remote(original) else os.sep)):
+    resolved = _resolved(target)
+    for each in originals:
+        original = os.fspath(each)
+        if resolved.startswith(_resolved(original).rstrip("/" + os.sep) + ("/" if is_remote(original) else os.sep)):
             shown, inside = without_credentials(original), without_credentials(target)
             raise ValueError(f"the output must be outside of {shown}, which it is made from, got {inside}")
 
@@ -166,19 +161,12 @@ def remove_leftovers(directory: str, names: Iterable[str]) -> None:
     """
     if is_remote(directory) or not os.path.isdir(directory):
         return
-    known = {"gradledger", *names}
+    ours = {"gradledger", *names}
     for name in os.listdir(directory):
         whole, _, number = name.removesuffix(".tmp").lstrip(".").rpartition(".")
-        if name.endswith(".tmp") and number.isdecimal() and whole.rpartition(".")[0] in known:
+        if name.endswith(".tmp") and number.isdecimal() and whole.rpartition(".")[0] in ours:
             with suppress(OSError):
                 os.unlink(os.path.join(directory, name))
-
-
-def _beside(final: str) -> str:
-    """A temporary name in the target's directory, which is created."""
-    parent = os.path.dirname(final)
-    os.makedirs(parent, exist_ok=True)
-    return os.path.join(parent, f".gradledger.{os.getpid()}.{next(counter)}.tmp")
 
 
 def _refuse(final: str, target: str) -> None:

@@ -16,11 +16,11 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from summaries.storage.protocols import ReadableFile
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
-    from types import TracebackType
-    from typing import Self
 
     from summaries.storage.protocols import StoredFile
 
@@ -186,7 +186,7 @@ class Prefetcher:
         self._held += cost
 
 
-class ScannedFile:
+class ScannedFile(ReadableFile):
     """A `ReadableFile` that is read from an offset to another one or its end, for one thread at a time.
 
     Its two latest ranges are kept, because a reader may step back a little; further back costs a request, and so does
@@ -231,21 +231,11 @@ class ScannedFile:
                 return self._prefetcher.read(self._file, start, min(stop, self._next))
             if self._next >= self._scan.stop:
                 return self._prefetcher.read(self._file, start, stop)
-            found = self._prefetcher.take(self._scan)
-            self._ranges.append(found)
-            self._next = found[0] + len(found[1])
+            fetched = self._prefetcher.take(self._scan)
+            self._ranges.append(fetched)
+            self._next = fetched[0] + len(fetched[1])
 
     def close(self) -> None:
         """Close the file; what was fetched ahead is dropped."""
         self._prefetcher.end(self._scan)
         self._ranges.clear()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Close it."""
-        self.close()

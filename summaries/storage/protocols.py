@@ -80,7 +80,7 @@ class EventFile(Protocol):
 
 
 class ReadableFile(Protocol):
-    """An open file that is read in ranges; a context manager that closes it."""
+    """An open file that is read in ranges; a context manager that closes it. Files may inherit from it."""
 
     def read_range(self, start: int, size: int) -> bytes:
         """Read `size` bytes from offset `start`; fewer only at the end of the file, and none after it.
@@ -102,15 +102,22 @@ class ReadableFile(Protocol):
         Raises:
             OSError: they cannot be read.
         """
+        data = self.read_range(start, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
     def close(self) -> None:
         """Close the file; it can no longer be read."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None: ...
+    ) -> None:
+        """Close it."""
+        self.close()
 
 
 class Storage(Protocol):

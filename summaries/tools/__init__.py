@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     __version__: str
     from summaries.tools.annotating import label as label, note as note
     from summaries.tools.conversion import Converted as Converted, convert as convert
-    from summaries.tools.copying import Rewritten as Rewritten
+    from summaries.tools.rewriting.copying import Rewritten as Rewritten
     from summaries.tools.differing import (
         Diff as Diff,
         Distance as Distance,
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from summaries.tools.dumping import DumpedEvent as DumpedEvent, dump as dump
     from summaries.tools.exporting import Exported as Exported, export as export
     from summaries.tools.listing import Listing as Listing, ls as ls
-    from summaries.tools.merging import merge as merge
-    from summaries.tools.reduction import Reduced as Reduced, ReducedTag as ReducedTag, reduce as reduce
-    from summaries.tools.renaming import rename as rename
-    from summaries.tools.repairing import repair as repair
-    from summaries.tools.selecting import drop as drop, keep as keep
-    from summaries.tools.shifting import shift as shift
+    from summaries.tools.rewriting.merging import merge as merge
+    from summaries.tools.reducing.reduction import Reduced as Reduced, ReducedTag as ReducedTag, reduce as reduce
+    from summaries.tools.rewriting.renaming import rename as rename
+    from summaries.tools.rewriting.repairing import repair as repair
+    from summaries.tools.rewriting.selecting import drop as drop, keep as keep
+    from summaries.tools.rewriting.shifting import shift as shift
     from summaries.tools.showing import TagStatistics as TagStatistics, ValueStatistics as ValueStatistics, show as show
     from summaries.tools.tailing import Point as Point, tail as tail
-    from summaries.tools.thinning import thin as thin
+    from summaries.tools.rewriting.thinning import thin as thin
     from summaries.tools.verifying import (
         Verdict as Verdict,
         verify as verify,
@@ -45,20 +45,20 @@ else:
         {
             "annotating": "label note",
             "conversion": "Converted convert",
-            "copying": "Rewritten",
+            "rewriting.copying": "Rewritten",
             "differing": "Diff Distance RunDiff TagDiff diff",
             "dumping": "DumpedEvent dump",
             "exporting": "Exported export",
             "listing": "Listing ls",
-            "merging": "merge",
-            "reduction": "Reduced ReducedTag reduce",
-            "renaming": "rename",
-            "repairing": "repair",
-            "selecting": "drop keep",
-            "shifting": "shift",
+            "rewriting.merging": "merge",
+            "reducing.reduction": "Reduced ReducedTag reduce",
+            "rewriting.renaming": "rename",
+            "rewriting.repairing": "repair",
+            "rewriting.selecting": "drop keep",
+            "rewriting.shifting": "shift",
             "showing": "TagStatistics ValueStatistics show",
             "tailing": "Point tail",
-            "thinning": "thin",
+            "rewriting.thinning": "thin",
             "verifying": "Verdict verify verify_file verify_logdir",
         },
     )

@@ -95,8 +95,8 @@ def note(run: str | os.PathLike[str], step: int, words: str, **access: Unpack[Ac
         raise ValueError("a note must have words, got none")
     check_run(run, **access)
     notes = _notes(run, **access)
-    said = notes.get(step)
-    notes[step] = text(NOTE_TAG, f"{_words(said)}\n\n{words}" if said else words)
+    earlier = notes.get(step)
+    notes[step] = text(NOTE_TAG, f"{_words(earlier)}\n\n{words}" if earlier else words)
     return _write(run, _NOTE_SUFFIX, [(at, notes[at]) for at in sorted(notes) if at >= step], **access)
 
 
@@ -119,7 +119,7 @@ def _notes(run: str | os.PathLike[str], **access: Unpack[Access]) -> dict[int, S
         if file.path.endswith(_NOTE_SUFFIX):
             for event in events_of(file, _ignore):
                 if event.HasField("summary"):
-                    notes = {at: said for at, said in notes.items() if at < event.step}
+                    notes = {step: summary for step, summary in notes.items() if step < event.step}
                     notes[event.step] = event.summary
     return notes
 
@@ -128,8 +128,8 @@ def _ignore(fault: Fault) -> None:
     """Damage of a file with notes is told when the run is read."""
 
 
-def _words(said: Summary) -> str:
-    return said.value[0].tensor.string_val[0].decode("utf-8", "replace")
+def _words(summary: Summary) -> str:
+    return summary.value[0].tensor.string_val[0].decode("utf-8", "replace")
 
 
 def _write(

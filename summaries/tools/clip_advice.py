@@ -14,6 +14,9 @@ from summaries.words import counted
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
+    from typing import Unpack
+
+    from summaries.storage.files import Access
 
 __all__ = ["BOUNDS", "NORM_TAG", "ClipAdvice", "clip_advice"]
 
@@ -71,9 +74,7 @@ def clip_advice(
     tag: str = NORM_TAG,
     bounds: Iterable[float] = BOUNDS,
     last_step: int | None = None,
-    *,
-    storage_options: Mapping[str, object] | None = None,
-    cache: bool | str | os.PathLike[str] = False,
+    **access: Unpack[Access],
 ) -> ClipAdvice:
     """Compute percentiles of recorded gradient norms, and the share of the steps that each bound would have clipped.
 
@@ -85,8 +86,7 @@ def clip_advice(
         tag: the tag with the norms before clipping, for example "train/grad_norm" as Hugging Face logs it.
         bounds: the bounds to evaluate, positive; by default from 0.1 to 100.
         last_step: use only the steps up to this one, for example before a run diverged; None uses all.
-        storage_options: as in `read_run`.
-        cache: as in `read_run`.
+        **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
 
     Returns:
         The percentiles, the shares, and a suggested bound.
@@ -108,7 +108,7 @@ def clip_advice(
     References: Pascanu et al. 2013, https://arxiv.org/abs/1211.5063, who set the bound by statistics of the norm over
     many updates; Seetharaman et al. 2020, https://arxiv.org/abs/2007.14469, who set it to a percentile.
     """
-    scalars = (run if isinstance(run, Run) else read_run(run, storage_options=storage_options, cache=cache)).scalars
+    scalars = (run if isinstance(run, Run) else read_run(run, **access)).scalars
     if tag not in scalars:
         similar = [name for name in scalars if "norm" in name.lower()]
         shown = ", ".join(similar[:_MOST_SHOWN]) + (", …" if len(similar) > _MOST_SHOWN else "")

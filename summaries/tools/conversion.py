@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,14 +15,14 @@ from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import at_hand, is_directory
 from summaries.tools.choices import FORMATS
 from summaries.tools.exporting import export
-from summaries.tools.exporting.runs import RunsBelow
+from summaries.tools.formats.csv_file import read_csv
 from summaries.tools.formats.event_files import write_runs
 from summaries.tools.formats.json_lines import read_json_lines, write_json_lines
 from summaries.tools.formats.mlflow import is_mlflow, read_mlflow, write_mlflow
-from summaries.tools.formats.parquet import read_parquet
-from summaries.tools.formats.points import Facts, LeftOut, Points
-from summaries.tools.formats.tables import read_csv
+from summaries.tools.formats.parquet_file import read_parquet
+from summaries.tools.formats.points import Facts, LeftOut, PointBatch
 from summaries.tools.formats.wandb import read_wandb, wandb_files
+from summaries.tools.runs import read_ahead, runs_below
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.tools.choices import Format
     from summaries.tools.formats.points import Item
+    from summaries.tools.runs import StoredRuns
 
 __all__ = ["Converted", "convert"]
 
@@ -114,9 +114,9 @@ def convert(
     >>> read_run(f"{directory}/a").scalars["loss"].value
     array([0.5 , 0.25])
     """
-    given, wanted = os.fspath(source), os.fspath(target)
-    reads = source_format or _format_of_source(given)
-    writes = target_format or _format_of_target(wanted, reads)
+    source_path, target_path = os.fspath(source), os.fspath(target)
+    reads = source_format or _format_of_source(source_path)
+    writes = target_format or _format_of_target(target_path, reads)
     for name in (reads, writes):
         if name not in FORMATS:
             raise ValueError(f"a format must be one of {', '.join(FORMATS)}, got {name!r}")
@@ -128,8 +128,12 @@ def convert(
         raise ValueError("W&B's offline files are read, not written: choose another format")
     tags, runs = several(tags), several(runs)
     if reads == "events":
-        return _from_runs(given, wanted, writes, RunsBelow(given, tags=tags, runs=runs, **access), on_run, access)
-    return _to_runs(given, wanted, reads, lambda items: _chosen(items, tags, runs), access)
+        left_out = LeftOut()
+        on_read = _counting(left_out, on_run, hyperparameters=writes != "mlflow")
+        stored = runs_below(source_path, tags=tags, runs=runs, on_read=on_read, **access)
+        points, notes = _from_runs(source_path, target_path, writes, stored, access)
+        return Converted("events", writes, len(stored), points, (*left_out.notes(), *notes))
+    return _to_runs(source_path, target_path, reads, lambda items: _chosen(items, tags, runs), access)
 
 
 def _format_of_source(path: str) -> Format:
@@ -141,13 +145,13 @@ def _format_of_source(path: str) -> Format:
 
 def _format_of_target(path: str, reads: Format) -> Format:
     name = os.path.basename(path.rstrip("/" + os.sep))
-    found = "mlflow" if name == "mlruns" else _ENDINGS.get(os.path.splitext(name)[1].lower())
-    if found is None and reads == "events":
+    format_ = "mlflow" if name == "mlruns" else _ENDINGS.get(os.path.splitext(name)[1].lower())
+    if format_ is None and reads == "events":
         raise ValueError(
             f"the target must end in .csv, .parquet or .jsonl, or be called mlruns, got {without_credentials(path)}; "
             "or name its format"
         )
-    return found or "events"
+    return format_ or "events"
 
 
 def _to_runs(
@@ -176,69 +180,36 @@ def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[I
         if tags is None or isinstance(item, Facts):
             yield item
             continue
-        kept = np.array([wanted_tag(tag) for tag in item.tags], np.bool_)[item.tag]
-        yield Points(item.run, item.tags, *(column[kept] for column in item[2:]))
+        is_kept = np.array([wanted_tag(tag) for tag in item.tags], np.bool_)[item.tag]
+        yield PointBatch(item.run, item.tags, *(column[is_kept] for column in item[2:]))
 
 
-def _from_runs(
-    source: str,
-    target: str,
-    writes: Format,
-    runs: RunsBelow,
-    on_run: Callable[[str, Run], object] | None,
-    access: Access,
-) -> Converted:
-    left_out, notes = LeftOut(), []
-    listen = _listener(on_run, left_out, hyperparameters=writes != "mlflow")
-    with runs.expecting():
+def _from_runs(source: str, target: str, writes: Format, runs: StoredRuns, access: Access) -> tuple[int, list[str]]:
+    """The number of points, and what was changed."""
+    with read_ahead(runs):
         if writes == "mlflow":
             experiment = os.path.basename(os.path.abspath(without_credentials(source)))
             with new_directory(target, **access) as directory:
-                points, changed = write_mlflow(_named(runs, listen), directory, experiment)
-            notes = [f"the name {tag!r} is {name!r} in MLflow" for tag, name in changed.items()]
-        else:
-            with new_file(target, **access) as path:
-                if writes == "jsonl":
-                    points = write_json_lines(_named(runs, listen), path)
-                else:
-                    points = export(_Heard(runs, listen), path, format="csv" if writes == "csv" else "parquet").rows
-    return Converted("events", writes, len(runs), points, (*left_out.notes(), *notes))
+                points, changed = write_mlflow(runs.items(), directory, experiment)
+            return points, [f"the name {tag!r} is {name!r} in MLflow" for tag, name in changed.items()]
+        with new_file(target, **access) as path:
+            if writes == "jsonl":
+                return write_json_lines(runs.items(), path), []
+            return export(runs, path, format="csv" if writes == "csv" else "parquet").rows, []
 
 
-class _Heard(Mapping[str, "Run"]):
-    """Runs, each told of when it is read."""
-
-    def __init__(self, runs: Mapping[str, Run], listen: Callable[[str, Run], object]) -> None:
-        self._runs, self._listen = runs, listen
-
-    def __getitem__(self, name: str) -> Run:
-        run = self._runs[name]
-        self._listen(name, run)
-        return run
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._runs)
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-
-def _listener(
-    on_run: Callable[[str, Run], object] | None, left_out: LeftOut, *, hyperparameters: bool
+def _counting(
+    left_out: LeftOut, on_run: Callable[[str, Run], object] | None, *, hyperparameters: bool
 ) -> Callable[[str, Run], object]:
     """A callback for each run that counts what is not carried over; hyperparameters only if `hyperparameters`."""
 
-    def listen(name: str, run: Run) -> None:
+    def count(name: str, run: Run) -> None:
         if on_run is not None:
             on_run(name, run)
         for kind in _KINDS:
-            if found := getattr(run, kind):
-                left_out[f"tags of {kind.replace('_', ' ')}"] += len(found)
+            if tags := getattr(run, kind):
+                left_out[f"tags of {kind.replace('_', ' ')}"] += len(tags)
         if hyperparameters and run.hparams:
             left_out["hyperparameters"] += len(run.hparams)
 
-    return listen
-
-
-def _named(runs: Mapping[str, Run], listen: Callable[[str, Run], object]) -> Iterator[tuple[str, Run]]:
-    return iter(_Heard(runs, listen).items())
+    return count

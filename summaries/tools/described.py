@@ -111,12 +111,12 @@ def _encoded(parts: tuple[bytes, ...], *, full: bool) -> dict[str, Any]:
 
 
 def _histogram(buckets: np.ndarray[Any, np.dtype[np.float64]], *, full: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {"count": plain_number(float(buckets[:, 2].sum())), "buckets": len(buckets)}
+    facts: dict[str, Any] = {"count": plain_number(float(buckets[:, 2].sum())), "buckets": len(buckets)}
     if len(buckets):
-        found |= {"min": plain_number(float(buckets[0, 0])), "max": plain_number(float(buckets[-1, 1]))}
+        facts |= {"min": plain_number(float(buckets[0, 0])), "max": plain_number(float(buckets[-1, 1]))}
     if full:
-        found["value"] = plain(buckets.tolist())
-    return found
+        facts["value"] = plain(buckets.tolist())
+    return facts
 
 
 def _array(array: np.ndarray[Any, Any], *, full: bool) -> dict[str, Any]:

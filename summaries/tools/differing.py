@@ -13,8 +13,9 @@ import numpy as np
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.run import Run
-from summaries.tools.exporting.runs import RunsBelow
+from summaries.reading.series import Series
 from summaries.tools.listing import KINDS
+from summaries.tools.runs import runs_below
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.patterns import Patterns
-    from summaries.reading.series import Items, Series
+    from summaries.reading.series import Items
     from summaries.storage.files import Access
 
     Hyperparameter = bool | float | str
@@ -178,22 +179,22 @@ def diff(
         if not tolerance >= 0:
             raise ValueError(f"{name} must be at least 0, got {tolerance}")
     runs, tags = several(runs), several(tags)
-    both = _runs(a, tags, access), _runs(b, tags, access)
-    demand_match("run", runs, chain(*both))
-    wanted, chosen = matcher(tags), matcher(runs)
-    pairs, only = _paired(both[0], both[1], chosen)
-    found: dict[str, RunDiff] = {}
+    ours, theirs = _runs(a, tags, access), _runs(b, tags, access)
+    demand_match("run", runs, chain(ours, theirs))
+    wanted = matcher(tags)
+    pairs, only = _paired(ours, theirs, matcher(runs))
+    differences: dict[str, RunDiff] = {}
     for name, (first, second) in pairs.items():
-        first_run, second_run = both[0][first], both[1][second]
+        both = ours[first], theirs[second]
         if on_run is not None:
-            on_run(name, (first_run, second_run))
-        found[name] = _run_diff(first_run, second_run, wanted, (rtol, atol), common_steps=common_steps)
-    compared = {tag for run in found.values() for tag in (*(one.tag for one in run.tags), *chain(*run.only))}
-    if found and not all(any(map(matcher(pattern), compared)) for pattern in tags or ()):
+            on_run(name, both)
+        differences[name] = _run_diff(*both, wanted, (rtol, atol), common_steps=common_steps)
+    compared = {tag for run in differences.values() for tag in (*(diff.tag for diff in run.tags), *chain(*run.only))}
+    if differences and not all(any(map(matcher(pattern), compared)) for pattern in tags or ()):
         whole = _runs(a, None, access), _runs(b, None, access)  # with the tags that were not read
-        every = (place[name] for pair in pairs.values() for place, name in zip(whole, pair, strict=True))
+        every = (side[name] for pair in pairs.values() for side, name in zip(whole, pair, strict=True))
         demand_match("tag", tags, chain.from_iterable(map(_tags_with_values, every)))
-    return Diff(found, only)
+    return Diff(differences, only)
 
 
 def _paired(
@@ -207,10 +208,10 @@ def _paired(
     return {name: (name, name) for name in first if name in second}, _only(first, second)
 
 
-def _runs(place: Run | Mapping[str, Run] | str | os.PathLike[str], tags: Patterns, access: Access) -> Mapping[str, Run]:
-    if isinstance(place, Run):
-        return {".": place}
-    return place if isinstance(place, Mapping) else RunsBelow(place, tags=tags, **access)
+def _runs(side: Run | Mapping[str, Run] | str | os.PathLike[str], tags: Patterns, access: Access) -> Mapping[str, Run]:
+    if isinstance(side, Run):
+        return {".": side}
+    return side if isinstance(side, Mapping) else runs_below(side, tags=tags, **access)
 
 
 def _only(a: Iterable[str], b: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -222,16 +223,15 @@ def _only(a: Iterable[str], b: Iterable[str]) -> tuple[tuple[str, ...], tuple[st
 def _run_diff(
     a: Run, b: Run, wanted: Callable[[str], bool], tolerances: tuple[float, float], *, common_steps: bool
 ) -> RunDiff:
-    found: list[TagDiff] = []
+    tags: list[TagDiff] = []
     for kind in KINDS:
         first, second = getattr(a, kind), getattr(b, kind)
-        compare = _scalars if kind == "scalars" else _items
-        found += (
-            compare(kind, values.latest(), second[tag].latest(), tolerances)
+        tags += (
+            _tag_diff(kind, values.latest(), second[tag].latest(), tolerances)
             for tag, values in first.items()
             if tag in second and wanted(tag)
         )
-    compared = {tag.tag for tag in found}
+    compared = {tag.tag for tag in tags}
     only = _only(*(filter(wanted, _tags_with_values(run)) for run in (a, b)))
     for tag in dict.fromkeys(filter(wanted, _tags_with_values(a))):
         if tag not in compared and tag not in only[0]:  # both have it, as another kind
@@ -241,27 +241,25 @@ def _run_diff(
         for name in dict.fromkeys([*a.hparams, *b.hparams])
         if a.hparams.get(name) != b.hparams.get(name)
     }
-    return RunDiff(tuple(found), only, hyperparameters, common_steps)
+    return RunDiff(tuple(tags), only, hyperparameters, common_steps)
 
 
 def _tags_with_values(run: Run) -> list[str]:
     return [tag for kind in KINDS for tag in getattr(run, kind)]
 
 
-def _scalars(kind: str, a: Series, b: Series, tolerances: tuple[float, float]) -> TagDiff:
+def _tag_diff(kind: str, a: Series | Items, b: Series | Items, tolerances: tuple[float, float]) -> TagDiff:
     step, in_a, in_b = np.intersect1d(a.step, b.step, assume_unique=True, return_indices=True)
-    first, second = a.value[in_a], b.value[in_b]
-    unequal = np.flatnonzero(~_close(first, second, tolerances))
-    last = _last(a), _last(b)
-    return TagDiff(
-        a.tag,
-        kind,
-        len(step),
-        (len(a) - len(step), len(b) - len(step)),
-        len(unequal),
-        int(step[unequal[0]]) if len(unequal) else None,
-        _distance(step, first, second, last),
-    )
+    distance = None
+    if isinstance(a, Series) and isinstance(b, Series):
+        first, second = a.value[in_a], b.value[in_b]
+        unequal = step[~_close(first, second, tolerances)].tolist()
+        distance = _distance(step, first, second, (_last(a), _last(b)))
+    else:
+        pairs = zip(step.tolist(), in_a.tolist(), in_b.tolist(), strict=True)
+        unequal = [at for at, i, j in pairs if not _same(_value(a, i), _value(b, j), tolerances)]
+    only = len(a) - len(step), len(b) - len(step)
+    return TagDiff(a.tag, kind, len(step), only, len(unequal), unequal[0] if unequal else None, distance)
 
 
 def _last(series: Series) -> float:
@@ -300,15 +298,7 @@ def _distance(
         )
 
 
-def _items(kind: str, a: Items, b: Items, tolerances: tuple[float, float]) -> TagDiff:
-    step, in_a, in_b = np.intersect1d(a.step, b.step, assume_unique=True, return_indices=True)
-    pairs = zip(step.tolist(), in_a.tolist(), in_b.tolist(), strict=True)
-    unequal = [at for at, i, j in pairs if not _same(_value(a, i), _value(b, j), tolerances)]
-    only = len(a) - len(step), len(b) - len(step)
-    return TagDiff(a.tag, kind, len(step), only, len(unequal), unequal[0] if unequal else None)
-
-
-def _value(items: Items, index: int) -> Any:
+def _value(items: Any, index: int) -> Any:
     """A decoded value; what is wrong with it, if it cannot be decoded."""
     try:
         return items[index]

@@ -143,7 +143,7 @@ def event_as_dict(dumped: DumpedEvent, *, full: bool = False) -> dict[str, Any]:
         "file", "offset", "length", "wall_time", "step"; and what it carries by the field's name, such as "summary".
     """
     event = dumped.event
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "file": dumped.path,
         "offset": dumped.offset,
         "length": dumped.length,
@@ -153,10 +153,10 @@ def event_as_dict(dumped: DumpedEvent, *, full: bool = False) -> dict[str, Any]:
     what = event.WhichOneof("what")
     if what == "summary":
         pairs = zip(dumped.values, dumped.plugins, strict=True)
-        found["summary"] = [described(value, plugin, full=full) for value, plugin in pairs]
+        fields["summary"] = [described(value, plugin, full=full) for value, plugin in pairs]
     elif what is not None:
-        found[what] = _other(event, what, full=full)
-    return found
+        fields[what] = _other(event, what, full=full)
+    return fields
 
 
 def _other(event: Event, what: str, *, full: bool) -> Any:
@@ -165,16 +165,19 @@ def _other(event: Event, what: str, *, full: bool) -> Any:
     if isinstance(carried, str):  # file_version
         return carried
     if isinstance(carried, bytes):  # graph_def, meta_graph_def
-        return {"bytes": len(carried)} | ({"base64": base64.b64encode(carried).decode()} if full else {})
+        return _blob(carried, full=full)
     if what == "session_log":
         status = type(carried).SessionStatus.Name(carried.status)
         return {"status": status, "checkpoint_path": carried.checkpoint_path, "msg": carried.msg}
     if what == "log_message":
         return {"level": carried.level, "message": carried.message}
     if what == "tagged_run_metadata":
-        data = carried.run_metadata
-        return {"tag": carried.tag, "bytes": len(data)} | ({"base64": base64.b64encode(data).decode()} if full else {})
+        return {"tag": carried.tag, **_blob(carried.run_metadata, full=full)}
     return {}
+
+
+def _blob(data: bytes, *, full: bool) -> dict[str, Any]:
+    return {"bytes": len(data)} | ({"base64": base64.b64encode(data).decode()} if full else {})
 
 
 def fault_as_dict(fault: Fault) -> dict[str, Any]:

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from summaries.errors import is_damaged
+from summaries.execution.tasks import in_threads
 from summaries.native.library import is_available
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
-from summaries.tools.readable import path_of, read_readable, reason_of
+from summaries.tools.runs import path_of, read_readable, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
     from numpy.typing import NDArray
 
     from summaries.errors import Fault
     from summaries.patterns import Patterns
-    from summaries.reading.run import Run
-    from summaries.reading.series import Items, Series
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
@@ -36,6 +34,8 @@ __all__ = ["KINDS", "Listing", "demand_runs", "ls"]
 
 KINDS = ("scalars", "histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
 """The attributes of `Run` that map tags to values."""
+
+Number = TypeVar("Number")
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 
@@ -113,19 +113,18 @@ def ls(
     >>> found.run, found.tags, found.points, found.steps, found.damaged
     ('.', {'scalars': 1}, 100, (0, 99), False)
     """
-    chosen = matcher(runs)
-    patterns = several(tags)
-    found: list[Listing] = []
+    runs, tags = several(runs), several(tags)
+    listings: list[Listing] = []
     for place in places or (".",):
         errors: list[OSError] = []
-        listed = run_directories(place, errors.append, lone=".", **access)
-        wanted = {name: listed[name] for name in sorted(listed, key=by_number) if chosen(name)}
-        for listing in _listings(wanted, os.fspath(place), patterns, quick=quick):
-            found.append(listing)
+        files = run_directories(place, errors.append, lone=".", names=runs, **access)
+        ordered = {name: files[name] for name in sorted(files, key=by_number)}
+        for listing in _listings(ordered, os.fspath(place), tags, quick=quick):
+            listings.append(listing)
             if on_run is not None:
                 on_run(listing.path, listing)
-        found += map(_unlisted, errors)
-    return found
+        listings += map(_unlisted, errors)
+    return listings
 
 
 def demand_runs(places: Iterable[str | os.PathLike[str]], runs: Patterns, **access: Unpack[Access]) -> None:
@@ -139,81 +138,52 @@ def demand_runs(places: Iterable[str | os.PathLike[str]], runs: Patterns, **acce
     Raises:
         LookupError: a pattern matches no run.
     """
-    demand_match("run", runs, (found.run for found in ls(*places, quick=True, **access)))
+    demand_match("run", runs, (listing.run for listing in ls(*places, quick=True, **access)))
 
 
-def _listings(
-    runs: Mapping[str, list[StoredFile]], place: str, tags: tuple[str, ...] | None, *, quick: bool
-) -> Iterator[Listing]:
+def _listings(runs: Mapping[str, list[StoredFile]], place: str, tags: Patterns, *, quick: bool) -> Iterator[Listing]:
     """A listing of each run, in order."""
-    total = sum(file.size for files in runs.values() for file in files)
-
-    def listing(name: str) -> Listing:
-        return _listing(place, name, runs[name], tags, quick=quick)
-
-    threads = not quick and total >= _THREAD_BYTES * len(runs) and is_available()
-    if quick or not threads or len(runs) < 2:  # noqa: PLR2004
-        with expecting([] if quick else list(chain.from_iterable(runs.values()))):
-            yield from map(listing, runs)
-        return
-    pool = ThreadPoolExecutor(min(os.cpu_count() or 1, len(runs)))
-    try:
-        with expecting(list(chain.from_iterable(runs.values()))):
-            yield from pool.map(listing, runs)
-    finally:
-        pool.shutdown(cancel_futures=True)  # after Ctrl-C, only the runs that have begun are read to their end
+    files = [] if quick else list(chain.from_iterable(runs.values()))
+    is_large = sum(file.size for file in files) >= _THREAD_BYTES * len(runs)
+    threads = min(os.cpu_count() or 1, len(runs)) if not quick and is_large and is_available() else 1
+    with expecting(files):
+        yield from in_threads(lambda name: _listing(place, name, runs[name], tags, quick=quick), runs, threads)
 
 
-def _listing(place: str, name: str, files: list[StoredFile], tags: tuple[str, ...] | None, *, quick: bool) -> Listing:
-    path = path_of(place, name, files)
-    size = sum(file.size for file in files)
+def _listing(place: str, name: str, files: list[StoredFile], tags: Patterns, *, quick: bool) -> Listing:
+    listing = Listing(name, path_of(place, name, files), len(files), sum(file.size for file in files))
     if quick:
-        return Listing(name, path, len(files), size)
+        return listing
     run, failures = read_readable(files, tags)
     if run is None:
-        return Listing(name, path, len(files), size, failures=failures)
-    counts, values = _values(run, matcher(tags))
-    measured = [one for one in values if one.tag not in ANNOTATIONS]
-    spans = [_span(one.step) for one in measured]
-    times = [span for one in measured if (span := _finite_span(one.wall_time)) is not None]
-    return Listing(
-        name,
-        path,
-        len(files),
-        size,
-        sum(run.records),
-        counts,
-        sum(map(len, values)),
-        (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None,
-        (min(low for low, _ in times), max(high for _, high in times)) if times else None,
-        run.faults,
-        failures,
+        return replace(listing, failures=failures)
+    wanted = matcher(tags)
+    values = {kind: [one for tag, one in getattr(run, kind).items() if wanted(tag)] for kind in KINDS}
+    every = list(chain.from_iterable(values.values()))
+    measured = [one for one in every if one.tag not in ANNOTATIONS]
+    times = [_finite(one.wall_time) for one in measured]
+    return replace(
+        listing,
+        records=sum(run.records),
+        tags={kind: len(own) for kind, own in values.items() if own},
+        points=sum(map(len, every)),
+        steps=_span([one.step for one in measured], int),
+        wall_times=_span([time for time in times if len(time)], float),
+        faults=run.faults,
+        failures=failures,
     )
 
 
-def _values(run: Run, wanted: Callable[[str], bool]) -> tuple[dict[str, int], list[Series | Items]]:
-    """The number of wanted tags by kind, and their values."""
-    counts: dict[str, int] = {}
-    values: list[Series | Items] = []
-    for kind in KINDS:
-        own = [one for tag, one in getattr(run, kind).items() if wanted(tag)]
-        if own:
-            counts[kind] = len(own)
-            values += own
-    return counts, values
+def _span(columns: Sequence[NDArray[Any]], number: Callable[[Any], Number]) -> tuple[Number, Number] | None:
+    """The least and the largest number of some columns, none of which is empty; None if there is no column."""
+    if not columns:
+        return None
+    return number(min(column.min() for column in columns)), number(max(column.max() for column in columns))
 
 
-def _span(steps: NDArray[np.int64]) -> tuple[int, int]:
-    return int(steps.min()), int(steps.max())
-
-
-def _finite_span(times: NDArray[np.float64]) -> tuple[float, float] | None:
-    """The first and the last time, in seconds since the epoch, without those that are not finite."""
-    low, high = float(times.min()), float(times.max())
-    if not np.isfinite(high - low):
-        times = times[np.isfinite(times)]
-        return (float(times.min()), float(times.max())) if len(times) else None
-    return low, high
+def _finite(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The times that are finite."""
+    return times if np.isfinite(times.max() - times.min()) else times[np.isfinite(times)]
 
 
 def _unlisted(error: OSError) -> Listing:

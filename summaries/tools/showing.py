@@ -87,11 +87,7 @@ class TagStatistics:
 
 
 def show(
-    run: Run | str | os.PathLike[str],
-    tags: Patterns = None,
-    *,
-    latest: bool = False,
-    **access: Unpack[Access],
+    run: Run | str | os.PathLike[str], tags: Patterns = None, *, latest: bool = False, **access: Unpack[Access]
 ) -> list[TagStatistics]:
     """Compute statistics of each tag of a run.
 
@@ -118,12 +114,11 @@ def show(
     """
     run = run if isinstance(run, Run) else read_run(run, **access)
     wanted = matcher(tags)
-    found: list[TagStatistics] = []
+    statistics: list[TagStatistics] = []
     for kind in KINDS:
-        found += (
-            _statistics(kind, one, latest=latest) for tag, one in getattr(run, kind).items() if wanted(tag) and len(one)
-        )
-    return found
+        every = [values for tag, values in getattr(run, kind).items() if wanted(tag) and len(values)]
+        statistics += (_statistics(kind, values, latest=latest) for values in every)
+    return statistics
 
 
 def _statistics(kind: str, whole: Series | Items, *, latest: bool) -> TagStatistics:
@@ -149,18 +144,19 @@ def _restarts(values: Series | Items) -> int:
 
 
 def _of_values(step: NDArray[np.int64], value: NDArray[np.float64]) -> ValueStatistics:
-    found = ValueStatistics(int(np.isnan(value).sum()), int(np.isinf(value).sum()), float(value[0]), float(value[-1]))
-    kept = np.isfinite(value)
-    if not kept.all():
-        step, value = step[kept], value[kept]
+    nans, infinities = int(np.isnan(value).sum()), int(np.isinf(value).sum())
+    statistics = ValueStatistics(nans, infinities, float(value[0]), float(value[-1]))
+    finite = np.isfinite(value)
+    if not finite.all():
+        step, value = step[finite], value[finite]
     if not len(value):
-        return found
+        return statistics
     least, largest = int(value.argmin()), int(value.argmax())
     scale = max(abs(float(value[least])), abs(float(value[largest]))) or 1.0
     scaled = value / scale  # so that no sum or square overflows
     quantiles = (np.quantile(scaled, QUANTILES) * scale).tolist()
     return replace(
-        found,
+        statistics,
         min=float(value[least]),
         min_step=int(step[least]),
         max=float(value[largest]),

@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 import os
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from heapq import nlargest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from summaries.patterns import matcher
+from summaries.patterns import matcher, several
 from summaries.reading.growing import GrowingRun
 from summaries.storage.files import place_of, remembering
 from summaries.storage.logdir import run_directories
 from summaries.tools.listing import KINDS
-from summaries.tools.readable import path_of
+from summaries.tools.runs import path_of
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Unpack
 
     from summaries.errors import Fault
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["Point", "Tailed", "tail"]
+__all__ = ["Point", "Tailed", "looking_at", "tail"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Point:
         """
         if self.kind != "texts":
             return None
-        found = self._values[self._index]  # type: ignore[index]
-        return found if isinstance(found, str) else "\n".join(map(str, found.flat))
+        text = self._values[self._index]  # type: ignore[index]
+        return text if isinstance(text, str) else "\n".join(map(str, text.flat))
 
 
 class Tailed:
@@ -100,7 +100,7 @@ class Tailed:
     ) -> None:
         self._places = [os.fspath(place) for place in places]
         self._access = access
-        self._chosen, self._wanted = matcher(runs), matcher(tags)
+        self._patterns, self._wanted = several(runs), matcher(tags)
         self._follow = follow
         self._tell = on_trouble or (lambda _: None)
         self._told: set[object] = set()
@@ -121,7 +121,7 @@ class Tailed:
         Raises:
             FileNotFoundError: a place has no event file, and `follow` is False.
         """
-        found: list[Point] = []
+        points: list[Point] = []
         for path, files in self._listed():
             try:
                 run = self._growing.setdefault(path, GrowingRun()).read(files)
@@ -132,8 +132,8 @@ class Tailed:
             for fault in run.faults:
                 if not (self._follow and fault.kind.may_pass):
                     self._trouble(fault)
-            found += self._new(path, run, most)
-        return sorted(found if most is None else nlargest(most, found, _time), key=_time)
+            points += self._new(path, run, most)
+        return sorted(points if most is None else nlargest(most, points, _time), key=_time)
 
     def scalars(self) -> list[tuple[str, Series]]:
         """The path of the run, and the points, of each wanted tag, as they were at the last look."""
@@ -148,14 +148,13 @@ class Tailed:
         """The path and the files of each wanted run, as they are now."""
         for place in self._places:
             try:
-                listed = run_directories(place, self._trouble, lone=".", **self._access)
+                listed = run_directories(place, self._trouble, lone=".", names=self._patterns, **self._access)
             except FileNotFoundError:
                 if not self._follow:
                     raise
                 continue  # it was removed, or has no event file yet
             for name, files in listed.items():
-                if self._chosen(name):
-                    yield path_of(place, name, files), files
+                yield path_of(place, name, files), files
 
     def _new(self, path: str, run: Run, most: int | None) -> Iterator[Point]:
         """The points that were not there at the last look."""
@@ -175,6 +174,18 @@ class Tailed:
         if key not in self._told:
             self._told.add(key)
             self._tell(trouble)
+
+
+@contextmanager
+def looking_at(
+    places: Sequence[str | os.PathLike[str]], access: Access, *, follow: bool, **options: Any
+) -> Iterator[Tailed]:
+    """The runs in some places, "." if there are none; those of a store are cached if there are to be further looks."""
+    places = places or (".",)
+    with ExitStack() as stack:
+        for place in places if follow else ():
+            access = stack.enter_context(remembering(place, **access))
+        yield Tailed(places, follow=follow, **options, **access)
 
 
 def tail(
@@ -216,13 +227,7 @@ def tail(
     """
     if count < 0:
         raise ValueError(f"count must be at least 0, got {count}")
-    with ExitStack() as stack:
-        given = places or (".",)
-        kept: Access = access
-        if follow:
-            for place in given:
-                kept = stack.enter_context(remembering(place, **kept))
-        tailed = Tailed(given, runs=runs, tags=tags, follow=follow, on_trouble=on_trouble, **kept)
+    with looking_at(places, access, follow=follow, runs=runs, tags=tags, on_trouble=on_trouble) as tailed:
         yield from tailed.look(count)
         quiet_since = time.monotonic()
         while follow:

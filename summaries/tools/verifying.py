@@ -20,10 +20,12 @@ from summaries.storage.protocols import expecting
 from summaries.wire.layout import LOST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
+    from typing import Unpack
 
+    from summaries.storage.files import Access
     from summaries.storage.protocols import ReadableFile, StoredFile
 
 __all__ = ["Verdict", "verdicts", "verify", "verify_file", "verify_logdir"]
@@ -64,18 +66,12 @@ class Verdict:
         return self.events > 0 or not any(fault.kind in _OTHERS for fault in self.faults)
 
 
-def verify(
-    path: str | os.PathLike[str],
-    *,
-    storage_options: Mapping[str, object] | None = None,
-    cache: bool | str | os.PathLike[str] = False,
-) -> Verdict:
+def verify(path: str | os.PathLike[str], **access: Unpack[Access]) -> Verdict:
     """Read a whole event file, and check every checksum and every message.
 
     Args:
         path: the file; a local path, or an address that fsspec knows, such as `s3://…`.
-        storage_options: for an address, the options of its file system, as fsspec takes them.
-        cache: for an address, as in `read_run`.
+        **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
 
     Returns:
         The number of events, and the faults. Damage is not raised.
@@ -91,7 +87,7 @@ def verify(
     >>> verdict.events, verdict.damaged
     (2, False)
     """
-    storage, shown = place_of(path, storage_options=storage_options, cache=cache)
+    storage, shown = place_of(path, **access)
     if is_remote(shown):
         with suppress(FileNotFoundError), storage.open(shown, 0) as opened:
             return _verdict(opened, shown)
@@ -133,8 +129,7 @@ def verify_logdir(
     *,
     on_error: Callable[[OSError], object] | None = None,
     executor: Executor | None = None,
-    storage_options: Mapping[str, object] | None = None,
-    cache: bool | str | os.PathLike[str] = False,
+    **access: Unpack[Access],
 ) -> list[Verdict]:
     """Read every event file below a directory whole, as `verify` reads one.
 
@@ -143,8 +138,7 @@ def verify_logdir(
         on_error: called with the error of each file and each directory that cannot be read; the others are verified
             all the same. If None, the error is raised.
         executor: where to read, as in `audit`; None reads one file after the other.
-        storage_options: as in `verify`.
-        cache: as in `verify`.
+        **access: as in `verify`.
 
     Returns:
         A verdict for each file that could be read: sorted, a run before the runs below it.
@@ -162,15 +156,13 @@ def verify_logdir(
     >>> [verdict.events for verdict in verify_logdir(directory)]
     [2, 2]
     """
-    files = files_below(path, on_error, storage_options=storage_options, cache=cache)
-    found = {verdict.path: verdict for verdict in verdicts(files, on_error, executor)}
-    return [found[file.path] for file in files if file.path in found]
+    files = files_below(path, on_error, **access)
+    by_path = {verdict.path: verdict for verdict in verdicts(files, on_error, executor)}
+    return [by_path[file.path] for file in files if file.path in by_path]
 
 
 def verdicts(
-    files: Sequence[StoredFile],
-    on_error: Callable[[OSError], object] | None = None,
-    executor: Executor | None = None,
+    files: Sequence[StoredFile], on_error: Callable[[OSError], object] | None = None, executor: Executor | None = None
 ) -> Iterator[Verdict]:
     """Yield `verify_file` of each file; those that an executor verifies, as they are done.
 
@@ -179,7 +171,7 @@ def verdicts(
         on_error: called with the error of each file that cannot be read; if None, it is raised.
         executor: where to read; None reads one file after the other.
     """
-    for file, outcome in run_tasks(_Task(), files, executor=executor, size=lambda file: file.size):
+    for file, outcome in run_tasks(_VerifyFile(), files, executor=executor, size=lambda file: file.size):
         if isinstance(outcome, Verdict):
             yield outcome
             continue
@@ -189,7 +181,7 @@ def verdicts(
         on_error(error)
 
 
-class _Task:
+class _VerifyFile:
     """`verify_file`, which gives its error back."""
 
     def expecting(self, files: Sequence[StoredFile]) -> AbstractContextManager[object]:

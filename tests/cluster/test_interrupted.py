@@ -9,7 +9,8 @@ import psutil
 PROGRAM = """
 import os, signal, sys
 from contextlib import contextmanager
-from summaries.cli import auditing, main
+from summaries.cli import main
+from summaries.cli.views import auditing
 
 @contextmanager
 def progress_bar(total):

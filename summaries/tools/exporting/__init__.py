@@ -1,26 +1,25 @@
 """Export: the scalars of runs as CSV, as Parquet, or as a dataset of Parquet files that is kept current.
 
-runs ── tags, runs, latest ──▶ long or wide rows ──▶ csv_file | parquet_file | dataset
+runs ── tags, runs, latest ──▶ long or wide rows ──▶ formats.csv_file | formats.parquet_file | dataset
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 from summaries.patterns import several
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import remembering
 from summaries.storage.outputs import named, new_file
-from summaries.tools.exporting.csv_file import write_csv
-from summaries.tools.exporting.exported import Exported
-from summaries.tools.exporting.parquet_file import write_parquet
-from summaries.tools.exporting.runs import Chosen, RunsBelow
+from summaries.tools.exporting.runs import Chosen, Exported
+from summaries.tools.formats.csv_file import write_scalars as write_csv
+from summaries.tools.formats.parquet_file import write_scalars as write_parquet
+from summaries.tools.runs import runs_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from concurrent.futures import Executor
     from typing import TextIO, Unpack
 
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.reading.run import Run
     from summaries.storage.files import Access
-    from summaries.tools.exporting.runs import OnError, OnRun
+    from summaries.tools.exporting.runs import OnRun
+    from summaries.tools.runs import OnError
 
     Format = Literal["csv", "parquet", "dataset"]
 
@@ -117,20 +117,23 @@ def export(
             raise ValueError("a dataset is made from a directory, not from runs that were read, and is a directory")
         from summaries.tools.exporting.dataset import export_dataset  # noqa: PLC0415 - not what every writer needs
 
-        choice: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
-        heard: Any = {"on_run": on_run, "on_error": on_error}
-        return export_dataset(path, named(target), **choice, executor=executor, **heard, **access)
+        selection: Any = {"tags": tags, "runs": runs, "latest": latest, "incremental": incremental, "delete": delete}
+        callbacks: Any = {"on_run": on_run, "on_error": on_error}
+        return export_dataset(path, named(target), **selection, executor=executor, **callbacks, **access)
     if delete or executor is not None:
         what = "delete" if delete else "an executor, as of --jobs and --dask,"
         raise ValueError(f"{what} is for a dataset, and the format is {kind!r}")
-    with _source(path, tags, runs, on_error, access, again=wide) as source:
-        written: list[str] = []
+    written: list[str] = []
 
-        def on_written(name: str, faults: tuple[Fault, ...]) -> None:
-            written.append(name)
-            if on_run is not None:
-                on_run(name, faults)
+    def on_written(name: str, faults: tuple[Fault, ...]) -> None:
+        written.append(name)
+        if on_run is not None:
+            on_run(name, faults)
 
+    with remembering(path, **access) if wide and not isinstance(path, Mapping) else nullcontext(access) as cached:
+        source = path
+        if not isinstance(source, Mapping):
+            source = runs_below(source, tags=tags, runs=runs, on_error=on_error, **cached)
         chosen = Chosen(source, tags=tags, names=runs, latest=latest, on_run=on_written, on_error=on_error)
         return Exported(_write(kind, chosen, target, wide, access), tuple(written))
 
@@ -145,24 +148,6 @@ def _format_of(target: str | os.PathLike[str] | TextIO) -> Format:
             f"the target must end in .parquet or .csv, or have no ending for a dataset; or give its format: {shown}"
         )
     return _ENDINGS[ending]
-
-
-@contextmanager
-def _source(
-    path: str | os.PathLike[str] | Mapping[str, Run],
-    tags: Patterns,
-    runs: Patterns,
-    on_error: OnError,
-    access: Access,
-    *,
-    again: bool,
-) -> Iterator[Mapping[str, Run]]:
-    """The runs by name; `again` says that they may be read twice."""
-    if isinstance(path, Mapping):
-        yield path
-        return
-    with remembering(path, **access) if again else nullcontext(access) as remembered:
-        yield RunsBelow(path, tags=tags, runs=runs, on_error=on_error, **remembered)
 
 
 def _write(kind: Format, runs: Chosen, target: str | os.PathLike[str] | TextIO, wide: bool, access: Access) -> int:

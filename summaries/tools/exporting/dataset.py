@@ -20,9 +20,9 @@ from summaries.patterns import matcher
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import relative
 from summaries.storage.outputs import remove_leftovers
-from summaries.tools.exporting.exported import Exported
 from summaries.tools.exporting.manifest import MANIFEST, Entry, Manifest, fingerprint
 from summaries.tools.exporting.part import Part, WritePart
+from summaries.tools.exporting.runs import Exported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,15 +32,16 @@ if TYPE_CHECKING:
     from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.exporting.part import Written
-    from summaries.tools.exporting.runs import OnError, OnRun
+    from summaries.tools.exporting.part import WrittenPart
+    from summaries.tools.exporting.runs import OnRun
+    from summaries.tools.runs import OnError
 
 __all__ = ["export_dataset"]
 
 _PART_BYTES = 64 << 20  # of event files; a larger run has a file of its own
 _PART_RUNS = 1000
 _SAVES = 10  # times that the manifest, which may be large, is written during an export
-_TOLD = 3
+_MOST_NAMED = 3
 
 
 def export_dataset(
@@ -59,13 +60,13 @@ def export_dataset(
 ) -> Exported:
     """Bring a dataset up to date; arguments, result and errors as in `export`."""
     closed: list[OSError] = []
-    found = run_directories(path, on_error and closed.append, lone=".", names=runs, **access)
+    files = run_directories(path, on_error and closed.append, lone=".", names=runs, **access)
     if on_error is not None:
         for error in closed:
             on_error(error)
     manifest = Manifest.of(target, access.get("storage_options"))
     remove_leftovers(target, [*manifest.files, MANIFEST])
-    update = _Update(manifest, found, _looked_at(path, runs, closed), delete=delete)
+    update = _DatasetUpdate(manifest, files, _looked_at(path, runs, closed), delete=delete)
     if (manifest.tags, manifest.latest) != (tags, latest):
         update.forget(every=True)  # also runs that are not wanted now: the manifest says that all are like this
     elif not incremental:
@@ -76,7 +77,8 @@ def export_dataset(
     if parts:
         manifest.save()  # new runs have their places before they are anywhere
     try:
-        for number, (part, written) in enumerate(run_tasks(task, parts, executor=executor, size=lambda one: one.size)):
+        done = run_tasks(task, parts, executor=executor, size=lambda part: part.size)
+        for number, (part, written) in enumerate(done):
             update.take(part, written, on_run)
             if number % (len(parts) // _SAVES + 1) == 0:
                 manifest.save()
@@ -93,29 +95,24 @@ def _looked_at(path: str | os.PathLike[str], runs: Patterns, closed: Sequence[OS
     return lambda name: wanted(name) and not f"{name}/".startswith(hidden)
 
 
-class _Update:
+class _DatasetUpdate:
     """What has to be done to a dataset, and what was done.
 
     Args:
         manifest: the dataset's; new runs are given their places in it.
-        found: the event files of each run.
+        files: the event files of each run.
         looked_at: whether a run is found if it is there, by its name.
         delete: whether runs that are no longer there are removed.
     """
 
     def __init__(
-        self,
-        manifest: Manifest,
-        found: dict[str, list[StoredFile]],
-        looked_at: Callable[[str], bool],
-        *,
-        delete: bool,
+        self, manifest: Manifest, files: dict[str, list[StoredFile]], looked_at: Callable[[str], bool], *, delete: bool
     ) -> None:
         self._manifest = manifest
-        self._found = found
-        self._prints = {name: fingerprint(files) for name, files in found.items()}
+        self._files = files
+        self._prints = {name: fingerprint(stored) for name, stored in files.items()}
         self._vanished = {
-            name for runs in manifest.files.values() for name in runs if name not in found and looked_at(name)
+            name for runs in manifest.files.values() for name in runs if name not in files and looked_at(name)
         }
         self._delete = delete
         self._points: dict[str, int] = {}
@@ -124,12 +121,12 @@ class _Update:
     def forget(self, *, every: bool = False) -> None:
         """Have the runs that were found written again; with `every`, all others the next time that they are found."""
         for runs in self._manifest.files.values():
-            for name in list(runs) if every else runs.keys() & self._found.keys():
+            for name in list(runs) if every else runs.keys() & self._files.keys():
                 runs[name] = runs[name]._replace(fingerprint=None)
 
     def parts(self) -> list[Part]:
         """The files that have to be written."""
-        self._place_new_runs()
+        self._assign_new_runs()
         return [
             part
             for part in (self._part(file, runs) for file, runs in self._manifest.files.items())
@@ -138,35 +135,35 @@ class _Update:
 
     def _part(self, file: str, runs: dict[str, Entry]) -> Part:
         changed = {
-            name: self._found[name]
+            name: self._files[name]
             for name, entry in runs.items()
-            if name in self._found and (entry.fingerprint is None or entry.fingerprint != self._prints[name])
+            if name in self._files and (entry.fingerprint is None or entry.fingerprint != self._prints[name])
         }
         removed = [name for name in runs if name in self._vanished] if self._delete else []
         others = [name for name, entry in runs.items() if name not in changed and name not in removed]
         return Part(file, changed, [name for name in others if runs[name].points is not None], removed)
 
-    def _place_new_runs(self) -> None:
+    def _assign_new_runs(self) -> None:
         """Give each new run a file: the last one that has room, or a new one."""
         files = self._manifest.files
-        placed = {name for runs in files.values() for name in runs}
-        room, file = -1, next(reversed(files), "")
-        if file:
-            room = _PART_BYTES - sum(entry.bytes for entry in files[file].values())
-        for name, stored in self._found.items():
-            if name in placed:
+        assigned = {name for runs in files.values() for name in runs}
+        room, last = -1, next(reversed(files), "")
+        if last:
+            room = _PART_BYTES - sum(entry.bytes for entry in files[last].values())
+        for name, stored in self._files.items():
+            if name in assigned:
                 continue
-            size = sum(one.size for one in stored)
+            size = sum(file.size for file in stored)
             if size > _PART_BYTES:
                 files[_name(len(files))] = {name: Entry(size)}
                 continue
-            if size > room or len(files[file]) >= _PART_RUNS:
-                file, room = _name(len(files)), _PART_BYTES
-                files[file] = {}
-            files[file][name] = Entry(size)
+            if size > room or len(files[last]) >= _PART_RUNS:
+                last, room = _name(len(files)), _PART_BYTES
+                files[last] = {}
+            files[last][name] = Entry(size)
             room -= size
 
-    def take(self, part: Part, written: Written | Died, on_run: OnRun | None) -> None:
+    def take(self, part: Part, written: WrittenPart | Died, on_run: OnRun | None) -> None:
         """Note what became of a part."""
         if isinstance(written, Died):
             self._failed |= dict.fromkeys(part.runs, ChildProcessError(written.reason))
@@ -192,11 +189,11 @@ class _Update:
             for name, error in self._failed.items():
                 on_error(error if error.filename else OSError(f"{name}: {error}"))
         elif self._failed:
-            told = "; ".join(f"{name}: {error}" for name, error in list(self._failed.items())[:_TOLD])
-            more = f"; and {len(self._failed) - _TOLD} more" if len(self._failed) > _TOLD else ""
-            raise OSError(f"the others are exported, but not {told}{more}")
+            failures = "; ".join(f"{name}: {error}" for name, error in list(self._failed.items())[:_MOST_NAMED])
+            more = f"; and {len(self._failed) - _MOST_NAMED} more" if len(self._failed) > _MOST_NAMED else ""
+            raise OSError(f"the others are exported, but not {failures}{more}")
         others = self._points.keys() | self._failed.keys()
-        unchanged = tuple(name for name in self._found if name not in others)
+        unchanged = tuple(name for name in self._files if name not in others)
         return Exported(
             sum(self._points.values()), tuple(sorted(self._points)), unchanged, tuple(sorted(self._vanished))
         )

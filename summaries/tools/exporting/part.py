@@ -19,7 +19,7 @@ from summaries.storage.files import read_file
 from summaries.storage.names import join
 from summaries.storage.outputs import new_file
 from summaries.storage.protocols import expecting
-from summaries.tools.exporting.parquet_file import long_tables, new_long_file
+from summaries.tools.formats.parquet_file import long_tables, new_long_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from summaries.errors import Fault
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.exporting.parquet_file import ParquetFile
+    from summaries.tools.formats.parquet_file import ParquetFile
 
-__all__ = ["Part", "WritePart", "Written"]
+__all__ = ["Part", "WritePart", "WrittenPart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Part:
 
 
 @dataclass
-class Written:
+class WrittenPart:
     """What became of a part.
 
     Attributes:
@@ -89,7 +89,7 @@ class WritePart:
     tags: Sequence[str] | None
     latest: bool
 
-    def __call__(self, part: Part) -> Written:
+    def __call__(self, part: Part) -> WrittenPart:
         """Write one part, in place of the file that is there.
 
         Raises:
@@ -97,18 +97,15 @@ class WritePart:
             ImportError: pyarrow is missing.
         """
         path = join(self.target, part.file)
-        done = Written()
-        with (
-            new_file(path, replace=True, storage_options=self.storage_options) as new,
-            new_long_file(new) as parquet,
-        ):
+        done = WrittenPart()
+        with new_file(path, replace=True, storage_options=self.storage_options) as new, new_long_file(new) as parquet:
             for name, files in part.runs.items():
                 self._add(name, files, parquet, done)
             if part.kept or done.failed:
                 self._copy(path, part, done, parquet)
         return done
 
-    def _add(self, name: str, files: Sequence[StoredFile], parquet: ParquetFile, done: Written) -> None:
+    def _add(self, name: str, files: Sequence[StoredFile], parquet: ParquetFile, done: WrittenPart) -> None:
         """Read a run and add its rows."""
         try:
             run = read_files(files, tags=self.tags)
@@ -121,7 +118,7 @@ class WritePart:
         done.points[name] = parquet.rows - before
         done.faults[name] = run.faults
 
-    def _copy(self, path: str, part: Part, done: Written, parquet: ParquetFile) -> None:
+    def _copy(self, path: str, part: Part, done: WrittenPart, parquet: ParquetFile) -> None:
         """Add the rows that runs have in the file as it is: those that are kept, and those that cannot be read now."""
         pa, compute = needs("pyarrow", "export"), needs("pyarrow.compute", "export")
         data = read_file(path, self.storage_options)
@@ -137,8 +134,8 @@ class WritePart:
             for number in range(old.num_row_groups):
                 table = old.read_row_group(number)
                 own = table.filter(compute.is_in(table["run"].cast(pa.string()), value_set=wanted))
-                for place, label in enumerate(("run", "tag")):  # without the names of those that are left out
-                    own = own.set_column(place, label, own[label].cast(pa.string()).dictionary_encode())
+                for position, label in enumerate(("run", "tag")):  # without the names of those that are left out
+                    own = own.set_column(position, label, own[label].cast(pa.string()).dictionary_encode())
                 parquet.add(own)
 
     def expecting(self, parts: Sequence[Part]) -> AbstractContextManager[object]:

@@ -1,84 +1,44 @@
-"""The runs that are exported: those below a directory, read one at a time, so that only one is in memory."""
+"""What is exported of runs, read one at a time, so that only one is in memory; and what an export did."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
-from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.patterns import matcher
-from summaries.reading.run import Run, read_files
 from summaries.reading.tables import chosen
-from summaries.storage.logdir import run_directories
-from summaries.storage.protocols import UnreachableError, expecting
+from summaries.storage.protocols import UnreachableError
+from summaries.tools.runs import read_ahead
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from typing import Unpack
+    from collections.abc import Callable, Iterator, Mapping
 
     from summaries.errors import Fault
     from summaries.patterns import Patterns
+    from summaries.reading.run import Run
     from summaries.reading.series import Series
-    from summaries.storage.files import Access
+    from summaries.tools.runs import OnError
 
     OnRun = Callable[[str, tuple[Fault, ...]], object]
     """Called with the name of each run that was read, and the faults of its files."""
-    OnError = Callable[[OSError], object] | None
-    """Called with the error of each file and each directory that cannot be read; None raises it."""
 
-__all__ = ["Chosen", "RunsBelow"]
+__all__ = ["Chosen", "Exported"]
 
 
-class RunsBelow(Mapping[str, Run]):
-    """The runs below a directory, by name; each is read when it is asked for, and not kept.
+class Exported(NamedTuple):
+    """What an export did.
 
-    Args:
-        path: the directory; or one event file, which is the run ".".
-        tags: which tags to read, as in `read_run`; not an iterator, since it is asked for each run.
-        runs: which runs there are, as in `read_logdir`.
-        on_error: called with the error of each directory that cannot be listed, as in `run_directories`.
-        **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
-
-    Raises:
-        FileNotFoundError: there is no such path, or no event file below it.
-        OSError: a directory cannot be listed, and there is no `on_error`.
+    Attributes:
+        rows: how many rows were written.
+        written: the names of the runs that were written.
+        unchanged: of a dataset, the runs that were in it already, as they are.
+        vanished: of a dataset, the runs that are no longer in the directory. They are still in the dataset, unless
+            they were to be deleted.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        tags: Patterns = None,
-        runs: Patterns = None,
-        on_error: OnError = None,
-        **access: Unpack[Access],
-    ) -> None:
-        self._files = run_directories(path, on_error, lone=".", names=runs, **access)
-        self._tags = tags
-
-    def __getitem__(self, name: str) -> Run:
-        """Read a run.
-
-        Raises:
-            KeyError: there is no such run.
-            OSError: a file cannot be read.
-        """
-        return read_files(self._files[name], tags=self._tags)
-
-    def expecting(self) -> AbstractContextManager[object]:
-        """While this context lasts, the runs will be read in order, so that those in a store may be fetched ahead."""
-        return expecting(list(chain.from_iterable(self._files.values())))
-
-    def __iter__(self) -> Iterator[str]:
-        """The names, sorted."""
-        return iter(self._files)
-
-    def __len__(self) -> int:
-        """How many runs there are."""
-        return len(self._files)
+    rows: int
+    written: tuple[str, ...]
+    unchanged: tuple[str, ...] = ()
+    vanished: tuple[str, ...] = ()
 
 
 class Chosen:
@@ -117,7 +77,7 @@ class Chosen:
         self._kept: dict[str, Run] = {}
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, Series]]]:
-        with self._runs.expecting() if isinstance(self._runs, RunsBelow) else nullcontext():
+        with read_ahead(self._runs):
             for name in self._names:
                 run = self._kept.pop(name, None) or self._read(name)
                 if run is None:

@@ -16,12 +16,12 @@ from summaries.writing.columns_writer import ColumnsWriter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from summaries.tools.formats.points import Item, Points
+    from summaries.tools.formats.points import Item, PointBatch
 
-__all__ = ["Written", "write_runs"]
+__all__ = ["WrittenRuns", "write_runs"]
 
 
-class Written(NamedTuple):
+class WrittenRuns(NamedTuple):
     """What was written.
 
     Attributes:
@@ -39,7 +39,7 @@ class Written(NamedTuple):
     renamed: dict[str, str]
 
 
-def write_runs(items: Iterable[Item], directory: str) -> Written:
+def write_runs(items: Iterable[Item], directory: str) -> WrittenRuns:
     """Write points and facts as event files, one for each run.
 
     Args:
@@ -66,16 +66,16 @@ def write_runs(items: Iterable[Item], directory: str) -> Written:
             wall_time = np.where(absent, now, item.wall_time)
             begins.setdefault(item.run, float(wall_time[0]))
             _add(writers[item.run], item._replace(wall_time=wall_time))
-    for one in facts:
-        _add_facts(writers[one.run], one, begins.get(one.run, now))
+    for fact in facts:
+        _add_facts(writers[fact.run], fact, begins.get(fact.run, now))
     for writer in writers.values():
         writer.close()
     counts = (sum(getattr(writer, name) for writer in writers.values()) for name in ("points", "overflowed"))
     points, overflowed = counts
-    return Written(len(writers), points, timeless, overflowed, paths.renamed)
+    return WrittenRuns(len(writers), points, timeless, overflowed, paths.renamed)
 
 
-def _add(writer: ColumnsWriter, points: Points) -> None:
+def _add(writer: ColumnsWriter, points: PointBatch) -> None:
     numbers = np.array([writer.number_of(tag) for tag in points.tags], np.int64)
     writer.add_scalars(numbers[points.tag], points.step, points.wall_time, points.value)
 

@@ -87,19 +87,19 @@ def read_json_lines(path: str, left_out: LeftOut) -> Iterator[Item]:
 def _rows(line: str, where: str) -> Iterator[tuple[object, ...]]:
     """(run, tag, step, wall_time, value) of each point of a line."""
     try:
-        found = json.loads(line)
+        point = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where}: not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(point, dict):
         raise ValueError(f"{where}: there must be an object, got {line.strip()[:40]}")  # noqa: TRY004 - a file's mistake
-    step = next((found[name] for name in _STEPS if name in found), None)
+    step = next((point[name] for name in _STEPS if name in point), None)
     if step is None:
-        raise ValueError(f"{where}: there must be a 'step', got {', '.join(map(repr, found)) or 'nothing'}")
-    wall_time = next((found[name] for name in _TIMES if name in found), None)
-    run = found.get("run")
-    if "tag" in found and "value" in found:
-        yield run, found["tag"], step, wall_time, found["value"]
+        raise ValueError(f"{where}: there must be a 'step', got {', '.join(map(repr, point)) or 'nothing'}")
+    wall_time = next((point[name] for name in _TIMES if name in point), None)
+    run = point.get("run")
+    if "tag" in point and "value" in point:
+        yield run, point["tag"], step, wall_time, point["value"]
         return
-    for name, value in found.items():
+    for name, value in point.items():
         if name not in {"run", *_STEPS, *_TIMES} and value is not None:
             yield run, name, step, wall_time, value

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import uuid
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.storage.plain import create_text, files_below, is_directory, open_text
-from summaries.tools.formats.mlflow_names import Names
-from summaries.tools.formats.points import STEPS, Facts, Points
+from summaries.tools.formats.points import ROW, STEPS, Facts, PointBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.tools.formats.points import Item, LeftOut
 
-__all__ = ["is_mlflow", "read_mlflow", "write_mlflow"]
+__all__ = ["Names", "is_mlflow", "read_mlflow", "write_mlflow"]
 
 _META, _METRICS, _PARAMS, _TAGS = "meta.yaml", "metrics", "params", "tags"
 _RUN_NAME, _NOTE = "mlflow.runName", "mlflow.note.content"
 _FEWEST_FIELDS = 2  # in a line of a metric: older stores have no step
+_UNFIT = re.compile(r"[^\w\-. :/]", re.ASCII)  # in names
+_MOST_CHARACTERS = 250
 _FINISHED, _LOCAL = 3, 4  # MLflow's RunStatus and SourceType
 
 
@@ -91,19 +93,21 @@ def read_mlflow(path: str, left_out: LeftOut) -> Iterator[Item]:
         yield Facts(name, {key: _parsed(text) for key, text in _texts(os.path.join(run, _PARAMS))}, texts)
 
 
-def _points(run: str, name: str, left_out: LeftOut) -> Points:
+def _points(run: str, name: str, left_out: LeftOut) -> PointBatch:
     """All points of a run, by time; those of the same time in the order of steps."""
-    tags, columns = [], []
-    for number, (tag, text) in enumerate(_texts(os.path.join(run, _METRICS))):
+    tags, columns = [], [np.empty(0, ROW)]
+    for tag, text in _texts(os.path.join(run, _METRICS)):
         tags.append(tag)
-        columns.append(_metric(number, tag, text, left_out))
-    numbers, step, wall_time, value = map(np.concatenate, zip(_metric(0, "", "", left_out), *columns, strict=True))
-    order = np.lexsort((step, wall_time))
-    return Points(name, tags, numbers[order], step[order], wall_time[order], value[order])
+        columns.append(_metric(tag, text, left_out))
+    rows = np.concatenate(columns)
+    numbers = np.repeat(np.arange(len(tags)), [len(column) for column in columns[1:]])
+    order = np.lexsort((rows["step"], rows["wall_time"]))
+    rows = rows[order]
+    return PointBatch(name, tags, numbers[order], rows["step"], rows["wall_time"], rows["value"])
 
 
-def _metric(number: int, tag: str, text: str, left_out: LeftOut) -> tuple[NDArray[np.generic], ...]:
-    """The columns of one metric: its number, steps, times and values."""
+def _metric(tag: str, text: str, left_out: LeftOut) -> NDArray[np.void]:
+    """The points of one metric."""
     rows = []
     for line in text.splitlines():
         parts = line.split()
@@ -114,13 +118,7 @@ def _metric(number: int, tag: str, text: str, left_out: LeftOut) -> tuple[NDArra
             rows.append((step, int(parts[0]) / 1000, float(parts[1])))
         except (ValueError, IndexError, OverflowError):
             left_out[f"lines of {tag!r} that are no points"] += 1
-    steps, wall_times, values = zip(*rows, strict=True) if rows else ((), (), ())
-    return (
-        np.full(len(rows), number),
-        np.array(steps, np.int64),
-        np.array(wall_times, np.float64),
-        np.array(values, np.float64),
-    )
+    return np.array(rows, ROW)
 
 
 def _texts(directory: str) -> Iterator[tuple[str, str]]:
@@ -198,26 +196,14 @@ def _write_run(directory: str, name: str, run: Run, names: Names) -> int:
     _write(os.path.join(directory, _TAGS, _RUN_NAME), [name])
     every = [series.wall_time[[0, -1]] for series in run.scalars.values()]
     finite = [time for times in every for time in times.tolist() if np.isfinite(time)] or [0.0]
-    _write_meta(
-        directory,
-        {
-            "artifact_uri": "",
-            "end_time": int(max(finite) * 1000),
-            "entry_point_name": "",
-            "experiment_id": os.path.basename(os.path.dirname(directory)),
-            "lifecycle_stage": "active",
-            "run_id": os.path.basename(directory),
-            "run_name": name,
-            "run_uuid": os.path.basename(directory),
-            "source_name": "",
-            "source_type": _LOCAL,
-            "source_version": "",
-            "start_time": int(min(finite) * 1000),
-            "status": _FINISHED,
-            "tags": [],
-            "user_id": "",
-        },
-    )
+    experiment_id, run_id = directory.split(os.sep)[-2:]
+    meta = {
+        "artifact_uri": "", "end_time": int(max(finite) * 1000), "entry_point_name": "", "experiment_id": experiment_id,
+        "lifecycle_stage": "active", "run_id": run_id, "run_name": name, "run_uuid": run_id, "source_name": "",
+        "source_type": _LOCAL, "source_version": "", "start_time": int(min(finite) * 1000), "status": _FINISHED,
+        "tags": [], "user_id": "",
+    }  # fmt: skip
+    _write_meta(directory, meta)
     return sum(map(len, run.scalars.values()))
 
 
@@ -229,3 +215,45 @@ def _write(path: str, lines: Iterable[str]) -> None:
 def _write_meta(directory: str, meta: dict[str, object]) -> None:
     """Write a meta.yaml; JSON's values are YAML's, too."""
     _write(os.path.join(directory, _META), (f"{key}: {json.dumps(value)}\n" for key, value in meta.items()))
+
+
+class Names:
+    """Turns tags into names of MLflow's, and remembers which are others.
+
+    A name consists of letters, digits, spaces and `_-.:/`; its parts between slashes are not empty, "." or "..". Names
+    are paths of files, so that none is the directory of another.
+
+    Attributes:
+        changed: tag → name, of those that differ.
+
+    >>> names = Names()
+    >>> names.of(["loss", "loss/train", "größe", "../x"])
+    {'loss': 'loss_', 'loss/train': 'loss/train', 'größe': 'gr__e', '../x': '__/x'}
+    >>> list(names.changed)
+    ['loss', 'größe', '../x']
+    """
+
+    def __init__(self) -> None:
+        self.changed: dict[str, str] = {}
+
+    def of(self, tags: Iterable[str]) -> dict[str, str]:
+        """Tag → name, for the tags of one run."""
+        wanted = {tag: _fit(tag) for tag in tags}
+        folders = {
+            "/".join(parts[:end]) for parts in (n.split("/") for n in wanted.values()) for end in range(1, len(parts))
+        }
+        taken = {name.casefold() for name in folders}
+        names = {}
+        for tag, name in sorted(wanted.items(), key=lambda pair: pair[0] != pair[1]):  # those that fit keep their names
+            while name.casefold() in taken:
+                name += "_"  # noqa: PLW2901 - until it is one of its own
+            taken.add(name.casefold())
+            names[tag] = name
+            if name != tag:
+                self.changed[tag] = name
+        return {tag: names[tag] for tag in wanted}
+
+
+def _fit(tag: str) -> str:
+    parts = _UNFIT.sub("_", tag)[:_MOST_CHARACTERS].split("/")
+    return "/".join("_" * max(len(part), 1) if set(part) <= {"."} else part for part in parts)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     Cells = Sequence[object] | NDArray[np.generic]
 
-__all__ = ["STEPS", "Facts", "Item", "LeftOut", "Numbering", "Points", "by_run", "integers", "numbers"]
+__all__ = ["ROW", "STEPS", "Facts", "Item", "LeftOut", "Numbering", "PointBatch", "by_run", "integers", "numbers"]
 
 
-class Points(NamedTuple):
+class PointBatch(NamedTuple):
     """Some points of one run, in the order of the source.
 
     Attributes:
@@ -51,7 +51,10 @@ class Facts(NamedTuple):
     texts: Mapping[str, str]
 
 
-Item = Points | Facts
+Item = PointBatch | Facts
+
+ROW = np.dtype([("step", np.int64), ("wall_time", np.float64), ("value", np.float64)])
+"""A point without its tag."""
 
 STEPS = range(-(2**63), 2**63)
 """What a step can be: an int64."""
@@ -84,8 +87,8 @@ class Numbering:
 
     def of(self, names: Sequence[str]) -> NDArray[np.int64]:
         """int64[n]: the numbers of n names; new ones are added."""
-        known = self._numbers
-        return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
+        numbers = self._numbers
+        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
     @property
     def names(self) -> list[str]:
@@ -93,7 +96,7 @@ class Numbering:
         return list(self._numbers)
 
 
-def by_run(runs: Sequence[str] | None, points: Points) -> Iterator[Points]:
+def by_run(runs: Sequence[str] | None, points: PointBatch) -> Iterator[PointBatch]:
     """Points of several runs, a batch for each.
 
     Args:
@@ -110,7 +113,7 @@ def by_run(runs: Sequence[str] | None, points: Points) -> Iterator[Points]:
     for number, name in enumerate(numbering.names):
         own = order[bounds[number] : bounds[number + 1]]
         columns = points.tag[own], points.step[own], points.wall_time[own], points.value[own]
-        yield Points(name or points.run, points.tags, *columns)
+        yield PointBatch(name or points.run, points.tags, *columns)
 
 
 def numbers(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -1,4 +1,4 @@
-"""Tables of points: which column is what, long or wide; and CSV.
+"""Tables of points: which column is what, long or wide.
 
 A long table has a row for each point, with the columns tag, step and value; and maybe run and wall_time. A wide one
 has a row for each step, and a column for each tag: every column but step, run and wall_time.
@@ -6,25 +6,20 @@ has a row for each step, and a column for each tag: every column but step, run a
 
 from __future__ import annotations
 
-import csv
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.storage.plain import open_text
-from summaries.tools.formats.points import Numbering, Points, by_run, integers, numbers
+from summaries.tools.formats.points import Numbering, PointBatch, by_run, integers, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from summaries.tools.formats.points import Cells, Item, LeftOut
+    from summaries.tools.formats.points import Cells, LeftOut
 
-__all__ = ["TableReader", "read_csv"]
-
-_CELLS = 1 << 17  # of a table, read at once
+__all__ = ["TableReader"]
 
 # As we, TensorBoard and W&B name them.
 _NAMES = {
@@ -51,26 +46,26 @@ class TableReader:
     def __init__(self, columns: Sequence[str], path: str, left_out: LeftOut) -> None:
         self._path, self._left_out = path, left_out
         roles = [_NAMES.get(name.strip().lower(), "") for name in columns]
-        self._places = {role: roles.index(role) for role in roles if role}
-        self._long = "tag" in self._places and "value" in self._places
-        if "step" not in self._places:
+        self._positions = {role: roles.index(role) for role in roles if role}
+        self._long = "tag" in self._positions and "value" in self._positions
+        if "step" not in self._positions:
             raise ValueError(
                 f"{path}: there must be a column 'step', and either 'tag' and 'value' or one for each tag, "
                 f"got {', '.join(map(repr, columns)) or 'none'}"
             )
-        known = {place for role, place in self._places.items() if self._long or role not in {"tag", "value"}}
+        used = {position for role, position in self._positions.items() if self._long or role not in {"tag", "value"}}
         self._others: dict[int, str] = {}
-        for place, name in enumerate(columns):
-            if place in known:
+        for position, name in enumerate(columns):
+            if position in used:
                 continue
             if self._long or name.strip() in _ROW_NUMBERS:
                 left_out[f"column {name!r}"] += 1
             elif name in self._others.values():
                 raise ValueError(f"{path}: each column must have a name of its own, got {name!r} twice")
             else:
-                self._others[place] = name
+                self._others[position] = name
 
-    def points(self, columns: Sequence[Cells], first: int) -> Iterator[Points]:
+    def points(self, columns: Sequence[Cells], first: int) -> Iterator[PointBatch]:
         """The points of some rows.
 
         Args:
@@ -80,38 +75,37 @@ class TableReader:
         Raises:
             ValueError: a step is no integer.
         """
-        place = self._places
-        step = integers(columns[place["step"]], lambda i: f"{self._path}, row {first + i}")
+        cells = {role: columns[position] for role, position in self._positions.items()}
+        step = integers(cells["step"], lambda i: f"{self._path}, row {first + i}")
         wall_time = np.full(len(step), np.nan)
-        if "wall_time" in place:
-            wall_time, bad = numbers(columns[place["wall_time"]])
+        if "wall_time" in cells:
+            wall_time, bad = numbers(cells["wall_time"])
             if bad.any():
                 self._left_out["times that are not seconds since the epoch"] += int(np.count_nonzero(bad))
-        runs = [str(cell or "") for cell in columns[place["run"]]] if "run" in place else None
+        runs = [str(cell or "") for cell in cells["run"]] if "run" in cells else None
         if not self._long:
-            yield from self._wide(columns, Points(".", [], step, step, wall_time, wall_time), runs)
+            yield from self._wide(columns, PointBatch(".", [], step, step, wall_time, wall_time), runs)
             return
-        value, bad = numbers(columns[place["value"]])
+        value, bad = numbers(cells["value"])
         numbering = Numbering()
-        tag = numbering.of([str("" if cell is None else cell) for cell in columns[place["tag"]]])
+        tag = numbering.of([str("" if cell is None else cell) for cell in cells["tag"]])
         for number, count in zip(*np.unique(tag[bad], return_counts=True), strict=True):
             self._left_out[f"values of {numbering.names[number]!r} that are no numbers"] += int(count)
-        kept = ~bad
-        runs = runs if runs is None or kept.all() else [run for run, has in zip(runs, kept, strict=True) if has]
-        points = Points(".", numbering.names, tag[kept], step[kept], wall_time[kept], value[kept])
-        yield from by_run(runs, points)
+        rows = np.flatnonzero(~bad)
+        points = PointBatch(".", numbering.names, tag[rows], step[rows], wall_time[rows], value[rows])
+        yield from by_run(None if runs is None else [runs[row] for row in rows.tolist()], points)
 
-    def _wide(self, columns: Sequence[Cells], rows: Points, runs: list[str] | None) -> Iterator[Points]:
+    def _wide(self, columns: Sequence[Cells], rows: PointBatch, runs: list[str] | None) -> Iterator[PointBatch]:
         """Row by row, each column that has a number; a cell without any has no point."""
         shape = len(rows.step), len(self._others)
         value, has = np.empty(shape), np.empty(shape, np.bool_)
-        for i, (place, name) in enumerate(self._others.items()):
-            value[:, i], bad = numbers(columns[place])
-            has[:, i] = ~(bad | _empty(columns[place]))
+        for i, (position, name) in enumerate(self._others.items()):
+            value[:, i], bad = numbers(columns[position])
+            has[:, i] = ~(bad | _empty(columns[position]))
             if bad.any():
                 self._left_out[f"values of {name!r} that are no numbers"] += int(np.count_nonzero(bad))
         row, tag = np.nonzero(has)
-        points = Points(".", list(self._others.values()), tag, rows.step[row], rows.wall_time[row], value[row, tag])
+        points = PointBatch(".", list(self._others.values()), tag, rows.step[row], rows.wall_time[row], value[row, tag])
         yield from by_run(None if runs is None else [runs[i] for i in row.tolist()], points)
 
 
@@ -120,32 +114,3 @@ def _empty(cells: Cells) -> NDArray[np.bool_]:
     if isinstance(cells, np.ndarray):
         return np.zeros(len(cells), np.bool_)
     return np.array([cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells], np.bool_)
-
-
-def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
-    """Read a CSV file with a header line, a few thousand rows at a time.
-
-    Args:
-        path: the file. Bytes that are not UTF-8 are escaped.
-        left_out: counts what is left out.
-
-    Raises:
-        ValueError: there is no column for the step, two columns have one name, a step is no integer, or a row has
-            another number of cells.
-        OSError: the file cannot be read.
-    """
-    with open_text(path, newline="") as file:
-        lines = csv.reader(file)
-        rows = filter(None, lines)  # an empty line is no row
-        try:
-            names = next(rows, [])
-            reader = TableReader(names, path, left_out)
-            count, first = max(_CELLS // len(names), 1), 1
-            while batch := list(islice(rows, count)):
-                for i, row in enumerate(batch):
-                    if len(row) != len(names):
-                        raise ValueError(f"{path}, row {first + i}: there must be {len(names)} cells, got {len(row)}")
-                yield from reader.points(list(zip(*batch, strict=True)), first)
-                first += len(batch)
-        except csv.Error as error:
-            raise ValueError(f"{path}, line {lines.line_num}: not CSV: {error}") from None

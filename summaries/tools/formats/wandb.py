@@ -29,7 +29,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from summaries.storage.plain import files_below, is_directory, open_bytes
-from summaries.tools.formats.points import STEPS, Facts, Numbering, Points
+from summaries.tools.formats.points import ROW, STEPS, Facts, Numbering, PointBatch
 from summaries.wire.protobuf import fields
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def wandb_files(path: str) -> list[str]:
     """The `.wandb` files of a path: a file itself, and all below a directory, sorted."""
     if not is_directory(path):
         return [path]
-    found = (os.path.join(folder, name) for folder, _, names in files_below(path) for name in names)
-    return sorted(file for file in found if file.endswith(".wandb"))
+    paths = (os.path.join(folder, name) for folder, _, names in files_below(path) for name in names)
+    return sorted(file for file in paths if file.endswith(".wandb"))
 
 
 def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:
@@ -124,7 +124,7 @@ class _RunReader:
         self._texts: dict[str, str] = {}
         self._rows: list[tuple[str, int, float, float]] = []
 
-    def points(self, record: bytes) -> Iterator[Points]:
+    def points(self, record: bytes) -> Iterator[PointBatch]:
         """Take a record; yield points when there are enough of them."""
         for field, start, stop in fields(record, 0, len(record)):
             if field == _HISTORY:
@@ -174,13 +174,12 @@ class _RunReader:
             else:
                 self._left_out[f"values of {key!r} that are no numbers"] += 1
 
-    def _batch(self) -> Points:
-        tags, steps, times, values = zip(*self._rows, strict=True)
-        self._rows = []
+    def _batch(self) -> PointBatch:
         numbering = Numbering()
-        tag = numbering.of(tags)
-        columns = np.array(steps, np.int64), np.array(times, np.float64), np.array(values, np.float64)
-        return Points(self._run(), numbering.names, tag, *columns)
+        tag = numbering.of([row[0] for row in self._rows])
+        rows = np.array([row[1:] for row in self._rows], ROW)
+        self._rows = []
+        return PointBatch(self._run(), numbering.names, tag, rows["step"], rows["wall_time"], rows["value"])
 
 
 def _items(record: bytes, start: int, stop: int) -> Iterator[tuple[str, object]]:

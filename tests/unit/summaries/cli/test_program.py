@@ -12,7 +12,7 @@ from helpers import run
 
 from summaries import Event, EventFileWriter
 from summaries.cli import main
-from summaries.cli.program import COMMANDS
+from summaries.cli.program import SECTIONS, command_names, commands_by_section
 from summaries.wire.records import frame
 
 GOOD = frame(Event(step=1).SerializeToString())
@@ -89,16 +89,22 @@ def test_help_names_every_command(capsys):
     assert main([]) == main(["--help"]) + 2
     captured = capsys.readouterr()
     assert captured.out == captured.err
-    for name, text in chain.from_iterable(section.items() for section in COMMANDS.values()):
+    for name, text in chain.from_iterable(section.items() for section in commands_by_section().values()):
         assert re.search(rf"^  {name} +{re.escape(text)}$", captured.out, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", list(chain.from_iterable(COMMANDS.values())))
+@pytest.mark.parametrize("name", command_names())
 def test_every_command_explains_itself(name, capsys):
     assert main([name, "--help"]) == 0
     help_ = capsys.readouterr().out
     assert help_.startswith(f"Usage: gradledger {name} ")
     assert f"\n    gradledger {name}" in help_[help_.index("Examples:") :]
+
+
+def test_a_command_is_in_a_section():
+    sections = commands_by_section()
+    assert tuple(sections) == SECTIONS
+    assert sorted(chain.from_iterable(sections.values())) == sorted(command_names())
 
 
 def test_version(capsys):

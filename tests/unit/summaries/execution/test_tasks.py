@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
@@ -10,7 +11,7 @@ import pytest
 from doomed import Counting, cubed, dies_at_7, squared
 
 from summaries.execution.processes import Processes
-from summaries.execution.tasks import Died, batches, run_tasks, workers_of
+from summaries.execution.tasks import Died, batches, in_threads, run_tasks, workers_of
 
 SQUARES = {number: number**2 for number in range(1000)}
 
@@ -244,3 +245,22 @@ def test_how_many_workers_an_executor_has():
         assert (workers_of(executor), workers_of(executor, 8), workers_of(Future())) == (3, 8, 16)
     with pytest.raises(ValueError, match=r"^jobs must be at least 1, got 0$"):
         list(run_tasks(abs, [1], jobs=0))
+
+
+@pytest.mark.parametrize("threads", [0, 1, 4])
+def test_in_threads_results_are_in_order(threads):
+    assert list(in_threads(abs, range(-100, 0), threads)) == list(range(100, 0, -1))
+
+
+def test_in_threads_what_has_not_begun_is_not_done_after_a_stop():
+    begun = []
+
+    def work(number):
+        begun.append(number)
+        time.sleep(0.01)
+        return number
+
+    results = in_threads(work, range(1000), 2)
+    assert next(results) == 0
+    results.close()
+    assert len(begun) < 1000

@@ -13,7 +13,7 @@ from summaries.auditing.watch import watch
 from summaries.cli import main
 from summaries.storage.local import LOCAL
 from summaries.tools import verify
-from summaries.tools.exporting.runs import RunsBelow
+from summaries.tools.runs import runs_below
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no such files")
 
@@ -72,7 +72,7 @@ READERS = {
     "audit": lambda path: audit(path).runs[0].points,
     "watch": points_watched,
     "clip_advice": lambda path: clip_advice(path).steps,
-    "export": lambda path: len(RunsBelow(path)["."].scalars["gradients/global_norm"]),
+    "export": lambda path: len(runs_below(path)["."].scalars["gradients/global_norm"]),
 }
 
 
@@ -108,7 +108,7 @@ EVERYONE = {
     "verify": verify,
     "audit": audit,
     "clip_advice": clip_advice,
-    "export": RunsBelow,
+    "export": runs_below,
     "discover": lambda path: LOCAL.discover(str(path)),
     "open": lambda path: LOCAL.open(str(path)),
 }
@@ -152,7 +152,7 @@ def test_a_directory_is_no_event_file_to_open(run):
     assert str(raised.value) == f"[Errno 21] Is a directory: {str(run)!r}"
 
 
-@pytest.mark.parametrize("read", [read_run, read_logdir, lambda path: list(RunsBelow(path).values())])
+@pytest.mark.parametrize("read", [read_run, read_logdir, lambda path: list(runs_below(path).values())])
 def test_a_link_to_nowhere_is_not_passed_over(run, read):
     """It may have been an event file: who reads the run hears of it."""
     os.symlink("nowhere", run / NAME)

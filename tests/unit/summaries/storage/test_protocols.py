@@ -16,7 +16,7 @@ from summaries.storage import protocols, remote
 from summaries.storage.local import LOCAL
 from summaries.storage.protocols import StoredFile, chunks
 from summaries.tools import verify
-from summaries.tools.exporting.runs import RunsBelow
+from summaries.tools.runs import runs_below
 from summaries.wire.pb import NodeDef
 
 
@@ -131,7 +131,7 @@ def test_the_command_line(storage, tmp_path, capsys):
 
 
 def test_runs_are_read_when_they_are_asked_for(storage):
-    runs = RunsBelow("memory://logs")
+    runs = runs_below("memory://logs")
     assert (len(runs), list(runs), storage.requests) == (2, ["a", "b/c"], ["list"])
     assert runs["b/c"].files == ("memory://logs/b/c/1.tfevents",)
     with pytest.raises(KeyError):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from summaries import Event, Exported, Summary, SummaryWriter, export, read_logdir, read_run
-from summaries.tools.exporting import parquet_file
+from summaries.tools.formats import parquet_file
 from summaries.wire.records import frame
 
 pa = pytest.importorskip("pyarrow", reason="an extra")

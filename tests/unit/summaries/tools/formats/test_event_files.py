@@ -5,12 +5,12 @@ import pytest
 
 from summaries import read_logdir, read_run
 from summaries.tools.formats.event_files import write_runs
-from summaries.tools.formats.points import Facts, Points
+from summaries.tools.formats.points import Facts, PointBatch
 
 
 def points(run, tags, steps, values, time=1e9):
     numbers = np.arange(len(steps)) % len(tags)
-    return Points(run, tags, numbers, np.array(steps), np.full(len(steps), time), np.array(values, float))
+    return PointBatch(run, tags, numbers, np.array(steps), np.full(len(steps), time), np.array(values, float))
 
 
 def test_runs_in_batches(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summaries.tools.formats.mlflow_names import Names
+from summaries.tools.formats.mlflow import Names
 
 parts = st.sampled_from(["a", "A", "b", "a_", "", ".", "..", "é", "\n", "_"])
 tags = st.one_of(st.lists(parts, min_size=1, max_size=4).map("/".join), st.text(max_size=8))

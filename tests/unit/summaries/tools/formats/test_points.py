@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summaries.tools.formats.points import LeftOut, Points, by_run, integers, numbers
+from summaries.tools.formats.points import LeftOut, PointBatch, by_run, integers, numbers
 
 CELLS = [
     ("1", 1.0), (" 2.5 ", 2.5), ("1e400", np.inf), ("-inf", -np.inf), ("NaN", np.nan), ("True", 1.0), ("false", 0.0),
@@ -58,7 +58,7 @@ def test_what_is_no_step(cell, others):
 
 def test_points_apart_by_run():
     columns = np.arange(5), np.arange(5), np.arange(5.0), np.arange(5.0)
-    points = Points(".", list("vwxyz"), *columns)
+    points = PointBatch(".", list("vwxyz"), *columns)
     assert list(by_run(None, points)) == [points]
     found = [(one.run, one.tag.tolist(), one.value.tolist()) for one in by_run(["b", "a", "", "b", "a"], points)]
     assert found == [("b", [0, 3], [0.0, 3.0]), ("a", [1, 4], [1.0, 4.0]), (".", [2], [2.0])]

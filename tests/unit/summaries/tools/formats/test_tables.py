@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from summaries.tools.formats import tables
+from summaries.tools.formats import csv_file
+from summaries.tools.formats.csv_file import read_csv
 from summaries.tools.formats.points import LeftOut
-from summaries.tools.formats.tables import read_csv
 
 
 def read(tmp_path, text, encoding="utf-8"):
@@ -67,7 +67,7 @@ def test_the_numbers_of_rows_are_no_tag(tmp_path, name):  # as pandas writes the
 
 @pytest.mark.parametrize("cells", [1, 5, 12, 1 << 17])
 def test_many_rows(tmp_path, monkeypatch, cells):
-    monkeypatch.setattr(tables, "_CELLS", cells)
+    monkeypatch.setattr(csv_file, "_CELLS", cells)
     lines = "".join(f"{'ab'[i % 2]},t{i % 3},{i},{i}\n" for i in range(20))
     rows, _ = read(tmp_path, "run,tag,step,value\n" + lines)
     assert sorted((step, run, tag, value) for run, tag, step, _, value in rows) == [

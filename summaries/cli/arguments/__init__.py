@@ -1,0 +1,1 @@
+"""What is typed: options that several commands share, and what shells complete."""

@@ -1,0 +1,1 @@
+"""What commands print: tables, curves, numbers, faults; on the terminal, as JSON or into a file."""

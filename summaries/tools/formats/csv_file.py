@@ -1,0 +1,146 @@
+"""CSV with a header line, long or wide, read and written. Reading numbers that were written gives the same numbers."""
+
+from __future__ import annotations
+
+import csv
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TextIO
+
+from summaries.reading.tables import unicode
+from summaries.reading.wide import WideRun, wide_names
+from summaries.storage.plain import open_text
+from summaries.tools.formats.tables import TableReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from summaries.tools.exporting.runs import Chosen
+    from summaries.tools.formats.points import Item, LeftOut
+
+    Rows = Sequence[Sequence[object]]
+    Piece = tuple[Sequence[str], Sequence[NDArray[np.generic]]]
+    """The label of some rows in each column with labels, and their numbers in each of the other columns."""
+
+__all__ = ["csv_rows", "read_csv", "write_long", "write_scalars"]
+
+_CELLS = 1 << 17  # of a table, read or written at once
+_LABELS = 3  # columns before those of the tags
+
+
+def write_scalars(runs: Chosen, file: TextIO, *, wide: bool) -> int:
+    """Write the scalars of runs to an open text file; return the number of lines after the header."""
+    if wide:
+        return _write(file, _wide(runs))
+    pieces = (
+        ((run, tag), (series.step, series.wall_time, series.value))
+        for run, scalars in runs
+        for tag, series in scalars.items()
+    )
+    return write_long(file, ("run", "tag", "step", "wall_time", "value"), pieces)
+
+
+def write_long(file: TextIO, names: Sequence[str], pieces: Iterable[Piece]) -> int:
+    """Write a long table.
+
+    Args:
+        file: open for text, without translation of line ends.
+        names: the names of the columns: first those with labels.
+        pieces: (the label in each of the former columns, the numbers in each of the latter) of some rows.
+
+    Returns:
+        The number of lines after the header.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    return _write(file, chain([[names]], _long(pieces, _CELLS // len(names))))
+
+
+def _write(file: TextIO, batches: Iterable[Rows]) -> int:
+    write = csv_rows(file)
+    count = 0
+    for rows in batches:
+        write(rows)
+        count += len(rows)
+    return count - 1
+
+
+def _long(pieces: Iterable[Piece], size: int) -> Iterator[Rows]:
+    for labels, columns in pieces:
+        texts = [unicode(label) for label in labels]
+        for start in range(0, len(columns[0]), size):
+            numbers = (column[start : start + size].tolist() for column in columns)
+            yield [(*texts, *row) for row in zip(*numbers, strict=True)]
+
+
+def _wide(runs: Chosen) -> Iterator[Rows]:
+    tags = runs.all_tags()
+    yield [("run", "step", "wall_time", *wide_names(map(unicode, tags)))]
+    size = max(1, _CELLS // (_LABELS + len(tags)))
+    for run, scalars in runs:
+        name = unicode(run)
+        table = WideRun(scalars, tags)
+        for start in range(0, len(table.step), size):
+            rows = table.rows(start, start + size)
+            values = [_cells(value, missing) for value, missing in zip(rows.value, rows.missing, strict=True)]
+            yield [(name, *row) for row in zip(rows.step.tolist(), rows.wall_time.tolist(), *values, strict=True)]
+
+
+def _cells(value: NDArray[np.float64], missing: NDArray[np.bool_]) -> list[float | None]:
+    """The numbers; None, which becomes an empty cell, where there is none."""
+    return [None if gap else number for number, gap in zip(value.tolist(), missing.tolist(), strict=True)]
+
+
+def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
+    """Read a CSV file with a header line, a few thousand rows at a time.
+
+    Args:
+        path: the file. Bytes that are not UTF-8 are escaped.
+        left_out: counts what is left out.
+
+    Raises:
+        ValueError: there is no column for the step, two columns have one name, a step is no integer, or a row has
+            another number of cells.
+        OSError: the file cannot be read.
+    """
+    with open_text(path, newline="") as file:
+        lines = csv.reader(file)
+        rows = filter(None, lines)  # an empty line is no row
+        try:
+            names = next(rows, [])
+            reader = TableReader(names, path, left_out)
+            count, first = max(_CELLS // len(names), 1), 1
+            while batch := list(islice(rows, count)):
+                for i, row in enumerate(batch):
+                    if len(row) != len(names):
+                        raise ValueError(f"{path}, row {first + i}: there must be {len(names)} cells, got {len(row)}")
+                yield from reader.points(list(zip(*batch, strict=True)), first)
+                first += len(batch)
+        except csv.Error as error:
+            raise ValueError(f"{path}, line {lines.line_num}: not CSV: {error}") from None
+
+
+def csv_rows(file: TextIO) -> Callable[[Rows], None]:
+    r"""A function that writes rows to a file; the texts of the rows of one call are the same in each row.
+
+    Args:
+        file: open for text, without translation of line ends.
+
+    >>> import io
+    >>> file = io.StringIO()
+    >>> csv_rows(file)([("a\rb", 1), ("a\rb", 2)])
+    >>> file.getvalue()
+    '"a\rb",1\n"a\rb",2\n'
+    """
+    plain = csv.writer(file, lineterminator="\n")
+    # Python before 3.13 quotes a carriage return only if lines end with one, and reads it as an end of line.
+    quoting = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+
+    def write(rows: Rows) -> None:
+        returns = bool(rows) and any("\r" in cell for cell in rows[0] if isinstance(cell, str))
+        (quoting if returns else plain).writerows(rows)
+
+    return write

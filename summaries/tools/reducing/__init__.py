@@ -1,0 +1,1 @@
+"""Statistics over several runs, step by step: reduce."""

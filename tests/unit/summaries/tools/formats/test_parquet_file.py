@@ -1,0 +1,63 @@
+"""Parquet: the tables of `test_tables`, with types."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from summaries.tools.formats import parquet_file
+from summaries.tools.formats.parquet_file import read_parquet
+from summaries.tools.formats.points import LeftOut
+
+pytest.importorskip("pyarrow", reason="an extra")
+NAN = np.nan
+
+
+def read(tmp_path, frame):
+    frame.to_parquet(tmp_path / "x.parquet")
+    left_out, rows = LeftOut(), []
+    for one in read_parquet(str(tmp_path / "x.parquet"), left_out):
+        columns = ([one.tags[tag] for tag in one.tag], one.step, one.wall_time, one.value)
+        rows += zip([one.run] * len(one.step), *map(list, columns), strict=True)
+    return rows, left_out
+
+
+@pytest.mark.parametrize("cells", [1, 1 << 17])
+def test_long(tmp_path, monkeypatch, cells):
+    monkeypatch.setattr(parquet_file, "_READ_CELLS", cells)
+    frame = pd.DataFrame({
+        "tag": pd.Categorical(["x", "y", "x"]), "step": np.array([1, 2, 3], np.int32), "value": [0.5, None, 2.0],
+        "wall_time": np.array([1, 2, 3], np.float32), "host": "h",
+    })  # fmt: skip
+    rows, left_out = read(tmp_path, frame)
+    np.testing.assert_equal(rows, [(".", "x", 1, 1.0, 0.5), (".", "y", 2, 2.0, NAN), (".", "x", 3, 3.0, 2.0)])
+    assert left_out == {"column 'host'": 1}
+
+
+def test_wide(tmp_path):
+    frame = pd.DataFrame({
+        "run": ["a", None], "step": [1.0, 2.0], "x": [None, 3.0], "on": [True, False], "n": np.array([1, 2], np.uint64),
+        "text": ["a", "b"],
+    })  # fmt: skip
+    rows, left_out = read(tmp_path, frame)
+    assert [row[:3] + row[4:] for row in rows] == [
+        ("a", "on", 1, 1.0), ("a", "n", 1, 1.0), (".", "x", 2, 3.0), (".", "on", 2, 0.0), (".", "n", 2, 2.0),
+    ]  # fmt: skip
+    assert left_out == {"values of 'text' that are no numbers": 2}
+
+
+def test_the_numbers_of_rows_are_no_tag(tmp_path):
+    rows, left_out = read(tmp_path, pd.DataFrame({"step": [1, 2], "x": [1.0, 2.0]}, index=[5, 7]))
+    assert [row[1:3] for row in rows] == [("x", 1), ("x", 2)]
+    assert left_out == {"column '__index_level_0__'": 1}
+
+
+def test_a_step_that_is_none(tmp_path):
+    with pytest.raises(ValueError, match=r"x\.parquet, row 2: a step must be an integer of 64 bits, got 1\.5$"):
+        read(tmp_path, pd.DataFrame({"step": [1.0, 1.5], "x": [1.0, 2.0]}))
+
+
+def test_another_file(tmp_path):
+    path = tmp_path / "x.parquet"
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match=r"x\.parquet: not Parquet: "):
+        list(read_parquet(str(path), LeftOut()))

@@ -1,0 +1,87 @@
+"""Superseding: the values that stand are those of `latest`, with memory for restarts only."""
+
+import numpy as np
+import pytest
+from engines import ENGINES, read_run, reader_of, using
+from hypothesis import given
+from hypothesis import strategies as st
+from wire_events import summary_events
+
+from summaries import Event, SessionLog, Summary, read_events
+from summaries.storage.logdir import run_files
+from summaries.tools import merge
+from summaries.tools.rewriting.superseding import Latest
+from summaries.wire.records import frame
+from summaries.wire.scalars import encode_scalar
+
+STARTS = st.integers(0, 12).map(
+    lambda step: frame(Event(step=step, session_log=SessionLog(status=SessionLog.START)).SerializeToString())
+)
+SCALARS = st.builds(encode_scalar, st.sampled_from("ab"), st.integers(0, 12), st.just(1.0), st.integers(0, 99))
+FILES = st.lists(
+    st.lists(st.one_of(SCALARS, SCALARS, SCALARS, STARTS), min_size=1, max_size=15), min_size=1, max_size=3
+)
+
+
+def latest_of(directory):
+    latest = {tag: series.latest() for tag, series in read_run(directory).scalars.items()}
+    return {
+        tag: list(zip(series.step.tolist(), series.value.tolist(), strict=True))
+        for tag, series in latest.items()
+        if len(series)
+    }
+
+
+def points_of(directory):
+    return {
+        tag: list(zip(series.step.tolist(), series.value.tolist(), strict=True))
+        for tag, series in read_run(directory).scalars.items()
+    }
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@given(FILES)
+def test_what_stands_is_what_latest_says(tmp_path_factory, engine, files):
+    place = tmp_path_factory.mktemp("x")
+    (place / "run").mkdir()
+    for number, records in enumerate(files):
+        (place / "run" / f"{number}.tfevents").write_bytes(b"".join(records))
+    with using(engine):
+        merge([place / "run"], place / "out", latest=True)
+    assert points_of(place / "out") == latest_of(place / "run")
+
+
+@given(st.lists(summary_events(st.integers(0, 5)), min_size=1, max_size=10))
+def test_values_of_other_kinds_and_metadata(tmp_path_factory, events):
+    """By the definition: no later value of the tag has its step or a lower one; bare metadata stays."""
+    place = tmp_path_factory.mktemp("x")
+    (place / "in.tfevents").write_bytes(b"".join(map(frame, events)))
+    merge([place / "in.tfevents"], place / "out", latest=True)
+    values = [(e.step, v.tag, v.WhichOneof("value")) for e in map(Event.FromString, events) for v in e.summary.value]
+    stand = [
+        (step, tag, kind)
+        for i, (step, tag, kind) in enumerate(values)
+        if kind is None or not any(t == tag and s <= step and k for s, t, k in values[i + 1 :])
+    ]
+    (file,) = run_files(place / "out")
+    left = list(read_events(file.path))
+    assert [(e.step, v.tag, v.WhichOneof("value")) for e in left for v in e.summary.value] == stand
+
+
+def test_what_is_kept_does_not_grow_with_the_file(tmp_path):
+    """Of a million points with three restarts, three places; of points that all have one step, one."""
+    steps = np.concatenate([np.arange(20_000), np.arange(10_000, 30_000), np.arange(5_000, 40_000)])
+    data = b"".join(encode_scalar("a", int(step), 1.0, 0.0) + encode_scalar("b", 5, 1.0, 0.0) for step in steps)
+    (tmp_path / "x.tfevents").write_bytes(data)
+    source, latest = reader_of("plain"), Latest()
+    latest.begin_file(0)
+    for index in source.read(run_files(tmp_path)[0]):
+        latest.see(index, source.tags)
+    assert {source.tags.names[tag]: len(returns) for tag, returns in latest._returns.items()} == {"a": 1, "b": 1}
+
+
+def test_a_value_without_a_summary_event(tmp_path):
+    (tmp_path / "x.tfevents").write_bytes(
+        frame(Event(summary=Summary()).SerializeToString()) + encode_scalar("a", 1, 1.0, 2.0)
+    )
+    assert merge([tmp_path / "x.tfevents"], tmp_path / "out", latest=True).events == 2
