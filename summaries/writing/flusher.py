@@ -10,10 +10,12 @@ import weakref
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
+from summaries.storage.names import is_remote
 from summaries.values import as_float
 
-__all__ = ["Flusher"]
+__all__ = ["Flusher", "flusher_for"]
 
+_FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
 _FIRST_SECS = 0.1  # a process that is killed early leaves what it logged until shortly before
 _IDLE_SECS = 2.0  # between two calls if the writers write by themselves: only what failed is left to do
 
@@ -104,6 +106,13 @@ class Flusher:
             if writer is not None:
                 writer.write_in_background()
         return secs
+
+
+def flusher_for(logdir: str, flush_secs: float | None) -> Flusher:
+    """A flusher for a directory. Each write to a remote one creates an object, so it writes less often there."""
+    if is_remote(logdir):
+        return Flusher(_REMOTE_FLUSH_SECS if flush_secs is None else flush_secs, first_secs=math.inf)
+    return Flusher(_FLUSH_SECS if flush_secs is None else flush_secs)
 
 
 def _run(reference: weakref.ref[Flusher], wake: SimpleQueue[None], secs: float) -> None:
