@@ -170,13 +170,13 @@ class EventQueue:
         """Turn the first rows into a batch."""
         start = self._bytes_encoded
         rows = np.frombuffer(self.rows[:_BATCH_BYTES], _ROW)
-        at = np.flatnonzero(rows["tag"] == _RECORD)
-        numbers = rows["step"][at].tolist()
+        indices = np.flatnonzero(rows["tag"] == _RECORD)
+        numbers = rows["step"][indices].tolist()
         entries = [self._records.get(number) for number in numbers]
         records = [_resolved(entry[0]) for entry in entries if entry is not None]
         if len(records) < len(numbers) or not len(rows):
             return  # a signal handler has encoded these rows
-        new = [_Batch(self._encoded(rows, at, records), len(rows))]
+        new = [_Batch(self._encoded(rows, indices, records), len(rows))]
         size, buffer, batches = rows.nbytes, self.rows, self._batches
         if self._bytes_encoded == start:  # no call up to the end of this block: see the module's docstring
             batches += new
@@ -185,16 +185,16 @@ class EventQueue:
         for number in numbers:
             self._records.pop(number, None)
 
-    def _encoded(self, rows: NDArray[Any], at: NDArray[np.intp], records: list[bytes]) -> bytes | memoryview:
-        """The bytes of the rows, of which those with the indices `at` stand for `records`."""
+    def _encoded(self, rows: NDArray[Any], indices: NDArray[np.intp], records: list[bytes]) -> bytes | memoryview:
+        """The bytes of the rows, of which those with these indices stand for `records`."""
         if len(records) == len(rows):
             return b"".join(records)
-        scalars = np.delete(rows, at) if records else rows
+        scalars = np.delete(rows, indices) if records else rows
         data, offsets = self._encoder.encode(*(scalars[column] for column in ("tag", "step", "wall_time", "value")))
         if not records:
             return data
         # The number of scalars before the i-th record is the number of rows before it, less i records.
-        cuts = offsets[at - np.arange(len(at))].tolist()
+        cuts = offsets[indices - np.arange(len(indices))].tolist()
         pieces: list[bytes | memoryview] = []
         for record, start, stop in zip(records, [0, *cuts], cuts, strict=False):
             pieces += data[start:stop], record
