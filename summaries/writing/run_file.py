@@ -132,7 +132,7 @@ class RunFile:
         self._at_once = not (max_queue and flusher.flush_secs)
         self._paths: list[list[str]] = []  # of every file so far; one in a store is several objects
         self._state = CLOSED
-        self._write_failed = self._resumed = False
+        self._write_failed = self._resumed = self._is_empty = False
         self._make_queue()
         self._begin_file()
 
