@@ -180,6 +180,18 @@ def test_the_first_events_are_written_soon(logdir, tmp_path):
     assert scalars(path) == [(step, "loss", 0.5) for step in range(3)]
 
 
+def test_the_first_event_hastens_the_background_thread_however_long_it_takes_to_come(writer, monkeypatch):
+    begun = []
+    monkeypatch.setattr(writer._run_file.flusher, "begin", lambda: begun.append(1))
+    for _ in range(3):
+        writer._run_file.write_in_background()
+        writer.flush()
+    assert begun == []
+    for step in range(3):
+        writer.add_scalar("loss", 0.5, step)
+    assert begun == [1]
+
+
 LOG, FLUSH, CLOSE, REOPEN, FORK = "log", "flush", "close", "reopen", "fork"
 CALLS = {
     LOG: lambda writer: writer.add_scalar("loss", 0.5),
