@@ -49,8 +49,9 @@ class computed(Generic[_Value]):  # noqa: N801 - used as `property` is
 class ShadowedNames:
     """The names of other writers' attributes, private ones included; subclasses and programs may replace each."""
 
-    _given_logdir: str  # every writer has them
+    _given_logdir: str  # every writer has these three
     _run_file: RunFile
+    reopen: Callable[[], None]
 
     @computed
     def log_dir(self) -> str:
@@ -81,7 +82,7 @@ class ShadowedNames:
 
     def _get_file_writer(self) -> Self:
         # Lightning, MONAI and others call this on torch's writer, to call add_summary on the result.
-        self._run_file.reopen()
+        self.reopen()
         return self
 
     @computed

@@ -209,7 +209,8 @@ def test_what_is_no_dictionary(logdir):
         writer.add_scalars("losses", None)
 
 
-def test_one_curve_that_cannot_be_written_costs_no_other(logdir):
+@pytest.mark.parametrize("reopen", [SummaryWriter.reopen, SummaryWriter._get_file_writer])
+def test_one_curve_that_cannot_be_written_costs_no_other(logdir, reopen):
     """flush() and close() try every file of the run, and then raise what was wrong."""
     writer = SummaryWriter(logdir, flush_secs=float("inf"))
     writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, 1)
@@ -222,7 +223,7 @@ def test_one_curve_that_cannot_be_written_costs_no_other(logdir):
             finish()
     assert read_run(logdir).scalars["main"].step.tolist() == [1]
     assert read_run(logdir / "loss_test").scalars["loss"].step.tolist() == [1, 2]
-    writer.reopen()  # what waits goes to new files
+    reopen(writer)  # what waits goes to new files
     writer.close()
     assert read_run(logdir / "loss_train").scalars["loss"].step.tolist() == [2]
 
