@@ -110,6 +110,7 @@ class EventFileWriter:
             fsync=fsync,
             clock=self._wall_clock,
         )
+        self._event_queue = self._run_file.queue  # for add_scalar, which has no time to look twice
 
     @computed
     def path(self) -> str:
@@ -161,7 +162,13 @@ class EventFileWriter:
                 "an open writer cannot be copied or sent to another process: make another "
                 f"{type(self).__name__}({self._given_logdir!r}) in that process; each writes a file of its own"
             )
-        return self.__dict__ | {"_run_file": copy.copy(self._run_file)}
+        state = self.__dict__ | {"_run_file": copy.copy(self._run_file)}
+        del state["_event_queue"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._event_queue = self._run_file.queue
 
     def __enter__(self) -> Self:
         return self
@@ -226,7 +233,7 @@ class EventFileWriter:
             self.add_summary(summary, global_step, walltime)
             self._nonfinite_warnings.check(tag, scalar_value, global_step, double_precision=double_precision)
             return
-        queue = self._run_file.queue
+        queue = self._event_queue
         rows = queue.rows
         if len(rows) > queue.limit:
             self._run_file.look_closer()
