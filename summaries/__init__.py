@@ -97,9 +97,11 @@ if TYPE_CHECKING:
         EventFileWriter as EventFileWriter,
         NonFiniteWarning as NonFiniteWarning,
     )
-    from summaries.writing.global_writer import GlobalSummaryWriter as GlobalSummaryWriter
     from summaries.writing.graphs import write_graph as write_graph
-    from summaries.writing.summary_writer import SummaryWriter as SummaryWriter
+    from summaries.writing.summary_writer import (
+        GlobalSummaryWriter as GlobalSummaryWriter,
+        SummaryWriter as SummaryWriter,
+    )
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -134,8 +136,7 @@ else:
             "tools.verifying": "Verdict verify verify_logdir",
             "wire.pb": "Event GraphDef RunMetadata SessionLog Summary",
             "writing.event_file_writer": "EventFileWriter NonFiniteWarning",
-            "writing.global_writer": "GlobalSummaryWriter",
             "writing.graphs": "write_graph",
-            "writing.summary_writer": "SummaryWriter",
+            "writing.summary_writer": "GlobalSummaryWriter SummaryWriter",
         },
     )

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "FLOAT32_MAX",
     "MAX_STEP",
     "MIN_STEP",
     "as_array",
@@ -32,7 +31,6 @@ __all__ = [
     "warn",
 ]
 
-FLOAT32_MAX = 3.4028234663852886e38
 MIN_STEP = -(2**63)
 MAX_STEP = 2**63 - 1
 

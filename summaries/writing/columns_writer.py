@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.wire.scalars import ScalarEncoder, encode_summary_event
-from summaries.writing.beginning import begun_file
+from summaries.writing.run_file import Destination
 
 if TYPE_CHECKING:
     from typing import Self
@@ -51,7 +51,7 @@ class ColumnsWriter:
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
-        self._directory = os.fspath(directory)
+        self._destination = Destination(os.fspath(directory))
         self._encoder = ScalarEncoder()
         self._numbers: dict[str, int] = {}
         self._file: EventFile | None = None
@@ -113,7 +113,7 @@ class ColumnsWriter:
     def _append(self, data: bytes | memoryview, wall_time: float) -> None:
         if self._file is None:
             begin = wall_time if 0 <= wall_time < _LATEST else time.time()
-            self._file = begun_file(self._directory, begin, "", None)
+            self._file = self._destination.begin_file(begin)
             self._size = self._file.size()
         self._file.append(data, self._size)
         self._size += len(data)

@@ -12,37 +12,43 @@ Guarantees. The file is always a prefix of what was logged, in order. Bytes that
 written first when there is room again. An error of the background thread is raised by the next call, which then logs
 nothing; the call after that is accepted as long as memory lasts. After close(), the next event begins a new file.
 
-Appending a row takes no lock: a bytearray's +=, slice and del are each atomic. A call that finds the buffer longer than
-`_rows_limit` looks closer. That one comparison tells a call of everything unusual: rows are due to be encoded, there
-was an error, the writer was closed, the process was forked. A call that has compared already when another thread closes
-the writer finds the buffer sealed: it refuses the row, and the call looks closer, too.
+Appending a row takes no lock: a bytearray's +=, slice and del are each atomic. A call that finds the queue longer than
+its limit looks closer. That one comparison tells a call of everything unusual: rows are due to be encoded, there was an
+error, the writer was closed, the process was forked. A call that has compared already when another thread closes the
+writer finds the queue sealed: it refuses the row, and the call looks closer, too.
 """
 
 from __future__ import annotations
 
+import copy
 import math
+import os
 import struct
+import time
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from summaries import kinds, wire
 from summaries.kinds.metadata import METADATA_KEY
-from summaries.values import FLOAT32_MAX, as_float, as_step, as_tag
+from summaries.lazy import load
+from summaries.storage.names import checked_suffix, is_remote
+from summaries.values import as_count, as_float, as_step, as_tag
 from summaries.wire.protobuf import OurBytes, message_bytes
 from summaries.wire.records import frame
 from summaries.wire.scalars import as_float32, encode_summary_event
-from summaries.writing.lifecycle import NEVER, Lifecycle
-from summaries.writing.nonfinite import NonFiniteWarning
-from summaries.writing.pending import pack_row
+from summaries.writing.event_queue import pack_row
+from summaries.writing.flusher import Flusher, flusher_for
+from summaries.writing.run_file import Destination, RunFile
+from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
-    from summaries.writing.deferred import Deferred
+    from collections.abc import Callable, Mapping
+    from typing import Self
 
-__all__ = ["EventFileWriter", "NonFiniteWarning"]
-
-_WAKE_BYTES = 4 << 20  # enough to wake the background thread early
+__all__ = ["EventFileWriter", "NonFiniteWarning", "NonFiniteWarnings"]
 
 
-class EventFileWriter(Lifecycle):
+class EventFileWriter:
     """Writes events to a new file in a directory, in the background.
 
     Args:
@@ -71,6 +77,104 @@ class EventFileWriter(Lifecycle):
     >>> with EventFileWriter(tempfile.mkdtemp()) as writer:
     ...     writer.add_scalar("loss", 0.5, global_step=1)
     """
+
+    def __init__(
+        self,
+        logdir: str | os.PathLike[str],
+        max_queue: int = 1 << 13,
+        flush_secs: float | None = None,
+        filename_suffix: str = "",
+        *,
+        max_pending_bytes: int = 64 << 20,
+        fsync: bool = False,
+        purge_step: int | None = None,
+        write_to_disk: bool = True,
+        flusher: Flusher | None = None,
+        clock: Callable[[], float] | None = None,
+        storage_options: Mapping[str, object] | None = None,
+    ) -> None:
+        load(wire)  # now: the handler of a signal may log while a call that it interrupted imports the same module
+        load(kinds)
+        self._given_logdir = os.fsdecode(logdir)
+        # The working directory may change while the writer writes.
+        directory = self._given_logdir if is_remote(self._given_logdir) else os.path.abspath(self._given_logdir)
+        self._wall_clock = clock or time.time
+        self._default_step = 0  # of calls that give none
+        self._nonfinite_warnings = NonFiniteWarnings()
+        self._run_file = RunFile(
+            Destination(directory, checked_suffix(filename_suffix), storage_options, write_to_disk),
+            flusher or flusher_for(directory, flush_secs),
+            max_queue=max(as_step(max_queue, "max_queue"), 0),
+            max_bytes=as_count(max_pending_bytes, "max_pending_bytes"),
+            purge_step=None if purge_step is None else as_step(purge_step, "purge_step"),
+            fsync=fsync,
+            clock=self._wall_clock,
+        )
+        self._event_queue = self._run_file.queue  # for add_scalar, which has no time to look twice
+
+    @computed
+    def path(self) -> str:
+        """The file being written.
+
+        In a store, each flush creates an object, whose name has a number more: `paths` are the objects. Whatever reads
+        a file takes this name, too, and reads all of its objects in order.
+        """
+        return self._run_file.path
+
+    @computed
+    def closed(self) -> bool:
+        """Whether close() was called, and nothing was logged since."""
+        return self._run_file.closed
+
+    @computed
+    def paths(self) -> list[str]:
+        """Every file so far."""
+        return self._run_file.paths
+
+    def get_logdir(self) -> str:
+        """The directory that the file is in."""
+        return self._given_logdir
+
+    def flush(self) -> None:
+        """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
+
+        Raises:
+            OSError: it could not be written. It is kept, and tried again.
+        """
+        self._run_file.flush()
+
+    def close(self) -> None:
+        """Write everything. Closing again does nothing; logging again begins a new file in the same directory.
+
+        Raises:
+            OSError: it could not be written. The writer stays open.
+        """
+        self._run_file.close()
+
+    def reopen(self) -> None:
+        """Continue in a new file, if the writer is closed or its file could not be written; else do nothing."""
+        self._run_file.reopen()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy of a closed writer gets."""
+        if not self._run_file.closed:
+            raise TypeError(
+                "an open writer cannot be copied or sent to another process: make another "
+                f"{type(self).__name__}({self._given_logdir!r}) in that process; each writes a file of its own"
+            )
+        state = self.__dict__ | {"_run_file": copy.copy(self._run_file)}
+        del state["_event_queue"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._event_queue = self._run_file.queue
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
 
     def add_scalar(
         self,
@@ -129,24 +233,26 @@ class EventFileWriter(Lifecycle):
             self.add_summary(summary, global_step, walltime)
             self._nonfinite_warnings.check(tag, scalar_value, global_step, double_precision=double_precision)
             return
-        rows = self._scalar_rows
-        if len(rows) > self._rows_limit:
-            self._look_closer()
+        queue = self._event_queue
+        rows = queue.rows
+        if len(rows) > queue.limit:
+            self._run_file.look_closer()
         if scalar_value.__class__ is not float:
             scalar_value = as_float(scalar_value)
         try:
             rows += pack_row(
-                self._tag_numbers[tag],
+                queue.tags[tag],
                 self._default_step if global_step is None else global_step,
                 self._wall_clock() if walltime is None else walltime,
                 scalar_value,
             )
         except (KeyError, TypeError, OverflowError, BufferError, struct.error):
-            self._log_carefully(tag, scalar_value, global_step, walltime)
-            if FLOAT32_MAX < abs(scalar_value) < math.inf:
-                self._nonfinite_warnings.warn(tag, scalar_value, global_step, as_float32(scalar_value))
+            # A new tag, a step of another type, a huge value, a sealed queue.
+            step, now = self._event_step(global_step), self._event_time(walltime)
+            self._run_file.add_scalar(as_tag(tag), step, now, as_float32(scalar_value))
+            self._nonfinite_warnings.check(tag, scalar_value, global_step)
         if scalar_value - scalar_value:  # not 0.0: NaN or infinite
-            self._nonfinite_warnings.warn(tag, scalar_value, global_step, as_float32(scalar_value))
+            self._nonfinite_warnings.check(tag, scalar_value, global_step)
 
     def add_summary(self, summary: Any, global_step: Any = None, walltime: float | None = None) -> None:
         """Log a Summary.
@@ -167,14 +273,14 @@ class EventFileWriter(Lifecycle):
         >>> with EventFileWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_summary(merge([scalar("loss", 0.5), histogram("weights", [1.0, 2.0, 3.0])]), 7)
         """
-        data, metadata = message_bytes(summary, wire.pb.Summary, "summary"), None
+        data = message_bytes(summary, wire.pb.Summary, "summary")
+        new_metadata: dict[str, bytes] = {}
         if data.__class__ is not OurBytes and METADATA_KEY in data:  # ours are scalars, without metadata
-            data, metadata = self._metadata_once.without_written(data)
-        now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
-        record = encode_summary_event(data, self._event_step(global_step), now)
-        self._add_record(record, len(record))
-        if metadata:
-            self._metadata_once.note(metadata)
+            data, new_metadata = self._run_file.metadata.without_written(data)
+        record = encode_summary_event(data, self._event_step(global_step), self._event_time(walltime))
+        self._run_file.add_record(record, len(record))
+        if new_metadata:
+            self._run_file.metadata.note(new_metadata)
 
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
         """Log a whole Event: a message or its bytes. Raises as `add_summary` does.
@@ -191,62 +297,43 @@ class EventFileWriter(Lifecycle):
         """
         data = message_bytes(event, wire.pb.Event, "event")
         if step is not None or walltime is not None or not getattr(event, "wall_time", True):
-            whole = wire.pb.Event.FromString(data)
-            whole.step = whole.step if step is None else as_step(step)
-            now = whole.wall_time or self._wall_clock()
-            whole.wall_time = now if walltime is None else as_float(walltime, "walltime")
-            data = whole.SerializeToString()
+            message = wire.pb.Event.FromString(data)
+            if step is not None:
+                message.step = as_step(step)
+            if walltime is not None or not message.wall_time:
+                message.wall_time = self._event_time(walltime)
+            data = message.SerializeToString()
         record = frame(data)
-        self._add_record(record, len(record))
-
-    def _add_deferred(self, record: Deferred, size: int) -> None:
-        """Log a record that the background thread computes; `size` is the memory that it holds until then."""
-        self._add_record(record, size)
-        self._event_flusher.wake()
-
-    def _look_closer(self) -> None:
-        """Handle whatever is due: called when the buffer is longer than its limit."""
-        if self._is_closed:
-            self._go_on()
-        if self._is_forked:
-            self._open_in_child()
-        self._raise_error()
-        if self._nothing_logged:
-            self._nothing_logged = False
-            self._event_flusher.begin()
-            self._let_calls_pass()
-        self._pending_events.encode()
-        waiting = self._pending_events.encoded_bytes()
-        if waiting >= self._max_pending_bytes:
-            self._rows_limit = NEVER  # if this fails, the next call tries again before it logs anything
-            self._write_pending()
-        elif waiting >= _WAKE_BYTES:
-            self._event_flusher.wake()
-
-    def _log_carefully(self, tag: Any, value: float, global_step: Any, walltime: Any) -> None:
-        """Log a scalar if the fast way failed: a new tag, a step of another type, a huge value, a sealed buffer."""
-        tag, step = as_tag(tag), self._event_step(global_step)
-        now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
-        number = self._pending_events.number_of(tag)
-        self._let_calls_pass()  # fewer of them, if this is the longest tag so far
-        row = pack_row(number, step, now, as_float32(value))
-        while not self._pending_events.add_row(row):
-            self._go_on()
-        if self._at_once:
-            self._write_pending()
-
-    def _add_record(self, record: bytes | Deferred, size: int) -> None:
-        """Log a whole record, deferred or not; `size` is the memory that it takes until it is encoded."""
-        waiting = self._pending_events.record_bytes
-        if len(self._scalar_rows) > self._rows_limit or waiting > self._max_pending_bytes // 2:
-            self._look_closer()
-        elif waiting > _WAKE_BYTES:
-            self._event_flusher.wake()
-        while not self._pending_events.add_record(record, size):
-            self._go_on()
-        if self._at_once:
-            self._write_pending()
+        self._run_file.add_record(record, len(record))
 
     def _event_step(self, global_step: Any) -> int:
         """A call's step: a method may have set another than 0 for calls that give none."""
         return as_step(self._default_step if global_step is None else global_step)
+
+    def _event_time(self, walltime: Any) -> float:
+        """A call's time, in seconds since the epoch."""
+        return self._wall_clock() if walltime is None else as_float(walltime, "walltime")
+
+
+class NonFiniteWarning(UserWarning):
+    """A value was logged that float32 cannot hold: it is written as NaN or infinity."""
+
+
+class NonFiniteWarnings:
+    """Warns of values that float32 cannot hold, once per tag; they are written all the same."""
+
+    def __init__(self) -> None:
+        self._warned: set[str] = set()
+
+    def check(self, tag: str, value: float, step: Any, *, double_precision: bool = False) -> None:
+        """Warn if `value` is not finite as written; the warning names the line that called the calling method."""
+        written = value if double_precision else as_float32(value)
+        if not math.isfinite(written):
+            self.warn(tag, value, step, written, stacklevel=4)
+
+    def warn(self, tag: str, value: Any, step: Any, written: Any, stacklevel: int = 3) -> None:
+        """Warn, if this is the first time for the tag."""
+        if tag not in self._warned:
+            self._warned.add(tag)
+            message = f"tag {tag!r} got {value} at step {as_step(step)}: written as {written}; warned once per tag"
+            warnings.warn(message, NonFiniteWarning, stacklevel=stacklevel)

@@ -1,4 +1,4 @@
-"""Flusher: the background thread that writes waiting events, for one writer or for several of one run."""
+"""Flusher: the background thread that writes waiting events, of a run file and of those of the runs below."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ import weakref
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
+from summaries.storage.names import is_remote
 from summaries.values import as_float
 
-__all__ = ["Flusher"]
+__all__ = ["Flusher", "flusher_for"]
 
+_FLUSH_SECS, _REMOTE_FLUSH_SECS = 2.0, 60.0
 _FIRST_SECS = 0.1  # a process that is killed early leaves what it logged until shortly before
-_IDLE_SECS = 2.0  # between two calls if the writers write by themselves: only what failed is left to do
+_IDLE_SECS = 2.0  # between two calls if each call writes what it logs: only what failed is left to do
 
 
-class _Writer(Protocol):
+class _RunFile(Protocol):
     def write_in_background(self) -> None:
         """Write the waiting events; keep any error for the caller's thread."""
 
 
 class Flusher:
-    """Calls every writer's `write_in_background` each `flush_secs`, and as soon as one asks for it.
+    """Calls every run file's `write_in_background` each `flush_secs`, and as soon as one asks for it.
 
-    The thread holds no reference to the flusher or its writers, so unused writers are collected; it ends when the
-    flusher, which its writers hold, is collected.
+    The thread holds no reference to the flusher or its run files, so unused ones are collected; it ends when the
+    flusher, which its run files hold, is collected.
 
     Args:
-        flush_secs: the longest time between two calls, in seconds; at 0, the writers write by themselves, at once.
+        flush_secs: the longest time between two calls, in seconds; at 0, each call writes what it logs.
         first_secs: the time to the first call after `begin`; it doubles with each further call, up to flush_secs.
 
     Attributes:
@@ -50,7 +52,7 @@ class Flusher:
         self._first_secs = self._most_secs if math.isinf(secs) else min(first_secs, self._most_secs)
         # A dict, because its changes and list(dict.values()) are atomic: with a lock, a finalizer could deadlock in
         # the thread that already holds it.
-        self._writers: dict[int, weakref.ref[_Writer]] = {}
+        self._run_files: dict[int, weakref.ref[_RunFile]] = {}
         self._started = False
         self._next_secs: float
         self.forget_thread()
@@ -58,9 +60,9 @@ class Flusher:
     def __reduce__(self) -> tuple[type[Flusher], tuple[float, float]]:
         return Flusher, (self.flush_secs, self._first_secs)  # a copy begins a thread of its own
 
-    def add(self, writer: _Writer) -> None:
-        """Serve `writer` too, until it is removed or collected."""
-        self._writers[id(writer)] = weakref.ref(writer)
+    def add(self, run_file: _RunFile) -> None:
+        """Serve `run_file` too, until it is removed or collected."""
+        self._run_files[id(run_file)] = weakref.ref(run_file)
         with self._start_lock:
             if not (self._started or sys.is_finalizing()):  # at the very end, a thread cannot be started any more
                 self._started = True
@@ -72,9 +74,9 @@ class Flusher:
                     daemon=True,
                 ).start()
 
-    def remove(self, writer: _Writer) -> None:
-        """Stop serving `writer`."""
-        self._writers.pop(id(writer), None)
+    def remove(self, run_file: _RunFile) -> None:
+        """Stop serving `run_file`."""
+        self._run_files.pop(id(run_file), None)
 
     def begin(self) -> None:
         """Notice that a file gets its first event: the next calls come soon."""
@@ -91,23 +93,30 @@ class Flusher:
         """Begin without a thread: at first, and in a forked child, which does not inherit its parent's."""
         # Not a threading.Event: a signal handler in the middle of Event.set would wait for itself.
         self._wake: SimpleQueue[None] = SimpleQueue()
-        self._start_lock = threading.RLock()  # a signal handler may add a writer in the middle of this
+        self._start_lock = threading.RLock()  # a signal handler may add a run file in the middle of this
         self._started = False
         self._next_secs = self._first_secs
 
     def _round(self) -> float:
-        """Call every writer; return the seconds until the next round."""
+        """Call every run file; return the seconds until the next round."""
         secs = self._next_secs
         self._next_secs = min(2 * secs, self._most_secs)
-        for reference in list(self._writers.values()):
-            writer = reference()
-            if writer is not None:
-                writer.write_in_background()
+        for reference in list(self._run_files.values()):
+            run_file = reference()
+            if run_file is not None:
+                run_file.write_in_background()
         return secs
 
 
+def flusher_for(logdir: str, flush_secs: float | None) -> Flusher:
+    """A flusher for a directory. Each write to a remote one creates an object, so it writes less often there."""
+    if is_remote(logdir):
+        return Flusher(_REMOTE_FLUSH_SECS if flush_secs is None else flush_secs, first_secs=math.inf)
+    return Flusher(_FLUSH_SECS if flush_secs is None else flush_secs)
+
+
 def _run(reference: weakref.ref[Flusher], wake: SimpleQueue[None], secs: float) -> None:
-    """Wait first: the thread may begin late, and a writer that never writes by itself is left alone even then."""
+    """Wait first: the thread may begin late, and what only the user flushes is left alone even then."""
     while True:
         with contextlib.suppress(Empty):
             wake.get(timeout=secs)

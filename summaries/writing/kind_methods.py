@@ -1,157 +1,25 @@
-"""KindMethods: a method for each kind of summary but media, with torch's arguments; each calls one in `kinds`."""
+"""KindMethods: a method for each kind of summary but histograms and media, with torch's arguments.
+
+Each calls one in `kinds`.
+"""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from summaries import kinds
-from summaries.values import as_array, as_float, as_tag, check_tag
-from summaries.writing import projector
-from summaries.writing.large_histograms import LargeHistograms, is_worth_deferring
-from summaries.writing.media_methods import MediaMethods
+from summaries.values import check_tag
+from summaries.writing.event_file_writer import EventFileWriter
+from summaries.writing.projector import write_points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Self
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["KindMethods"]
 
 
-class KindMethods(MediaMethods):
-    """A part of SummaryWriter, which sets the attributes."""
-
-    _large_histograms: LargeHistograms
-    _projector_files: projector.Projector | None
-    _default_bins: Any = None
-
-    @contextmanager
-    def use_metadata(self, *, global_step: Any = None, walltime: float | None = None) -> Iterator[Self]:
-        """Within a `with` block, give every call that has none this step and this wall time, as tensorboardX does.
-
-        Args:
-            global_step: as in `add_scalar`; None leaves it as it is.
-            walltime: seconds since the epoch; None leaves it as it is.
-
-        >>> import tempfile
-        >>> from summaries import SummaryWriter
-        >>> with SummaryWriter(tempfile.mkdtemp()) as writer, writer.use_metadata(global_step=10):
-        ...     writer.add_scalar("loss", 0.5)
-        """
-        before = self._default_step, self._wall_clock
-        self._default_step = self._event_step(global_step)
-        if walltime is not None:
-            seconds = as_float(walltime, "walltime")
-            self._wall_clock = lambda: seconds
-        try:
-            yield self
-        finally:
-            self._default_step, self._wall_clock = before
-
-    @property
-    def default_bins(self) -> Any:
-        """What `add_histogram` takes for bins="tensorflow": the list of TensorFlow's edges, or what is set instead."""
-        return kinds.tensorflow_bins.tensorflow_edges().tolist() if self._default_bins is None else self._default_bins
-
-    @default_bins.setter
-    def default_bins(self, bins: str | int | list[float]) -> None:
-        self._default_bins = bins
-
-    def add_histogram(
-        self,
-        tag: str,
-        values: Any,
-        global_step: Any = None,
-        bins: str | int | Sequence[float] = "tensorflow",
-        walltime: float | None = None,
-        max_bins: int | None = None,
-    ) -> None:
-        """Log how the elements of an array are distributed.
-
-        NaN is not counted, and infinities are counted in the outermost bins, with a warning once per tag. A large array
-        is copied, and counted in the background, unless compiled code counts it about as fast.
-
-        Args:
-            tag: the tag.
-            values: array of any shape, of any number dtype; not empty.
-            global_step: as in `add_scalar`.
-            bins: "tensorflow" for TensorFlow's exponential bins, a name or a number that `numpy.histogram` takes, or
-                the bins' edges, ascending.
-            walltime: as in `add_scalar`.
-            max_bins: join bins until there are at most this many; None leaves them.
-
-        Raises:
-            TypeError: the tag is not a string, or the array is not numeric.
-            ValueError: the tag is not Unicode text, the array is empty, or the bins are invalid.
-
-        Warns:
-            NonFiniteWarning: the array has elements that are not finite.
-
-        >>> import tempfile
-        >>> from summaries import SummaryWriter, read_run
-        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-        ...     writer.add_histogram("weights", np.arange(100.0), 0, bins=4)
-        >>> read_run(writer.path).histograms["weights"][0].shape  # left, right and count of each bin
-        (4, 3)
-        """
-        tag = as_tag(tag)
-        if self._default_bins is not None and isinstance(bins, str) and bins == "tensorflow":
-            bins = self._default_bins
-        array = as_array(values)
-        if not is_worth_deferring(array, bins):
-            found = kinds.distribution.distribution(array, bins, max_bins)
-            self.add_summary(kinds.histogram.histogram_bytes(tag, found), global_step, walltime)
-            finite = found.all_finite
-        else:
-            now = self._wall_clock() if walltime is None else as_float(walltime, "walltime")
-            self._add_deferred(
-                *self._large_histograms.deferred(tag, array, bins, max_bins, self._event_step(global_step), now)
-            )
-            finite = bool(np.isfinite(array).all())
-        if not finite:
-            written = "counts in the outermost bins, NaN in none"
-            self._nonfinite_warnings.warn(tag, "values that are not finite", global_step, written)
-
-    def add_histogram_raw(
-        self,
-        tag: str,
-        min: float,  # noqa: A002 - torch's names
-        max: float,  # noqa: A002
-        num: float,
-        sum: float,  # noqa: A002
-        sum_squares: float,
-        bucket_limits: Sequence[float],
-        bucket_counts: Sequence[float],
-        global_step: Any = None,
-        walltime: float | None = None,
-    ) -> None:
-        """Log a histogram that was computed elsewhere.
-
-        Args:
-            tag: the tag.
-            min: the smallest value.
-            max: the largest value.
-            num: the number of values.
-            sum: their sum.
-            sum_squares: the sum of their squares.
-            bucket_limits: [k], the upper limit of each bin, ascending.
-            bucket_counts: [k], the number of values in each bin.
-            global_step: as in `add_scalar`.
-            walltime: as in `add_scalar`.
-
-        Raises:
-            TypeError: the tag is not a string.
-            ValueError: the tag is not Unicode text, or the numbers of counts and limits differ.
-
-        >>> import tempfile
-        >>> from summaries import SummaryWriter
-        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-        ...     writer.add_histogram_raw("dice", 1, 6, 4, 14, 66, [2, 4, 6], [1, 1, 2], 0)
-        """
-        summary = kinds.histogram.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
-        self.add_summary(summary, global_step, walltime)
+class KindMethods(EventFileWriter):
+    """Methods that build a Summary and hand it to `add_summary`; and one for points, which have files of their own."""
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
         """Log a text, which TensorBoard renders as Markdown.
@@ -392,6 +260,5 @@ class KindMethods(MediaMethods):
         ...     writer.add_embedding(np.random.rand(3, 8), metadata=["a", "b", "c"], global_step=0)
         """
         check_tag(tag)
-        if self._projector_files is None:
-            self._projector_files = projector.Projector(self._event_directory, self._storage_options)
-        self._projector_files.add(mat, metadata, label_img, self._event_step(global_step), tag, metadata_header)
+        step = self._event_step(global_step)
+        write_points(self._run_file.destination, mat, metadata, label_img, step, tag, metadata_header)

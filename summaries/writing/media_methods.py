@@ -14,7 +14,7 @@ __all__ = ["MediaMethods"]
 
 
 class MediaMethods(EventFileWriter):
-    """A part of SummaryWriter."""
+    """Methods that build a Summary and hand it to `add_summary`."""
 
     def add_image(
         self,

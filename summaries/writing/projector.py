@@ -22,80 +22,64 @@ from summaries.storage.names import join
 from summaries.values import as_array
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from summaries.writing.run_file import Destination
 
-__all__ = ["Projector"]
+__all__ = ["write_points"]
 
 _CONFIG = "projector_config.pbtxt"
 _listing = threading.Lock()
 _MAX_SPRITE_PIXELS = 8192  # per side; TensorBoard does not draw larger ones
 
 
-class Projector:
-    """The projector's files below one directory. Earlier entries of the configuration are kept.
+def write_points(
+    destination: Destination,
+    mat: Any,
+    metadata: Sequence[Any] | None,
+    label_img: Any,
+    step: int,
+    tag: str,
+    metadata_header: Sequence[str] | None,
+) -> None:
+    """Write points [n, d] with their labels and pictures [n, C, H, W], and list them after those listed already.
 
-    Args:
-        logdir: the run's directory.
-        storage_options: for an address, the options of its file system.
+    Raises:
+        ValueError: a shape is wrong, or the number of labels or pictures is not that of the points.
     """
+    from urllib.parse import quote  # noqa: PLC0415 - importing it takes two milliseconds
 
-    def __init__(self, logdir: str, storage_options: Mapping[str, object] | None = None) -> None:
-        self._logdir, self._storage_options = logdir, storage_options
-
-    def add(
-        self,
-        mat: Any,
-        metadata: Sequence[Any] | None,
-        label_img: Any,
-        step: int,
-        tag: str,
-        metadata_header: Sequence[str] | None,
-    ) -> None:
-        """Write points [n, d] with their labels and pictures [n, C, H, W], and list them.
-
-        Raises:
-            ValueError: a shape is wrong, or the number of labels or pictures is not that of the points.
-        """
-        from urllib.parse import quote  # noqa: PLC0415 - importing it takes two milliseconds
-
-        points = as_array(mat, "mat")
-        if points.ndim != 2:  # noqa: PLR2004
-            raise ValueError(f"mat must have shape [n, d], a row for each point, got {points.shape}")
-        files = {"tensors.tsv": _tsv(points.tolist()).encode()}
-        if metadata is not None:
-            files["metadata.tsv"] = _metadata(metadata, metadata_header, len(points)).encode()
-        size = None
-        if label_img is not None:
-            files["sprite.png"], size = _sprite(label_img, len(points))
-        if metadata_header is not None and metadata is None:
-            warn_odd("embedding", tag, "has a metadata_header without metadata", "the header is left out")
-        directory = str(step).zfill(5), quote(tag, safe=" ").replace(".", "%2E")
-        for name, data in files.items():
-            write_file(join(self._logdir, *directory, name), data, self._storage_options)
-        self._list(f"{tag}:{str(step).zfill(5)}", "/".join(directory), files, size)
-
-    def _list(self, name: str, directory: str, files: dict[str, bytes], size: tuple[int, int] | None) -> None:
-        lines = [
-            "embeddings {",
-            f"  tensor_name: {_quoted(name)}",
-            f"  tensor_path: {_quoted(directory + '/tensors.tsv')}",
-        ]
-        if "metadata.tsv" in files:
-            lines.append(f"  metadata_path: {_quoted(directory + '/metadata.tsv')}")
-        if size is not None:
-            width, height = size
-            lines += ["  sprite {", f"    image_path: {_quoted(directory + '/sprite.png')}"]
-            lines += [f"    single_image_dim: {width}", f"    single_image_dim: {height}", "  }"]
-        entry = "\n".join([*lines, "}", ""])
-        path = join(self._logdir, _CONFIG)
-        with _listing:
-            config = (read_file(path, self._storage_options) or b"").decode()  # another writer may have added entries
-            if entry not in config:
-                write_file(path, (config + entry).encode(), self._storage_options)
+    points = as_array(mat, "mat")
+    if points.ndim != 2:  # noqa: PLR2004
+        raise ValueError(f"mat must have shape [n, d], a row for each point, got {points.shape}")
+    folder = f"{step:05}/{quote(tag, safe=' ').replace('.', '%2E')}"
+    files = {"tensors.tsv": _tsv(points.tolist())}
+    entry = f"  tensor_name: {_quoted(f'{tag}:{step:05}')}\n  tensor_path: {_quoted(f'{folder}/tensors.tsv')}\n"
+    if metadata is not None:
+        files["metadata.tsv"] = _metadata(metadata, metadata_header, len(points))
+        entry += f"  metadata_path: {_quoted(f'{folder}/metadata.tsv')}\n"
+    if label_img is not None:
+        files["sprite.png"], width, height = _sprite(label_img, len(points))
+        size = f"    single_image_dim: {width}\n    single_image_dim: {height}\n"
+        entry += f"  sprite {{\n    image_path: {_quoted(f'{folder}/sprite.png')}\n{size}  }}\n"
+    if metadata_header is not None and metadata is None:
+        warn_odd("embedding", tag, "has a metadata_header without metadata", "the header is left out")
+    for name, data in files.items():
+        write_file(join(destination.directory, folder, name), data, destination.storage_options)
+    _list(destination, f"embeddings {{\n{entry}}}\n")
 
 
-def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int) -> str:
+def _list(destination: Destination, entry: str) -> None:
+    """Add an entry to the configuration."""
+    path = join(destination.directory, _CONFIG)
+    with _listing:
+        # Read each time: another writer may have added entries.
+        config = (read_file(path, destination.storage_options) or b"").decode()
+        if entry not in config:
+            write_file(path, (config + entry).encode(), destination.storage_options)
+
+
+def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int) -> bytes:
     if isinstance(metadata, str) or not isinstance(metadata, Iterable):
         raise TypeError(f"metadata must be a list of labels, got {type(metadata).__name__}: {metadata!r}")
     metadata = list(metadata)
@@ -107,20 +91,21 @@ def _metadata(metadata: Sequence[Any], header: Sequence[str] | None, count: int)
         if isinstance(label, str) or not isinstance(label, Iterable):
             raise TypeError(f"with metadata_header, each label must be a list of its columns, got {label!r}")
     rows = [list(label) for label in metadata]
-    wrong = [len(row) for row in rows if len(row) != len(header)]
-    if wrong:
-        raise ValueError(f"each label must have the {len(header)} columns of metadata_header, got one with {wrong[0]}")
+    for row in rows:
+        if len(row) != len(header):
+            columns = f"the {len(header)} columns of metadata_header"
+            raise ValueError(f"each label must have {columns}, got one with {len(row)}")
     return _tsv([header, *rows])
 
 
-def _tsv(rows: Any) -> str:
+def _tsv(rows: Any) -> bytes:
     """Tab-separated rows; tabs and line breaks within a cell become spaces."""
     clean = str.maketrans("\t\n\r", "   ")
-    return "".join("\t".join(str(cell).translate(clean) for cell in row) + "\n" for row in rows)
+    return "".join("\t".join(str(cell).translate(clean) for cell in row) + "\n" for row in rows).encode()
 
 
-def _sprite(label_img: Any, count: int) -> tuple[bytes, tuple[int, int]]:
-    """The PNG of all pictures in a square grid, and the (width, height) of one."""
+def _sprite(label_img: Any, count: int) -> tuple[bytes, int, int]:
+    """The PNG of all pictures in a square grid, and the width and height of one, in pixels."""
     pixels = pictures.as_pixels(label_img, "NCHW", "NHWC", "label_img")
     if len(pixels) != count:
         raise ValueError(f"label_img must contain one picture for each of the {count} points, got {len(pixels)}")
@@ -133,7 +118,7 @@ def _sprite(label_img: Any, count: int) -> tuple[bytes, tuple[int, int]]:
         )
     square = np.zeros((side * side, *pixels.shape[1:]), np.uint8)
     square[:count] = pixels
-    return pictures.encode_png(pictures.grid(square, side))[0], (width, height)
+    return pictures.encode_png(pictures.grid(square, side))[0], width, height
 
 
 def _quoted(text: str) -> str:

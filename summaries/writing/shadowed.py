@@ -1,4 +1,4 @@
-"""A computed attribute that users may replace, as they may the plain ones of torch's and tensorboardX's writers."""
+"""Names by which programs reach into torch's and tensorboardX's writers: attributes, which they may also replace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-__all__ = ["computed"]
+    from summaries.writing.run_file import RunFile
+
+__all__ = ["ShadowedNames", "computed"]
 
 _Value = TypeVar("_Value")
 
@@ -42,3 +44,55 @@ class computed(Generic[_Value]):  # noqa: N801 - used as `property` is
     def __get__(self, instance: object, owner: type) -> _Value: ...
     def __get__(self, instance: object | None, owner: type) -> Self | _Value:
         return self if instance is None else self._getter(instance)
+
+
+class ShadowedNames:
+    """The names of other writers' attributes, private ones included; subclasses and programs may replace each."""
+
+    _given_logdir: str  # every writer has these three
+    _run_file: RunFile
+    reopen: Callable[[], None]
+
+    @computed
+    def log_dir(self) -> str:
+        """The run's directory, under torch's name."""
+        return self._given_logdir
+
+    logdir = log_dir  # tensorboardX's name
+
+    @computed
+    def max_queue(self) -> int:
+        """The number of scalars after which a call encodes them."""
+        return self._run_file.max_queue
+
+    @computed
+    def flush_secs(self) -> float:
+        """The longest that an event waits, in seconds."""
+        return self._run_file.flusher.flush_secs
+
+    @computed
+    def filename_suffix(self) -> str:
+        """The end of the file's name."""
+        return self._run_file.destination.suffix
+
+    @computed
+    def file_writer(self) -> Self | None:
+        """The writer of the run's own file, as in torch: this writer itself. None if it is closed."""
+        return None if self._run_file.closed else self
+
+    def _get_file_writer(self) -> Self:
+        # Lightning, MONAI and others call this on torch's writer, to call add_summary on the result.
+        self.reopen()
+        return self
+
+    @computed
+    def event_writer(self) -> Self:
+        """This writer itself: torch has an EventFileWriter here."""
+        return self
+
+    @property
+    def _file_name(self) -> str:
+        # Programs that upload or remove torch's event file find it as `writer.file_writer.event_writer._file_name`.
+        return self._run_file.path
+
+    _ev_writer = event_writer  # and tensorboardX's as `writer.file_writer.event_writer._ev_writer._file_name`

@@ -1,30 +1,41 @@
-"""SummaryWriter: the writer's public interface, as in TF1 and torch."""
+"""SummaryWriter: the writer's public interface, as in TF1 and torch; GlobalSummaryWriter, as in tensorboardX.
+
+TF1's FileWriter, torch's and tensorboardX's writers order their arguments differently:
+
+TF1:          logdir, graph,   max_queue,  flush_secs, graph_def,  filename_suffix, session
+torch:        logdir, comment, purge_step, max_queue,  flush_secs, filename_suffix
+tensorboardX: the same,                                                             write_to_disk, log_dir, comet_config
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from summaries.storage.names import host_name
-from summaries.values import warn
-from summaries.writing.arguments import by_position
-from summaries.writing.graph_methods import GraphMethods
+from summaries.values import as_float, warn
+from summaries.writing.child_runs import ChildRunMethods
+from summaries.writing.graphs import GraphMethods
+from summaries.writing.histograms import HistogramMethods
 from summaries.writing.kind_methods import KindMethods
-from summaries.writing.large_histograms import LargeHistograms
-from summaries.writing.lifecycle import new_flusher
-from summaries.writing.run_writer import RunWriter
-from summaries.writing.shadowed import computed
+from summaries.writing.media_methods import MediaMethods
+from summaries.writing.shadowed import ShadowedNames
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping, MutableMapping
+    from typing import Self
 
-__all__ = ["SummaryWriter"]
+__all__ = ["GlobalSummaryWriter", "SummaryWriter", "by_position"]
 
 _MAX_QUEUE = 1 << 13
+_TF1 = ("max_queue", "flush_secs", "graph_def", "filename_suffix", "session")
+_TORCH = ("purge_step", "max_queue", "flush_secs", "filename_suffix", "write_to_disk", "log_dir", "comet_config")
 
 
-class SummaryWriter(KindMethods, GraphMethods, RunWriter):
+class SummaryWriter(ChildRunMethods, HistogramMethods, KindMethods, MediaMethods, GraphMethods, ShadowedNames):
     """Writes a run: events go to a file in `logdir`, in the background.
 
     It has the methods of TF1's FileWriter and of torch.utils.tensorboard's SummaryWriter, with the same arguments.
@@ -89,7 +100,7 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
         fsync: bool = False,
         storage_options: Mapping[str, object] | None = None,
     ) -> None:
-        given = {
+        options = {
             "max_queue": max_queue,
             "flush_secs": flush_secs,
             "graph_def": graph_def,
@@ -101,87 +112,199 @@ class SummaryWriter(KindMethods, GraphMethods, RunWriter):
             "comet_config": comet_config,
         }
         for name, value in by_position(graph, positional).items():
-            if given[name] is not None:
-                raise TypeError(f"SummaryWriter got {name} by position and by name: {value!r} and {given[name]!r}")
-            given[name] = value
+            if options[name] is not None:
+                raise TypeError(f"SummaryWriter got {name} by position and by name: {value!r} and {options[name]!r}")
+            options[name] = value
         if isinstance(graph, str):
             graph, comment = None, graph
-        directory = _directory(logdir, given["log_dir"], comment)
-        self.purge_step = given["purge_step"]
-        self._child_options = {
-            "filename_suffix": given["filename_suffix"] or "",
-            "max_pending_bytes": max_pending_bytes,
-            "fsync": fsync,
-            "purge_step": self.purge_step,
-            "write_to_disk": given["write_to_disk"] is not False,
-            "flusher": new_flusher(directory, given["flush_secs"]),
-            "storage_options": storage_options,
-        }
-        self._child_writers, self._curve_directories = {}, {}
-        self._run_metadata_tags = set()
-        self._projector_files = None
-        max_queue = _MAX_QUEUE if given["max_queue"] is None else given["max_queue"]
-        super().__init__(directory, max_queue, **self._child_options)
-        self._large_histograms = LargeHistograms(self._max_pending_bytes // 4)
-        if graph is not None or given["graph_def"] is not None:
-            self._add_first_graph(graph, given["graph_def"])
+        self.purge_step = options["purge_step"]
+        super().__init__(
+            _directory(logdir, options["log_dir"], comment),
+            max_queue=_MAX_QUEUE if options["max_queue"] is None else options["max_queue"],
+            flush_secs=options["flush_secs"],
+            filename_suffix=options["filename_suffix"] or "",
+            max_pending_bytes=max_pending_bytes,
+            fsync=fsync,
+            purge_step=self.purge_step,
+            write_to_disk=options["write_to_disk"] is not False,
+            storage_options=storage_options,
+        )
+        if graph is not None or options["graph_def"] is not None:
+            self._add_first_graph(graph, options["graph_def"])
 
-    @computed
-    def log_dir(self) -> str:
-        """The run's directory, under torch's name."""
-        return self._given_logdir
+    @contextmanager
+    def use_metadata(self, *, global_step: Any = None, walltime: float | None = None) -> Iterator[Self]:
+        """Within a `with` block, give every call that has none this step and this wall time, as tensorboardX does.
 
-    @computed
-    def logdir(self) -> str:
-        """The run's directory, under tensorboardX's name."""
-        return self._given_logdir
+        Args:
+            global_step: as in `add_scalar`; None leaves it as it is.
+            walltime: seconds since the epoch; None leaves it as it is.
 
-    @computed
-    def max_queue(self) -> int:
-        """The number of scalars after which a call encodes them."""
-        return self._max_queue
-
-    @computed
-    def flush_secs(self) -> float:
-        """The longest that an event waits, in seconds."""
-        return self._event_flusher.flush_secs
-
-    @computed
-    def filename_suffix(self) -> str:
-        """The end of the file's name."""
-        return self._file_suffix
-
-    @computed
-    def file_writer(self) -> SummaryWriter | None:
-        """The writer of the run's own file, as in torch: this writer itself. None if it is closed."""
-        return None if self._is_closed else self
-
-    def _get_file_writer(self) -> SummaryWriter:
-        # Lightning, MONAI and others call this on torch's writer, to call add_summary on the result.
-        self.reopen()
-        return self
-
-    @computed
-    def event_writer(self) -> SummaryWriter:
-        """This writer itself: torch has an EventFileWriter here."""
-        return self
-
-    @property
-    def _file_name(self) -> str:
-        # Programs that upload or remove torch's event file find it as `writer.file_writer.event_writer._file_name`.
-        return self._event_file.path
-
-    _ev_writer = event_writer  # and tensorboardX's as `writer.file_writer.event_writer._ev_writer._file_name`
+        >>> import tempfile
+        >>> from summaries import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer, writer.use_metadata(global_step=10):
+        ...     writer.add_scalar("loss", 0.5)
+        """
+        before = self._default_step, self._wall_clock
+        self._default_step = self._event_step(global_step)
+        if walltime is not None:
+            seconds = as_float(walltime, "walltime")
+            self._wall_clock = lambda: seconds
+        try:
+            yield self
+        finally:
+            self._default_step, self._wall_clock = before
 
 
 def _directory(logdir: Any, log_dir: Any, comment: str | None) -> str:
     if logdir and log_dir and os.fsdecode(logdir) != os.fsdecode(log_dir):
         warn(f"logdir and log_dir are two names for one argument: {logdir!r} is used, not {log_dir!r}")
-    given = logdir or log_dir
-    return os.fsdecode(given) if given else _default_logdir(comment or "")
-
-
-def _default_logdir(comment: str) -> str:
+    if logdir or log_dir:
+        return os.fsdecode(logdir or log_dir)
+    comment = comment or ""
     if not isinstance(comment, str):
         raise TypeError(f"comment must be a string, got {type(comment).__name__}: {comment!r}")
     return os.path.join("runs", f"{time.strftime('%b%d_%H-%M-%S')}_{host_name()}{comment}")
+
+
+def by_position(second: Any, others: tuple[Any, ...]) -> dict[str, Any]:
+    """Name the arguments that follow the second one.
+
+    The second argument decides: a comment is torch's, a graph TF1's. If it is None, the fifth decides (a number is
+    torch's flush_secs, a graph is TF1's) or the seventh (a bool is tensorboardX's write_to_disk). If nothing decides,
+    the order is TF1's: a purge_step that is taken as max_queue hides no data.
+
+    Args:
+        second: the second argument.
+        others: the third and later arguments.
+
+    Raises:
+        TypeError: there are too many.
+
+    Warns:
+        UserWarning: the third argument could be either.
+
+    >>> from summaries import GraphDef
+    >>> by_position("_lr0.1", (500,)), by_position(GraphDef(), (10, 120))
+    ({'purge_step': 500}, {'max_queue': 10, 'flush_secs': 120})
+    """
+    if not others:
+        return {}
+    fifth, seventh = (*others, *[None] * 5)[2:5:2]
+    has_torch_values = others[0] is None or isinstance(fifth, Real) or isinstance(seventh, bool)
+    is_torch = isinstance(second, str) or (second is None and has_torch_values)
+    names = _TORCH if is_torch else _TF1
+    if len(others) > len(names):
+        raise TypeError(f"SummaryWriter takes at most {2 + len(names)} arguments by position, got {2 + len(others)}")
+    if second is None and fifth is None and not is_torch:
+        warn(
+            f"the third argument is taken as TF1's max_queue, got {others[0]!r}: if it is torch's purge_step, "
+            "pass it by name"
+        )
+    return dict(zip(names, others, strict=False))
+
+
+class GlobalSummaryWriter:
+    """tensorboardX's writer of the same name: a call has no step, since each tag's calls are counted.
+
+    Processes that are forked share the counts. Each writes to a file of its own in the same directory.
+
+    Args:
+        args: as for `SummaryWriter`.
+        coalesce_process: accepted for tensorboardX's sake; unused.
+        kwargs: as for `SummaryWriter`.
+
+    Attributes:
+        smw: the SummaryWriter.
+
+    >>> import tempfile
+    >>> writer = GlobalSummaryWriter(tempfile.mkdtemp())
+    >>> for loss in (0.5, 0.25):  # steps 0 and 1
+    ...     writer.add_scalar("loss", loss)
+    >>> writer.close()
+    """
+
+    _global: ClassVar[GlobalSummaryWriter | None] = None
+
+    def __init__(self, *args: Any, coalesce_process: bool = True, **kwargs: Any) -> None:
+        import multiprocessing  # noqa: PLC0415 - takes a while, and few programs need it
+
+        self.smw = SummaryWriter(*args, **kwargs)
+        self._lock = multiprocessing.Lock()
+        # Manager starts a process that holds the counts for all others.
+        self._manager = multiprocessing.Manager()
+        self._counts: MutableMapping[tuple[str, str], int] = self._manager.dict()
+
+    def add_scalar(self, tag: str, scalar_value: Any, walltime: float | None = None) -> None:
+        """Log one number at the tag's next step: 0, 1, 2, ….
+
+        Args:
+            tag: the tag.
+            scalar_value: a number, or an array or tensor of one element; stored as float32.
+            walltime: seconds since the epoch; now if None.
+
+        Raises:
+            TypeError, ValueError, OSError: as `SummaryWriter.add_scalar` does.
+        """
+        self._count(self.smw.add_scalar, tag, scalar_value, walltime=walltime)
+
+    def add_image(self, tag: str, img_tensor: Any, walltime: float | None = None, dataformats: str = "CHW") -> None:
+        """Log a picture at the tag's next step, as a PNG. It needs Pillow.
+
+        Args:
+            tag: the tag.
+            img_tensor: array [C, H, W]: 1 to 4 channels; integers from 0 to 255, or floating values from 0 to 1.
+            walltime: seconds since the epoch; now if None.
+            dataformats: the order of the axes: "CHW", "HWC" or "HW".
+
+        Raises:
+            TypeError, ValueError, ImportError: as `SummaryWriter.add_image` does.
+        """
+        self._count(self.smw.add_image, tag, img_tensor, walltime=walltime, dataformats=dataformats)
+
+    def add_text(self, tag: str, text_string: str, walltime: float | None = None) -> None:
+        """Log a text at the tag's next step.
+
+        Args:
+            tag: the tag, to which `/text_summary` is appended.
+            text_string: Markdown.
+            walltime: seconds since the epoch; now if None.
+
+        Raises:
+            TypeError, ValueError: as `SummaryWriter.add_text` does.
+        """
+        self._count(self.smw.add_text, tag, text_string, walltime=walltime)
+
+    @staticmethod
+    def getSummaryWriter() -> GlobalSummaryWriter:  # noqa: N802 - tensorboardX's name
+        """The writer of this process, created on first use."""
+        if GlobalSummaryWriter._global is None:
+            GlobalSummaryWriter._global = GlobalSummaryWriter()
+        return GlobalSummaryWriter._global
+
+    @property
+    def file_writer(self) -> SummaryWriter | None:
+        """The writer of the run's own file: see `SummaryWriter.file_writer`."""
+        return self.smw.file_writer
+
+    def flush(self) -> None:
+        """Return when the operating system has everything logged so far; raises as `SummaryWriter.flush` does."""
+        self.smw.flush()
+
+    def close(self) -> None:
+        """Write everything; raises as `SummaryWriter.close` does."""
+        self.smw.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def _count(self, add: Callable[..., None], tag: str, value: Any, **options: Any) -> None:
+        """Log a value at the tag's next step. Each kind of summary has its own count, as in tensorboardX."""
+        key = add.__name__, tag
+        with self._lock:
+            step = self._counts.get(key, 0)
+            add(tag, value, global_step=step, **options)
+            self._counts[key] = step + 1

@@ -38,7 +38,7 @@ MODULES = (
     *(f"summaries/{name}" for name in ("wire/*", "storage/*", "reading/*")),
     *(
         f"summaries/writing/{name}"
-        for name in ("event_file_writer", "pending", "flusher", "deferred", "large_histograms")
+        for name in ("event_file_writer", "event_queue", "run_file", "flusher", "histograms")
     ),
     *(f"summaries/kinds/{name}" for name in ("histogram", "hparams")),
     *(f"summaries/auditing/{name}" for name in ("config", "engine", "curves", "signals/signals", "statistics/*")),

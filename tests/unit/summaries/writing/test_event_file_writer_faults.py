@@ -12,7 +12,7 @@ from helpers import event_files, scalars
 from summaries import Event, EventFileWriter, Summary, summary_iterator
 from summaries.storage.local import LocalEventFile
 from summaries.wire.records import frame
-from summaries.writing.deferred import Deferred
+from summaries.writing.event_queue import Deferred
 
 NEVER = math.inf
 
@@ -134,7 +134,7 @@ def test_an_error_in_the_background_is_raised_by_the_next_call(logdir, disk, log
         }[log_one]
         one(1)
         disk.room = 3
-        writer.write_in_background()
+        writer._run_file.write_in_background()
         with pytest.raises(OSError, match="No space left") as raised:
             one(2)
         assert str(raised.value) == full(writer.path)
@@ -147,7 +147,7 @@ def test_an_error_that_has_passed_is_not_raised(logdir, disk):
     with open_writer(logdir) as writer:
         writer.add_scalar("loss", 1, 1)
         disk.room = 0
-        writer.write_in_background()
+        writer._run_file.write_in_background()
         disk.room = None
         writer.flush()
         writer.add_scalar("loss", 2, 2)
@@ -208,8 +208,8 @@ def test_a_file_that_was_cut_short(logdir, disk):
 
 def pending_bytes(writer):
     """What waits in memory: encoded, as rows, and as whole records."""
-    pending = writer._pending_events
-    return pending.encoded_bytes() + len(pending.rows) + pending.record_bytes
+    queue = writer._run_file.queue
+    return queue.encoded_bytes() + len(queue.rows) + queue.record_bytes
 
 
 BOUND = 10_000
@@ -275,8 +275,8 @@ def test_a_finalizer_that_flushes_in_the_middle_of_deferred_work(logdir):
             writer.flush()
         return frame(Event(step=1).SerializeToString())
 
-    background = threading.Thread(target=writer.write_in_background, daemon=True)
-    writer._add_deferred(Deferred(make), 10)
+    background = threading.Thread(target=writer._run_file.write_in_background, daemon=True)
+    writer._run_file.add_record(Deferred(make), 10)
     background.start()
     begun.wait()
     writer.flush()
@@ -299,7 +299,7 @@ def test_long_tags_count_as_long_as_they_are(logdir):
     tag = "x" * 100_000
     for step in range(100):
         writer.add_scalar(tag, step, step)
-        assert len(writer._scalar_rows) <= 24 * 11
-        assert writer._pending_events.encoded_bytes() <= 2 << 20
+        assert len(writer._run_file.queue.rows) <= 24 * 11
+        assert writer._run_file.queue.encoded_bytes() <= 2 << 20
     writer.close()
     assert len(scalars(writer.path)) == 100

@@ -158,7 +158,7 @@ def test_a_forked_child_whose_file_cannot_be_made(tmp_path, logdir):
 writer.flush()
 child = os.fork()
 if child == 0:
-    from summaries.writing import beginning as module
+    from summaries.writing import run_file as module
     create = module.create_event_file
     def full(*arguments):
         raise OSError(28, "No space left on device")
@@ -183,9 +183,9 @@ writer.add_scalar("loss", 3.0, 3)
 def test_a_fork_while_the_writer_is_being_closed(tmp_path, logdir):
     """The child does not wait for the thread that was closing it, and does not write to its parent's file."""
     program = """
-seal = writer._pending_events.seal
+seal = writer._run_file.queue.seal
 def fork_first():
-    writer._pending_events.seal = seal
+    writer._run_file.queue.seal = seal
     child = os.fork()
     if child == 0:
         writer.add_scalar("child", 1.0, 1)
@@ -193,7 +193,7 @@ def fork_first():
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     return seal()
-writer._pending_events.seal = fork_first
+writer._run_file.queue.seal = fork_first
 writer.close()
 """
     run_script(tmp_path, HEAD + program, logdir)

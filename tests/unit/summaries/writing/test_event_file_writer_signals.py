@@ -2,14 +2,16 @@
 
 import re
 import signal
+import sys
 import threading
 
 import pytest
 from helpers import run_script
 
 import summaries
-from summaries.writing import event_file_writer, lifecycle
-from summaries.writing.pending import Pending
+from summaries.writing import event_file_writer
+from summaries.writing.event_queue import EventQueue
+from summaries.writing.run_file import Destination
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
 
@@ -108,7 +110,7 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
     """One that interrupts a write of its own thread cannot wait for it; what it was to write comes behind."""
     writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
-    append = type(writer._event_file).append
+    append = type(writer._run_file._file).append
 
     def interrupted(file, data, start):
         monkeypatch.undo()
@@ -117,12 +119,12 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
             writer.close()
         assert not writer.closed
         writer.reopen()  # does nothing, but for a writer that is closed or cannot write
-        writer._write_failed = True
+        writer._run_file._write_failed = True
         with pytest.raises(RuntimeError, match=r"^reopen\(\) of .* interrupted a flush of the same thread"):
             writer.reopen()
         append(file, data, start)
 
-    monkeypatch.setattr(type(writer._event_file), "append", interrupted)
+    monkeypatch.setattr(type(writer._run_file._file), "append", interrupted)
     writer.flush()
     writer.close()
     assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 2.0]
@@ -144,7 +146,7 @@ def test_a_call_that_close_overtakes(logdir, monkeypatch, log):
     def overtaken(step):
         if not writer.closed:
             writer.close()
-        writer._rows_limit = 1 << 30  # as it was when the call looked
+        writer._run_file.queue.limit = 1 << 30  # as it was when the call looked
         return as_step(step)
 
     monkeypatch.setattr(event_file_writer, "as_step", overtaken)
@@ -236,16 +238,16 @@ def test_a_call_that_interrupts_the_creation_of_a_file(logdir, monkeypatch, log)
     writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
     writer.close()
-    begun, closed = lifecycle.begun_file, writer.path
+    begin, closed = Destination.begin_file, writer.path
 
     def interrupted(*arguments):
         monkeypatch.undo()
         text = f"^this call interrupted the end of {re.escape(closed)} in the same thread: log it again$"
         with pytest.raises(RuntimeError, match=text):
             log(writer)
-        return begun(*arguments)
+        return begin(*arguments)
 
-    monkeypatch.setattr(lifecycle, "begun_file", interrupted)
+    monkeypatch.setattr(Destination, "begin_file", interrupted)
     writer.add_scalar("loss", 3.0, 3)
     writer.close()
     assert summaries.read_run(logdir).scalars["loss"].step.tolist() == [1, 3]
@@ -253,13 +255,33 @@ def test_a_call_that_interrupts_the_creation_of_a_file(logdir, monkeypatch, log)
 
 def test_a_sealed_buffer_takes_no_row():
     """What Python promises of a bytearray whose memory an array shares."""
-    waiting = Pending()
-    assert waiting.add_row(b"row")
-    assert not waiting.seal()
-    assert waiting.add_row(b"row")
-    waiting.rows.clear()
-    assert waiting.seal()
-    assert not waiting.add_row(b"row")
-    waiting.unseal()
-    assert waiting.add_row(b"row")
-    assert bytes(waiting.rows) == b"row"
+    queue = EventQueue(1, 1)
+    assert queue.add_row(b"row")
+    assert not queue.seal()
+    assert queue.add_row(b"row")
+    queue.rows.clear()
+    assert queue.seal()
+    assert not queue.add_row(b"row")
+    queue.unseal()
+    assert queue.add_row(b"row")
+    assert bytes(queue.rows) == b"row"
+
+
+def test_a_handler_just_after_the_queue_is_sealed(logdir):
+    """It finds the queue sealed, and begins a new file, which the close() that it interrupted does not close."""
+    writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
+    writer.add_scalar("loss", 1.0, 1)
+    closed = writer.path
+
+    def interrupt(frame, event, function):
+        if event == "c_return" and frame.f_code is EventQueue.seal.__code__:
+            sys.setprofile(None)
+            writer.add_scalar("loss", 2.0, 2)
+
+    sys.setprofile(interrupt)
+    writer.close()
+    assert sys.getprofile() is None
+    assert writer.path != closed
+    assert not writer.closed
+    writer.close()
+    assert summaries.read_run(logdir).scalars["loss"].step.tolist() == [1, 2]

@@ -22,7 +22,7 @@ from summaries import (
     summary_iterator,
 )
 from summaries.wire.pb import NodeDef, StepStats
-from summaries.writing import kind_methods
+from summaries.writing import histograms
 
 GRAPH = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
 
@@ -155,7 +155,7 @@ with SummaryWriter(sys.argv[1]) as writer:
 
 @pytest.mark.parametrize("deferred", [False, True])
 def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(deferred, logdir, monkeypatch):
-    monkeypatch.setattr(kind_methods, "is_worth_deferring", lambda *_: deferred)
+    monkeypatch.setattr(histograms, "is_worth_deferring", lambda *_: deferred)
     values = np.random.default_rng(0).normal(size=100_000).astype(np.float32)
     with SummaryWriter(logdir, flush_secs=float("inf")) as writer:
         for step in range(5):
@@ -172,7 +172,7 @@ def test_a_large_histogram_is_of_the_values_in_the_call_and_in_its_place(deferre
 @pytest.mark.parametrize("deferred", [False, True])
 @pytest.mark.parametrize("size", [2, 100_000])
 def test_values_that_are_not_finite_are_warned_of_once_a_tag(size, deferred, logdir, monkeypatch):
-    monkeypatch.setattr(kind_methods, "is_worth_deferring", lambda *_: deferred)
+    monkeypatch.setattr(histograms, "is_worth_deferring", lambda *_: deferred)
     values = np.append(np.ones(size - 1), np.nan)
     text = "tag 'h' got values that are not finite at step 0: written as counts in the outermost bins, NaN in none"
     with SummaryWriter(logdir) as writer:
@@ -209,7 +209,8 @@ def test_what_is_no_dictionary(logdir):
         writer.add_scalars("losses", None)
 
 
-def test_one_curve_that_cannot_be_written_costs_no_other(logdir):
+@pytest.mark.parametrize("reopen", [SummaryWriter.reopen, SummaryWriter._get_file_writer])
+def test_one_curve_that_cannot_be_written_costs_no_other(logdir, reopen):
     """flush() and close() try every file of the run, and then raise what was wrong."""
     writer = SummaryWriter(logdir, flush_secs=float("inf"))
     writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, 1)
@@ -222,7 +223,7 @@ def test_one_curve_that_cannot_be_written_costs_no_other(logdir):
             finish()
     assert read_run(logdir).scalars["main"].step.tolist() == [1]
     assert read_run(logdir / "loss_test").scalars["loss"].step.tolist() == [1, 2]
-    writer.reopen()  # what waits goes to new files
+    reopen(writer)  # what waits goes to new files
     writer.close()
     assert read_run(logdir / "loss_train").scalars["loss"].step.tolist() == [2]
 
@@ -255,8 +256,8 @@ def test_a_forked_child_does_not_purge(logdir):
 
 def test_run_metadata_that_was_not_taken_can_be_logged_again(logdir):
     writer = SummaryWriter(logdir, flush_secs=float("inf"))
-    writer._write_errors.append(OSError(28, "No space left on device"))
-    writer._rows_limit = -1
+    writer._run_file._errors.append(OSError(28, "No space left on device"))
+    writer._run_file.queue.limit = -1
     with pytest.raises(OSError, match="No space left"):
         writer.add_run_metadata(RunMetadata(), "step1")
     writer.add_run_metadata(RunMetadata(), "step1")
@@ -354,3 +355,16 @@ def test_default_bins(logdir):
     plain, same, set_to_four = read_run(logdir).histograms["h"]
     np.testing.assert_array_equal(plain, same)
     assert set_to_four[:, 2].tolist() == [1, 0, 0, 1]
+
+
+def test_a_file_begun_within_use_metadata_has_the_current_time(logdir):
+    """By its name, files of a run are read in order."""
+    writer = SummaryWriter(logdir)
+    first = writer.path
+    writer.close()
+    with writer.use_metadata(walltime=5.0):
+        writer.add_scalar("loss", 0.5, 1)
+    writer.close()
+    assert writer.path > first
+    version, point = summary_iterator(writer.path)
+    assert (version.wall_time > 1.7e9, point.wall_time) == (True, 5.0)

@@ -29,7 +29,7 @@ def private_names(writer):
 def test_every_private_name_has_two_words(logdir):
     names = private_names(used(logdir))
     assert {name for name in names if "_" not in name.lstrip("_")} == set()
-    assert {"_event_file", "_child_writers", "_projector_files"} <= names
+    assert {"_run_file", "_child_runs"} <= names
 
 
 def test_a_subclass_may_use_every_other_name(logdir):

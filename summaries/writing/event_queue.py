@@ -1,12 +1,12 @@
-"""Pending: events that were logged and are not in the file yet. They wait as rows, then as encoded batches.
+"""EventQueue: events that were logged and are not in the file yet. They wait as rows, then as encoded batches.
 
 A scalar is a row of 24 bytes in one buffer: tag number, step, wall time, value. Anything else is a whole record, and a
-row that refers to it keeps its place among the scalars. Rows are encoded in bulk, and the batches written in order.
+row that refers to it keeps its position among the scalars. Rows are encoded in bulk, and the batches written in order.
 
 A signal handler may run between any two calls, raise (Ctrl-C does), or log and flush itself. So data moves to the next
 stage only when it is ready, in a few instructions without a call, which Python does not interrupt. Code that was
 interrupted before that checks, when it resumes, whether the handler has done its work already. And no thread waits for
-one lock while holding another: the encode lock is never taken while the writer's disk lock is held.
+one lock while holding another: the encode lock is never taken while the run file's disk lock is held.
 """
 
 from __future__ import annotations
@@ -19,48 +19,58 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.wire.scalars import SCALAR_BYTES, ScalarEncoder
-from summaries.writing.deferred import Deferred, resolved
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from summaries.storage.files import EventFile
 
-__all__ = ["ROW_BYTES", "Pending", "held_by_this_thread", "pack_row"]
+__all__ = ["NEVER", "Deferred", "EventQueue", "held_by_this_thread", "pack_row"]
 
 pack_row = struct.Struct("<iqdf").pack
 """(tag number, step, wall time, value) → a row's bytes; raises struct.error, TypeError or OverflowError if unfit."""
+NEVER = -1
+"""A limit that every buffer exceeds."""
 
 _ROW = np.dtype([("tag", "<i4"), ("step", "<i8"), ("wall_time", "<f8"), ("value", "<f4")])
-ROW_BYTES = _ROW.itemsize
 _RECORD = -1  # instead of a tag number: the step is then the number of a record
-_BATCH_ROWS = 1 << 13  # encoded at once: few enough to stay in cache
+_BATCH_BYTES = _ROW.itemsize << 13  # rows encoded at once: few enough to stay in cache
 
 
-class Pending:
+class EventQueue:
     """All waiting events, in the order in which they were logged.
+
+    Args:
+        max_rows: the number of rows after which a call encodes them.
+        max_bytes: roughly the memory that waiting events may take.
+        at_once: whether each event is written by the call that logs it.
 
     Attributes:
         rows: the buffer. Appending a row is one atomic +=, and needs no lock.
-        tags: tag → number, of every tag that `number_of` has seen.
+        limit: the bytes of `rows` beyond which a call looks closer.
+        tags: tag → number, of every tag that a call may log by appending a row itself.
         record_bytes: the memory taken by records whose rows are not encoded yet.
-        most_record_bytes: the encoded size of a scalar with the longest tag.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_rows: int, max_bytes: int, *, at_once: bool = False) -> None:
+        self._max_rows, self._max_bytes = max_rows, max_bytes
         self.rows = bytearray()
-        self.tags: dict[str, int] = {}
-        self._seal: NDArray[Any] | None = None
+        self.limit = NEVER
+        self._numbers: dict[str, int] = {}
+        self.tags = {} if at_once else self._numbers
+        self._seals: list[NDArray[Any]] = []
         self.clear()
 
     def clear(self) -> None:
         """Forget everything, locks included: a parent may have forked half-way through a change."""
         if not self.sealed:
             self.rows.clear()
-        self.tags.clear()
+        self._numbers.clear()
         self.record_bytes = 0
-        self.most_record_bytes = SCALAR_BYTES
-        self._taken = 0  # bytes of all rows encoded so far
+        self._max_record_bytes = SCALAR_BYTES  # of a scalar with the longest tag
+        self._bytes_encoded = 0  # of all rows so far
         self._encoder = ScalarEncoder()
         self._records: dict[int, tuple[bytes | Deferred, int]] = {}
         self._record_numbers = itertools.count()
@@ -76,12 +86,17 @@ class Pending:
                 f"the tag {tag!r} is new, and this call interrupted the registration of another: log it again"
             )
         with self._tags_lock:
-            number = self.tags.get(tag)
+            number = self._numbers.get(tag)
             if number is None:
                 number = self._encoder.register(tag)
-                self.most_record_bytes = max(self.most_record_bytes, SCALAR_BYTES + len(tag.encode()))
-                self.tags[tag] = number
+                self._max_record_bytes = max(self._max_record_bytes, SCALAR_BYTES + len(tag.encode()))
+                self._numbers[tag] = number
         return number
+
+    def let_calls_pass(self) -> None:
+        """Let calls append rows without looking closer, until so many wait that they should be encoded."""
+        rows = max(1, self._max_bytes // self._max_record_bytes)
+        self.limit = min(self._max_rows, rows) * _ROW.itemsize
 
     def add_row(self, row: bytes) -> bool:
         """Append a row; return False if the buffer is sealed."""
@@ -104,30 +119,30 @@ class Pending:
     @property
     def sealed(self) -> bool:
         """Whether the buffer refuses rows: no call can append one unnoticed."""
-        return self._seal is not None
+        return bool(self._seals)
 
     def seal(self) -> bool:
         """Let no more rows into the buffer, if it is empty; return whether it is sealed.
 
-        Python refuses to resize a bytearray while an array shares its memory: appending raises BufferError.
+        Python refuses to resize a bytearray while an array shares its memory: appending raises BufferError. The array
+        is made and stored in one call of C functions only, so no signal handler finds a buffer that is sealed by half.
         """
-        if self._seal is None:
-            try:
-                self._seal = _shared_if_empty(self.rows)
-            except ValueError:
-                return False
+        try:
+            self._seals.extend(map(np.ndarray.reshape, map(np.asarray, (self.rows,)), (0,)))
+        except ValueError:  # it is not empty
+            return False
         return True
 
     def unseal(self) -> None:
         """Let rows into the buffer again."""
-        self._seal = None
+        self._seals.clear()
 
     def encoding_here(self) -> bool:
         """Whether this thread is encoding: then this call is a signal handler's or a finalizer's."""
         return held_by_this_thread(self._encode_lock)
 
     def begin_file(self) -> None:
-        """Send the waiting batches to a new file. The caller holds the writer's disk lock."""
+        """Send the waiting batches to a new file. The caller holds the disk lock."""
         for batch in self._batches:
             batch.start = None
 
@@ -137,49 +152,49 @@ class Pending:
 
     def count(self) -> int:
         """The number of events that wait, including those of a batch of which a part is in the file already."""
-        return sum(batch.events for batch in self._batches) + len(self.rows) // ROW_BYTES
+        return sum(batch.events for batch in self._batches) + len(self.rows) // _ROW.itemsize
 
     def resolve(self) -> None:
         """Compute deferred records, without holding a lock that a call could wait for."""
         for record, _ in list(self._records.values()):
-            resolved(record)
+            _resolved(record)
 
     def encode(self) -> None:
         """Turn all rows now in the buffer into batches."""
         with self._encode_lock:
-            for _ in range(0, len(self.rows), _BATCH_ROWS * ROW_BYTES):
-                self._encode_some()
+            for _ in range(0, len(self.rows), _BATCH_BYTES):
+                self._encode_batch()
             self.record_bytes = sum(size for _, size in list(self._records.values()))
 
-    def _encode_some(self) -> None:
+    def _encode_batch(self) -> None:
         """Turn the first rows into a batch."""
-        before = self._taken
-        rows = np.frombuffer(self.rows[: _BATCH_ROWS * ROW_BYTES], _ROW)
-        places = np.flatnonzero(rows["tag"] == _RECORD)
-        numbers = rows["step"][places].tolist()
-        named = [self._records.get(number) for number in numbers]
-        records = [resolved(found[0]) for found in named if found]
+        start = self._bytes_encoded
+        rows = np.frombuffer(self.rows[:_BATCH_BYTES], _ROW)
+        indices = np.flatnonzero(rows["tag"] == _RECORD)
+        numbers = rows["step"][indices].tolist()
+        entries = [self._records.get(number) for number in numbers]
+        records = [_resolved(entry[0]) for entry in entries if entry is not None]
         if len(records) < len(numbers) or not len(rows):
             return  # a signal handler has encoded these rows
-        made = [_Batch(self._encoded(rows, places, records), len(rows))]
-        taken, buffer, batches = rows.nbytes, self.rows, self._batches
-        if self._taken == before:  # no call up to the end of this block: see the module's docstring
-            batches += made
-            del buffer[:taken]
-            self._taken = before + taken
+        new = [_Batch(self._encoded(rows, indices, records), len(rows))]
+        size, buffer, batches = rows.nbytes, self.rows, self._batches
+        if self._bytes_encoded == start:  # no call up to the end of this block: see the module's docstring
+            batches += new
+            del buffer[:size]
+            self._bytes_encoded = start + size
         for number in numbers:
             self._records.pop(number, None)
 
-    def _encoded(self, rows: NDArray[Any], places: NDArray[np.intp], records: list[bytes]) -> bytes | memoryview:
-        """The bytes of the rows, of which those at `places` stand for `records`."""
+    def _encoded(self, rows: NDArray[Any], indices: NDArray[np.intp], records: list[bytes]) -> bytes | memoryview:
+        """The bytes of the rows, of which those with these indices stand for `records`."""
         if len(records) == len(rows):
             return b"".join(records)
-        scalars = np.delete(rows, places) if records else rows
+        scalars = np.delete(rows, indices) if records else rows
         data, offsets = self._encoder.encode(*(scalars[column] for column in ("tag", "step", "wall_time", "value")))
         if not records:
             return data
         # The number of scalars before the i-th record is the number of rows before it, less i records.
-        cuts = offsets[places - np.arange(len(places))].tolist()
+        cuts = offsets[indices - np.arange(len(indices))].tolist()
         pieces: list[bytes | memoryview] = []
         for record, start, stop in zip(records, [0, *cuts], cuts, strict=False):
             pieces += data[start:stop], record
@@ -188,7 +203,7 @@ class Pending:
     def write(self, file: EventFile) -> None:
         """Append the current batches: the one begun earlier first, then all others at once.
 
-        One thread at a time: the caller holds the writer's disk lock. Batches that cannot be written stay.
+        One thread at a time: the caller holds the disk lock. Batches that cannot be written stay.
         """
         for _ in range(2):
             waiting = self._batches[:]
@@ -205,19 +220,6 @@ class Pending:
             del self._batches[0]
 
 
-def _shared_if_empty(buffer: bytearray) -> NDArray[Any]:
-    """An array of the buffer's memory; raises ValueError if the buffer is not empty.
-
-    It is one call of C functions only: no signal handler finds a buffer that is shared and not empty.
-    """
-    return next(map(np.ndarray.reshape, map(np.asarray, (buffer,)), (0,)))
-
-
-def held_by_this_thread(lock: Any) -> bool:
-    """Whether this thread holds the RLock already."""
-    return bool(lock._is_owned())  # noqa: SLF001 - as threading.Condition asks it
-
-
 class _Batch:
     """Encoded events, and their offset in the file; None before the first attempt to write them."""
 
@@ -227,3 +229,41 @@ class _Batch:
         self.data = data
         self.events = events
         self.start: int | None = None
+
+
+class Deferred:
+    """A record that the background thread computes instead of the caller.
+
+    No lock is held during the work: a finalizer may run in the middle of it, and log and flush itself. If two threads
+    want the bytes at once, both may compute them; the first to finish provides them.
+
+    Args:
+        make: returns the record's bytes.
+    """
+
+    def __init__(self, make: Callable[[], bytes]) -> None:
+        self._make = make
+        self._results: list[list[bytes]] = []  # the first counts
+
+    def record(self) -> bytes:
+        """The bytes, computed on the first call. Whatever make() raises is raised once; from then on, b""."""
+        if not self._results:
+            error = None
+            try:
+                result = [self._make()]
+            except Exception as problem:  # noqa: BLE001 - raised below
+                result, error = [b""], problem
+            self._results.append(result)  # an interrupt up to here leaves the work to the next caller
+            if error is not None and self._results[0] is result:
+                raise error
+        return self._results[0][0]
+
+
+def _resolved(record: bytes | Deferred) -> bytes:
+    """The bytes of a record, deferred or not."""
+    return record if isinstance(record, bytes) else record.record()
+
+
+def held_by_this_thread(lock: Any) -> bool:
+    """Whether this thread holds the RLock already."""
+    return bool(lock._is_owned())  # noqa: SLF001 - as threading.Condition asks it

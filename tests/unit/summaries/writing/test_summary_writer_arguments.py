@@ -5,7 +5,7 @@ import re
 import pytest
 
 from summaries import GraphDef, SummaryWriter
-from summaries.writing.arguments import by_position
+from summaries.writing.summary_writer import by_position
 
 GRAPH = GraphDef()
 TORCH = {"purge_step": 500, "max_queue": 10, "flush_secs": 120, "filename_suffix": ".end"}

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from summaries.writing.nonfinite import NonFiniteWarning, NonFiniteWarnings
+from summaries.writing.event_file_writer import NonFiniteWarning, NonFiniteWarnings
 
 CHECKED = [
     (math.nan, False, "got nan at step 7: written as nan"),

@@ -8,7 +8,7 @@ import pytest
 from helpers import event_files, run_script, scalars
 
 from summaries import EventFileWriter, SummaryWriter, read_run
-from summaries.writing.lifetime import close_at_last
+from summaries.writing.process_hooks import close_at_last
 
 OVERRIDE = """
 import sys
@@ -104,7 +104,7 @@ def broken(logdir, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", writer.path)
 
-    monkeypatch.setattr(type(writer._event_file), "append", full)
+    monkeypatch.setattr(type(writer._run_file._file), "append", full)
     writer.add_scalar("loss", 0.5, 1)
     writer.add_scalar("loss", 0.5, 2)
     return writer
@@ -115,7 +115,7 @@ def test_a_loss_is_logged_and_warned_of(broken, caplog):
         f"up to 2 events were lost when {broken.path} was closed: [Errno 28] No space left on device: {broken.path!r}"
     )
     with caplog.at_level(logging.ERROR, "summaries"), pytest.warns(UserWarning, match="^up to") as warned:
-        close_at_last(broken)
+        close_at_last(broken._run_file)
     assert [str(one.message) for one in warned] == [text]
     assert [(one.name, one.levelname, one.getMessage()) for one in caplog.records] == [("summaries", "ERROR", text)]
     assert broken.closed
@@ -124,8 +124,8 @@ def test_a_loss_is_logged_and_warned_of(broken, caplog):
 def test_an_earlier_error_loses_no_events(logdir, caplog):
     writer = SummaryWriter(logdir)
     writer.add_scalar("loss", 0.5, 1)
-    writer._write_errors.append(ValueError("one histogram"))
+    writer._run_file._errors.append(ValueError("one histogram"))
     with pytest.warns(UserWarning, match="^an error was found when .* was closed: one histogram$"):
-        close_at_last(writer)
+        close_at_last(writer._run_file)
     assert len(scalars(writer.path)) == 1
     assert len(caplog.records) == 1

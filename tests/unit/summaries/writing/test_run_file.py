@@ -13,6 +13,8 @@ from summaries import (
     EventFileWriter,
     summary_iterator,
 )
+from summaries.writing import event_file_writer
+from summaries.writing.run_file import CLOSED, FORKED, OPEN
 
 NEVER = math.inf
 
@@ -176,3 +178,76 @@ def test_the_first_events_are_written_soon(logdir, tmp_path):
     run_script(tmp_path, KILLED, logdir)
     (path,) = event_files(logdir)
     assert scalars(path) == [(step, "loss", 0.5) for step in range(3)]
+
+
+def test_the_first_event_hastens_the_background_thread_however_long_it_takes_to_come(writer, monkeypatch):
+    begun = []
+    monkeypatch.setattr(writer._run_file.flusher, "begin", lambda: begun.append(1))
+    for _ in range(3):
+        writer._run_file.write_in_background()
+        writer.flush()
+    assert begun == []
+    for step in range(3):
+        writer.add_scalar("loss", 0.5, step)
+    assert begun == [1]
+
+
+LOG, FLUSH, CLOSE, REOPEN, FORK = "log", "flush", "close", "reopen", "fork"
+CALLS = {
+    LOG: lambda writer: writer.add_scalar("loss", 0.5),
+    FLUSH: lambda writer: writer.flush(),
+    CLOSE: lambda writer: writer.close(),
+    REOPEN: lambda writer: writer.reopen(),
+    FORK: lambda writer: writer._run_file.after_fork_in_child(),
+}
+STATES = {
+    OPEN: {LOG: (OPEN, 1), FLUSH: (OPEN, 1), CLOSE: (CLOSED, 1), REOPEN: (OPEN, 1), FORK: (FORKED, 1)},
+    CLOSED: {LOG: (OPEN, 2), FLUSH: (CLOSED, 1), CLOSE: (CLOSED, 1), REOPEN: (OPEN, 2), FORK: (CLOSED, 1)},
+    FORKED: {LOG: (OPEN, 2), FLUSH: (FORKED, 1), CLOSE: (CLOSED, 1), REOPEN: (FORKED, 1), FORK: (FORKED, 1)},
+}
+"""State → call → the next state, and the number of files so far."""
+
+
+@pytest.mark.parametrize(
+    ("state", "call", "after", "files"), [(state, call, *row[call]) for state, row in STATES.items() for call in row]
+)
+def test_the_table_of_states(writer, state, call, after, files):
+    {OPEN: CALLS[FLUSH], CLOSED: CALLS[CLOSE], FORKED: CALLS[FORK]}[state](writer)
+    CALLS[call](writer)
+    assert (writer._run_file._state, len(event_files(writer.get_logdir()))) == (after, files)
+    assert writer.closed == (after == CLOSED)
+
+
+def test_a_failed_write_leaves_the_writer_open(writer, monkeypatch):
+    writer.add_scalar("loss", 0.5)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", refuse)
+        for call in (writer.flush, writer.close):
+            with pytest.raises(OSError, match="No space left"):
+                call()
+            assert writer._run_file._state == OPEN
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_forked_in_the_middle_of_a_call_logs_to_its_own_file(writer, monkeypatch):
+    """A handler may fork after the call has found the writer open: the event is the child's, and the parent's."""
+    pack_row, first = event_file_writer.pack_row, writer.path
+    writer.add_scalar("loss", 0.5, 1)
+    writer.flush()
+    writer.add_scalar("loss", 0.5, 2)
+
+    def forking(*row):
+        monkeypatch.undo()
+        children.append(os.fork())
+        return pack_row(*row)
+
+    children = []
+    monkeypatch.setattr(event_file_writer, "pack_row", forking)
+    writer.add_scalar("loss", 0.25, 3)
+    writer.close()
+    if not children[0]:
+        os._exit(0)
+    assert os.waitpid(children[0], 0)[1] == 0
+    assert scalars(first) == [(1, "loss", 0.5), (2, "loss", 0.5), (3, "loss", 0.25)]
+    (second,) = (path for path in event_files(writer.get_logdir()) if str(path) != first)
+    assert scalars(second) == [(3, "loss", 0.25)]

@@ -70,6 +70,26 @@ def test_a_subclass_chooses_its_own_state_even_when_open(logdir, copied):
         assert other.path != writer.path
 
 
+class Extended(SummaryWriter):
+    """A writer that adds to the state."""
+
+    def __getstate__(self):
+        return {"writer": super().__getstate__(), "extra": 1}
+
+    def __setstate__(self, state):
+        super().__setstate__(state["writer"])
+        self.extra = state["extra"]
+
+
+def test_a_subclass_may_extend_the_state(logdir, copied):
+    with Extended(logdir) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+    with copied(writer) as other:
+        other.add_scalar("loss", 0.25, 2)
+    assert (other.extra, other.closed) == (1, True)
+    assert scalars(other.path) == [(2, "loss", 0.25)]
+
+
 def test_an_open_writer_cannot_be_copied(logdir, copied):
     message = (
         "an open writer cannot be copied or sent to another process: make another SummaryWriter('r') in that process; "

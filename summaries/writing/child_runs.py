@@ -1,37 +1,80 @@
-"""RunWriter: writes a run's own file and those of the runs below it: curves of add_scalars, trials of add_hparams."""
+"""The runs below a run: curves of add_scalars, trials of add_hparams."""
 
 from __future__ import annotations
 
+import copy
+import json
 import math
 import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from summaries import kinds
-from summaries.storage.files import write_file
+from summaries import kinds, wire
+from summaries.storage.files import read_file, write_file
 from summaries.storage.names import join
 from summaries.values import as_float, as_tag, check_mapping
+from summaries.wire.records import Batch, RecordParser
 from summaries.writing.event_file_writer import EventFileWriter
-from summaries.writing.scalars_json import scalars_json
+from summaries.writing.process_hooks import notify_of_forks
 from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from summaries.writing.large_histograms import LargeHistograms
-
-__all__ = ["RunWriter"]
+__all__ = ["ChildRunMethods", "ChildRuns"]
 
 
-class RunWriter(EventFileWriter):
-    """A part of SummaryWriter, which sets the attributes."""
+class ChildRuns:
+    """The writers of the runs below a run.
 
-    _child_writers: dict[str, EventFileWriter]  # by directory
-    _child_options: dict[str, Any]  # of every child
-    _curve_directories: dict[str, None]  # directories of add_scalars
-    _large_histograms: LargeHistograms
-    _has_hparams = False
-    _of_this_process = EventFileWriter._of_this_process | {"_children_lock"}  # noqa: SLF001 - a part of the class
+    Args:
+        options: of each writer, as EventFileWriter takes them.
+
+    Attributes:
+        writers: directory → writer.
+        curves: those of the directories that have curves of add_scalars.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.writers: dict[str, EventFileWriter] = {}
+        self.curves: dict[str, EventFileWriter] = {}
+        self._options = dict(options)
+        self._renew_lock()
+
+    def writer(self, directory: str) -> EventFileWriter:
+        """The writer of a directory, created on first use; reopened if it was closed."""
+        with self._lock:
+            writer = self.writers.get(directory)
+            if writer is None:
+                writer = self.writers[directory] = EventFileWriter(directory, **self._options)
+            elif writer.closed:
+                writer.reopen()
+        return writer
+
+    def after_fork_in_child(self) -> None:
+        """Let the child purge nothing: the parent's START supersedes earlier files, and must not its own events."""
+        self._options["purge_step"] = None
+        self._renew_lock()
+
+    def _renew_lock(self) -> None:
+        self._lock = threading.RLock()
+        notify_of_forks(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"writers": dict(self.writers), "curves": dict(self.curves), "_options": dict(self._options)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.after_fork_in_child()  # a copy is to its original as a forked child to its parent
+
+
+class ChildRunMethods(EventFileWriter):
+    """Methods that log to the runs below, and those that treat all files of the run together."""
+
+    def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
+        super().__init__(logdir, **options)
+        self._child_runs = ChildRuns(options | {"flusher": self._run_file.flusher})
+        self._has_hparams = False
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: float | None = None
@@ -58,12 +101,11 @@ class RunWriter(EventFileWriter):
         """
         main_tag = as_tag(main_tag)
         check_mapping(tag_scalar_dict, "tag_scalar_dict")
-        now = self._wall_clock() if walltime is None else walltime
-        step = self._event_step(global_step)
+        step, now = self._event_step(global_step), self._event_time(walltime)
         values = {name: as_float(value, f"tag_scalar_dict[{name!r}]") for name, value in tag_scalar_dict.items()}
         for name, value in values.items():
             child = self._child_writer(f"{main_tag.replace('/', '_')}_{name}")
-            self._curve_directories[child.get_logdir()] = None
+            self._child_runs.curves[child.get_logdir()] = child
             child.add_scalar(main_tag, value, step, now)
 
     def export_scalars_to_json(self, path: str | os.PathLike[str]) -> None:
@@ -79,8 +121,12 @@ class RunWriter(EventFileWriter):
             OSError: a file cannot be written or read.
         """
         self.flush()
-        curves = {directory: self._child_writers[directory].paths for directory in self._curve_directories}
-        write_file(os.fspath(path), scalars_json(curves, self._storage_options).encode(), self._storage_options)
+        options = self._run_file.destination.storage_options
+        curves = {
+            directory: [point for file in child.paths for point in _points(file, options)]
+            for directory, child in self._child_runs.curves.items()
+        }
+        write_file(os.fspath(path), json.dumps(curves).encode(), options)
 
     def add_hparams(
         self,
@@ -139,16 +185,25 @@ class RunWriter(EventFileWriter):
             self._has_hparams = True
             return self
         now = self._wall_clock()
-        while join(self._event_directory, str(now)) in self._child_writers:
+        while self._directory_below(str(now)) in self._child_runs.writers:
             now = math.nextafter(now, math.inf)
         return self._child_writer(str(now))
+
+    def _child_writer(self, name: str) -> EventFileWriter:
+        """The writer of a run below this one, which goes on if it was closed."""
+        if self._run_file.closed:
+            self._run_file.resume()
+        return self._child_runs.writer(self._directory_below(name))
+
+    def _directory_below(self, name: str) -> str:
+        return join(self._run_file.destination.directory, name)
 
     # All files of the run together:
 
     @computed
     def all_writers(self) -> dict[str, EventFileWriter] | None:
         """Directory → the writer of its file: this run, and the runs below it. None if the writer is closed."""
-        return None if self._is_closed else {self._given_logdir: self, **self._child_writers}
+        return None if self._run_file.closed else {self._given_logdir: self, **self._child_runs.writers}
 
     def flush(self) -> None:
         """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
@@ -156,7 +211,7 @@ class RunWriter(EventFileWriter):
         Raises:
             OSError: it could not be written. It is kept, and tried again.
         """
-        self._for_each_file(EventFileWriter._flush_file)  # noqa: SLF001 - a part of the class
+        _call_all([super().flush, *(child.flush for child in self._child_writers())])
 
     def close(self) -> None:
         """Write everything. Closing again does nothing; logging again begins new files in the same directories.
@@ -164,54 +219,39 @@ class RunWriter(EventFileWriter):
         Raises:
             OSError: a file could not be written. Its writer stays open.
         """
-        self._for_each_file(EventFileWriter.close_own_file)
-        self._large_histograms.clear()
+        _call_all([super().close, *(child.close for child in self._child_writers())])
 
     def reopen(self) -> None:
         """Continue in new files, where files are closed or could not be written; else do nothing."""
         super().reopen()
-        for child in list(self._child_writers.values()):
+        for child in self._child_writers():
             if not child.closed:
                 child.reopen()
 
-    def after_fork_in_child(self) -> None:
-        """Leave waiting events to the parent; the child's own events go to new files."""
-        super().after_fork_in_child()
-        self._child_options["purge_step"] = (
-            None  # the parent writes it, and the parent's later events must not be hidden
-        )
+    def _child_writers(self) -> list[EventFileWriter]:
+        return list(self._child_runs.writers.values())
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._child_writers = dict(self._child_writers)
-        self._child_options = {**self._child_options, "purge_step": None}  # as in a forked child
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_child_runs": copy.copy(self._child_runs)}
 
-    def _for_each_file(self, act: Callable[[EventFileWriter], None]) -> None:
-        """Apply `act` to the run's own writer and those below it; then raise the first error, if any."""
-        errors = []
-        for writer in (self, *self._child_writers.values()):
-            try:
-                act(writer)
-            except Exception as error:  # noqa: BLE001 - raised below
-                errors.append(error)
-        if errors:
-            raise errors[0]
 
-    def _child_writer(self, name: str) -> EventFileWriter:
-        """The writer of a run below this one, created on first use; reopened if it was closed."""
-        if self._is_closed:
-            self._go_on()
-        directory = join(self._event_directory, name)
-        with self._children_lock:
-            child = self._child_writers.get(directory)
-            if child is None:
-                child = self._child_writers[directory] = EventFileWriter(
-                    directory, self._max_queue, **self._child_options
-                )
-            elif child.closed:
-                child.reopen()
-        return child
+def _call_all(actions: Iterable[Callable[[], None]]) -> None:
+    """Call each; then raise the first error, if any."""
+    errors = []
+    for action in actions:
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001 - raised below
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
-    def _renew_locks(self) -> None:
-        super()._renew_locks()
-        self._children_lock = threading.RLock()
+
+def _points(path: str, storage_options: Mapping[str, object] | None) -> Iterator[tuple[float, int, float]]:
+    """Wall time, step and value of each scalar of a file."""
+    parser = RecordParser()
+    parser.feed(read_file(path, storage_options) or b"")
+    for item in parser.items():
+        for data in item.data if isinstance(item, Batch) else ():
+            event = wire.pb.Event.FromString(data)
+            yield from ((event.wall_time, event.step, value.simple_value) for value in event.summary.value)
