@@ -108,6 +108,7 @@ def test_scripts_parse_and_end_no_element():
             text = asset.read_text(encoding="utf-8")
             assert "</" not in text, asset.name
             assert text.startswith("// "), asset.name
+            assert max(map(len, text.split("\n"))) <= 120, asset.name
             if node:  # without it, Chromium parses them in tests/browser
                 subprocess.run([node, "--check", "--input-type=module"], input=text, text=True, check=True)
 
