@@ -146,7 +146,7 @@ function curvesFigure() {
     draw();
     drawStrips();
   };
-  const options = names.map((name) => /** @type {[string, string]} */ ([name, `Color by ${name}`]));
+  const options = names.map((name) => [name, `Color by ${name}`]);
   const choose = names.length > 1 ? select("Color by", options, colored.by, recolor) : null;
   new ResizeObserver(draw).observe(holder);
   const caption = el("figcaption", {}, el("h2", {}, data.metric), choose);

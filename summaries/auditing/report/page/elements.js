@@ -72,36 +72,34 @@ export function quietButton(text, onclick, attributes = {}) {
 }
 
 /**
- * A group of buttons, one of which is pressed.
+ * A group of buttons, one of which is pressed; `texts` are by their values.
  * @template {string} Value
  * @param {string} label
- * @param {[value: Value, text: string][]} values
+ * @param {Record<Value, string>} texts
  * @param {Value} first
  * @param {(value: Value) => void} onchoice
  */
-export function choice(label, values, first, onchoice) {
-  const buttons = values.map(([value, text]) => {
+export function choice(label, texts, first, onchoice) {
+  const values = /** @type {Value[]} */ (Object.keys(texts));
+  const buttons = values.map((value) => {
     const onclick = () => {
       for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
       onchoice(value);
     };
-    const button = el("button", { type: "button", "aria-pressed": String(value === first), onclick }, text);
+    const button = el("button", { type: "button", "aria-pressed": String(value === first), onclick }, texts[value]);
     return button;
   });
   return el("div", { class: "choice", role: "group", "aria-label": label }, buttons);
 }
 
 /**
- * A list to select from.
- * @param {string} label
- * @param {[value: string, text: string][]} values
- * @param {string | null} chosen
- * @param {(value: string) => void} onchoice
+ * A list to select from; `texts` are [value, text].
+ * @type {(label: string, texts: string[][], chosen: string, onchoice: (value: string) => void) => HTMLElement}
  */
-export function select(label, values, chosen, onchoice) {
+export function select(label, texts, chosen, onchoice) {
   /** @param {FieldEvent} event */
   const onchange = ({ target }) => onchoice(target.value);
-  const options = values.map(([value, text]) => el("option", { value, selected: value === chosen }, text));
+  const options = texts.map(([value, text]) => el("option", { value, selected: value === chosen }, text));
   return el("select", { "aria-label": label, onchange }, options);
 }
 

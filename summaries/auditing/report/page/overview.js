@@ -240,7 +240,6 @@ function codeSelect(runs, filter, update) {
   }
   if (rules.size === 0) return [];
   const codes = [...rules.keys()].sort();
-  /** @type {[string, string][]} */
   const options = codes.map((code) => {
     const { name, count } = rules.get(code) ?? { name: "", count: 0 };
     return [code, `${code} ${name}: ${counted(count, "run")}`];

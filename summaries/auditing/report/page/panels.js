@@ -82,12 +82,7 @@ function drawLines(view, members, findings, log, { holder, tools }) {
     chart = lineChart(view, holder, members, findings, scale === "log");
   };
   const first = log ? "log" : "linear";
-  /** @type {["linear" | "log", string][]} */
-  const scales = [
-    ["linear", "Linear"],
-    ["log", "Log"],
-  ];
-  tools.append(choice("y axis", scales, first, draw));
+  tools.append(choice("y axis", { linear: "Linear", log: "Log" }, first, draw));
   draw(first);
 }
 

@@ -44,13 +44,8 @@ export function runPage(row, run, { nav, baseline = null, kept = { mode: "step",
     panels = run.panels.map((panel) => chartPanel(view, run, panel));
     charts.replaceChildren(...arranged(run, panels));
   };
-  /** @type {[Mode, string][]} */
-  const modes = [
-    ["step", "Step"],
-    ["time", "Time"],
-  ];
   const hint = "Drag to zoom, double-click for the whole run; or arrows, + and − on a chart";
-  const axis = choice("x axis", modes, kept.mode, draw);
+  const axis = choice("x axis", { step: "Step", time: "Time" }, kept.mode, draw);
   const tools = el("div", { class: "tools" }, axis, reset.button, el("p", { class: "hint" }, hint));
   const name = row.name === baseline ? el("em", {}, "baseline") : null;
   const element = el(

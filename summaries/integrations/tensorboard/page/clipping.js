@@ -141,7 +141,7 @@ class Bound {
   /** @param {(tag: string) => void} choose */
   tools(choose) {
     const { tags, tag, suggested, bound } = this.norms;
-    const names = tags.map((name) => /** @type {[string, string]} */ ([name, name]));
+    const names = tags.map((name) => [name, name]);
     /** @type {[string, number][]} */
     const presets = [
       ["Suggested", suggested],

@@ -120,8 +120,10 @@ function notable({ rows, findings }) {
  */
 export function statistics(kinds, chosen, onchoice) {
   if (kinds.length < 2) return null;
-  const values = kinds.map(({ key, title: text }) => /** @type {[string, string]} */ ([key, text]));
-  return (kinds.length <= MOST_BUTTONS ? choice : select)("Statistic", values, chosen.key, onchoice);
+  const texts = kinds.map(({ key, title: text }) => [key, text]);
+  return kinds.length <= MOST_BUTTONS
+    ? choice("Statistic", Object.fromEntries(texts), chosen.key, onchoice)
+    : select("Statistic", texts, chosen.key, onchoice);
 }
 
 /**
@@ -137,12 +139,7 @@ export function orderOf(chosen) {
  * @type {(state: { order: Order }, arrange: () => void, go: Go) => HTMLElement}
  */
 export function orders(state, arrange, go) {
-  /** @type {[Order, string][]} */
-  const values = [
-    ["network", "In network order"],
-    ["name", "By name"],
-  ];
-  return choice("Order", values, state.order, (order) => {
+  return choice("Order", { network: "In network order", name: "By name" }, state.order, (order) => {
     state.order = order;
     go({ order: order === "network" ? null : order });
     arrange();

@@ -80,7 +80,7 @@ class Matrix {
   }
 
   page() {
-    const names = this.tags.map(({ tag }) => /** @type {[string, string]} */ ([tag, tag]));
+    const names = this.tags.map(({ tag }) => [tag, tag]);
     /** @param {string} tag */
     const choose = (tag) => this.choose(tag);
     const tools = names.length > 1 ? select("Matrix", names, this.tag.tag, choose) : null;

@@ -21,7 +21,7 @@ const TABS = [
  */
 export function tabs(ledger, row, page) {
   const others = ledger.runs.filter((other) => other.name !== row.name && !other.reading).map(({ name }) => name);
-  const names = others.map((name, at) => /** @type {[string, string]} */ ([String(at), shortened(name, 40)]));
+  const names = others.map((name, at) => [String(at), shortened(name, 40)]);
   /** @param {string} at */
   const compare = (at) => {
     if (at) location.hash = addressOf("pair", row.name, "", { with: others[Number(at)] });

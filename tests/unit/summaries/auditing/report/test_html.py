@@ -126,6 +126,12 @@ def test_uplot_is_as_its_author_published_it():
     assert run(str(ROOT / "vendor" / "uplot.py"), "--check") == ""
 
 
+def test_the_types_of_uplot_are_those_of_its_release():
+    (release,) = re.findall('^PACKAGE = "uplot@(.+)"$', (ROOT / "vendor" / "uplot.py").read_text(), re.MULTILINE)
+    tools = json.loads((ROOT / "tests" / "javascript" / "package.json").read_text(encoding="utf-8"))
+    assert tools["devDependencies"]["uplot"] == release
+
+
 def test_the_check_of_uplot_can_fail(tmp_path):
     copy = tmp_path / "vendor" / "uplot.py"
     copy.parent.mkdir()
