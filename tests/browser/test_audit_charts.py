@@ -82,6 +82,17 @@ def test_zoom(audit):
     assert audit.shown() == [0, 3999]
 
 
+def test_keys_count_once_however_often_the_scale_was_chosen(audit):
+    page = audit.open(Report((healthy("a"),)), 0)
+    figure = audit.chart("Loss")
+    for name in ("Linear", "Log", "Linear"):
+        figure.get_by_role("button", name=name).click()
+    figure.locator(".plot").focus()
+    page.keyboard.press("+")
+    low, high = audit.shown()
+    assert high - low == pytest.approx(3999 / 2)
+
+
 def test_time_and_logarithm(audit):
     page = audit.open(several(), EXPLODED)
     figure = audit.chart("Loss")

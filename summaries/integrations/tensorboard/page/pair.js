@@ -47,6 +47,11 @@ export async function pairPage(ledger, row, chosen, go) {
       holder.replaceChildren(el("p", { class: "note" }, `${lacking.name}: `, ...nothing().childNodes));
       return;
     }
+    const shared = sharedRows(first.rows.map(nameOf), second.rows.map(nameOf));
+    if (shared.length === 0) {
+      holder.replaceChildren(el("p", { class: "note" }, "There is no variable that both runs have."));
+      return;
+    }
     state.kind = first.kind.key;
     const kinds = first.kinds.filter(({ key }) => second.kinds.some((kind) => kind.key === key));
     /** @param {string} key */
@@ -55,7 +60,7 @@ export async function pairPage(ledger, row, chosen, go) {
       go({ kind: key });
       load(parts?.range() ?? null);
     };
-    const pair = new Pair(first, second, state, go, range);
+    const pair = new Pair(first, second, shared, state, go, range);
     parts = pair;
     const order = orders(state, () => pair.arrange(), go);
     const tools = [statistics(kinds, first.kind, open), order, pair.zoom.button, pair.note];
@@ -106,14 +111,14 @@ class Pair {
   /**
    * @param {Statistic} first
    * @param {Statistic} second
+   * @param {[number, number][]} shared rows of both
    * @param {{ order: Order }} state
    * @param {Go} go
    * @param {Range | null} range
    */
-  constructor(first, second, state, go, range) {
+  constructor(first, second, shared, state, go, range) {
     this.state = state;
     this.kind = first.kind;
-    const shared = sharedRows(first.rows.map(nameOf), second.rows.map(nameOf));
     /** @type {Range} */
     const steps = [Math.min(first.steps[0], second.steps[0]), Math.max(first.steps[1], second.steps[1])];
     this.view = new View(steps, "step");
