@@ -95,7 +95,7 @@ javascript: $(JAVASCRIPT)/node_modules/.ready
 	node --import ./$(JAVASCRIPT)/loading.js --test --test-reporter=spec $(wildcard $(JAVASCRIPT)/*.test.js)
 
 $(JAVASCRIPT)/node_modules/.ready: $(JAVASCRIPT)/package.json $(JAVASCRIPT)/package-lock.json
-	cd $(JAVASCRIPT) && npm ci --silent
+	cd $(JAVASCRIPT) && npm ci --loglevel=error
 	touch $@
 
 # Every view of the page in TensorBoard, in a browser, in the newest TensorBoard and the oldest that it is for.

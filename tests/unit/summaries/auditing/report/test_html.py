@@ -132,6 +132,15 @@ def test_the_types_of_uplot_are_those_of_its_release():
     assert tools["devDependencies"]["uplot"] == release
 
 
+def test_the_lock_of_the_tools_has_every_system_and_no_registry():
+    lock = json.loads((ROOT / "tests" / "javascript" / "package-lock.json").read_text(encoding="utf-8"))
+    packages = {name.removeprefix("node_modules/"): package for name, package in lock["packages"].items() if name}
+    for name, package in packages.items():
+        assert "resolved" not in package, name
+        assert package["integrity"].startswith("sha512-"), name
+        assert set(package.get("optionalDependencies", ())) <= set(packages), f"{name}: npm could not find all of them"
+
+
 def test_the_check_of_uplot_can_fail(tmp_path):
     copy = tmp_path / "vendor" / "uplot.py"
     copy.parent.mkdir()
