@@ -1,5 +1,5 @@
-// The search field of rules/symptoms.html: rows that do not have every word that was typed are hidden. Words are compared
-// by their first five letters, so that "exploding" finds "explodes".
+// The search field of rules/symptoms.html: rows that do not have every word that was typed are hidden. Words are
+// compared by their first five letters, so that "exploding" finds "explodes".
 
 const SMALL = new Set("a an and are do does i in is it my of our the".split(" "));
 const LETTERS = 5;
