@@ -4,6 +4,7 @@ BIN := $(VENV)/bin
 CONFORMANCE := .conformance
 PYTHON ?= python3
 STORES := .venv-stores
+JAVASCRIPT := tests/javascript
 # What reads runs by their paths, and may read them in a store as well; the other tests beside these look at one module.
 READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py follow.py graphs.py growing.py reader.py \
 	run.py run_executors.py run_restarts.py run_selection.py tables.py) \
@@ -13,6 +14,9 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 TOOLS := bench build cluster conformance docs frameworks notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 PARALLEL := --numprocesses 2 --dist loadfile
+# Scripts of the pages and of the documentation, and their tests.
+SCRIPTS := summaries/auditing/report/page summaries/integrations/tensorboard/page docs/_static $(JAVASCRIPT)
+BIOME := $(JAVASCRIPT)/node_modules/.bin/biome
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 
 # Every environment gets the releases that are named there, whatever has come out since.
@@ -28,7 +32,7 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test native alone elsewhere docs conformance stores cluster frameworks notebook plugin package constraints bench bench-quick pictures lint types layers proto format clean
+.PHONY: demo test native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick pictures lint types layers proto format clean
 
 demo: native
 	$(BIN)/python examples/sequential_digits.py
@@ -83,6 +87,17 @@ types: $(VENV)/.ready
 
 layers: $(VENV)/.ready
 	$(BIN)/lint-imports
+
+# The pages' JavaScript: its format, what a linter finds, its types, and the tests of what needs no browser. Only this needs
+# Node.js and npm.
+javascript: $(JAVASCRIPT)/node_modules/.ready
+	$(BIOME) ci --error-on-warnings --config-path=$(JAVASCRIPT)/lint.json $(SCRIPTS)
+	$(JAVASCRIPT)/node_modules/.bin/tsc --project $(JAVASCRIPT)
+	node --import ./$(JAVASCRIPT)/loading.js --test --test-reporter=spec $(wildcard $(JAVASCRIPT)/*.test.js)
+
+$(JAVASCRIPT)/node_modules/.ready: $(JAVASCRIPT)/package.json $(JAVASCRIPT)/package-lock.json
+	cd $(JAVASCRIPT) && npm ci --loglevel=error
+	touch $@
 
 # Every view of the page in TensorBoard, in a browser, in the newest TensorBoard and the oldest that it is for.
 plugin: $(VENV)/.ready .venv-tensorboard/.ready
@@ -164,6 +179,7 @@ proto: $(VENV)/.ready
 format: $(VENV)/.ready
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+	test ! -x $(BIOME) || $(BIOME) check --write --config-path=$(JAVASCRIPT)/lint.json $(SCRIPTS)
 
 # The environment is made again when what it is made from has changed.
 $(VENV)/.ready: pyproject.toml constraints.txt
@@ -188,4 +204,4 @@ $(STORES)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc build dist runs
+	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc $(JAVASCRIPT)/node_modules build dist runs

@@ -4,6 +4,7 @@ import os
 import re
 from contextlib import ExitStack
 from importlib.metadata import entry_points
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -205,6 +206,9 @@ def test_two_runs_beside_one_another(plugin):
     assert frame.locator(".readout").inner_text() == f"{len(LAYERS)} variables that both runs have"
     ratios = frame.locator("canvas.cells").nth(2)
     plugin.read_out(ratios, [(0.5, 0.4), (0.55, 0.4)], r"(?:times larger in the (?:first|second)|equal)$")
+    light = lightness(ratios)
+    frame.locator("#theme").click()
+    assert plugin.until(lambda: lightness(ratios) < 0.6 * light)  # where both are equal, it has the color of the page
     frame.get_by_role("link", name="Swap").click()
     assert plugin.until(lambda: plugin.evaluate("location.hash").startswith("#/pair/sweep%2Fdiverges"))
 
@@ -214,6 +218,11 @@ def test_runs_that_share_only_some_variables(plugin):
     assert plugin.until(lambda: frame.locator(".readout").count() > 0)
     assert frame.locator(".readout").inner_text() == "2 variables that both runs have"
     assert frame.locator(".tools .note").inner_text() == "11 variables only in one of them"
+
+
+def test_runs_that_share_no_variable(plugin):
+    frame = plugin.open(f"#/pair/fine?with={quote(HOSTILE, safe='')}")
+    frame.get_by_text("There is no variable that both runs have.").wait_for()
 
 
 def test_a_bound_is_dragged(plugin, logdir):
@@ -355,6 +364,12 @@ def test_a_run_that_grows(opened, tmp_path):
             log_steps(writer, rng, range(300, 350), diverges=True)
             writer.flush()
             frame.locator(".facts dd", has_text="0 to 349").wait_for()
+            frame.get_by_role("link", name="Clipping").click()
+            frame.get_by_role("button", name="5", exact=True).click()
+            log_steps(writer, rng, range(350, 400), diverges=True)
+            writer.flush()
+            frame.get_by_text("400 steps.").wait_for()
+            assert float(frame.get_by_role("slider").get_attribute("aria-valuenow")) == 5
             frame.get_by_role("link", name="Layers over steps").click()
             page.heat()
         page.page.goto("about:blank")  # before TensorBoard stops to answer

@@ -1,7 +1,8 @@
 """The scripts of the pages: ES modules, which a server gives as they are, and a self-contained file as plain scripts.
 
 A module imports by name only, `import { a, b } from "./other.js";`, and renames nothing. So modules without these lines
-and without the word `export` may share one scope: every module comes after those that it imports.
+and without the word `export` may share one scope: every module comes after those that it imports. Comments that have
+lines of their own, most of which are types for our checks, are left out of the file: they would be a third of it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ __all__ = ["PLAIN", "asset", "plain_scripts", "reachable"]
 PLAIN = {"uplot/uPlot.iife.min.js": "uPlot"}
 """Scripts that are no modules, and the name that each defines."""
 
-_IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./([\w./]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[\w,\s]+\} from "\./([\w./]+)";\n', re.MULTILINE)
+_COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class) )", re.MULTILINE)
 
 
@@ -31,7 +33,7 @@ def reachable(entry: str) -> list[str]:
     """The names of a module and of all that it imports, each after those that it imports itself.
 
     >>> reachable("marks.js")
-    ['theme.js', 'uplot/uPlot.iife.min.js', 'marks.js']
+    ['elements.js', 'theme.js', 'uplot/uPlot.iife.min.js', 'marks.js']
     """
     found: dict[str, None] = {}
     _visit(entry, found)
@@ -57,4 +59,4 @@ def _imports(name: str) -> Iterator[str]:
 def _plain(name: str) -> str:
     if name in PLAIN:
         return asset(name)
-    return '"use strict";\n' + _EXPORT.sub("", _IMPORT.sub("", asset(name)))
+    return '"use strict";\n' + _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", asset(name))))

@@ -10,7 +10,10 @@ from summaries.auditing.report import modules
 __all__ = ["asset", "names"]
 
 _SHARED = "audit/"  # where the modules of the audit's page are, beside our own
-_ENTRY_OF_SHARED = "run.js", "overview.js"
+_FOLDER_OF_SHARED = (
+    "../../../auditing/report/page/"  # where they are from our own in the package, and so for our checks
+)
+_ENTRIES_OF_SHARED = ("run.js", "overview.js", "unpack.js")
 _STYLES = ("page.css", "uplot/uPlot.min.css")
 _TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 
@@ -20,7 +23,7 @@ def names() -> frozenset[str]:
     """The names of all files, below the address of the page; nothing else is given to anybody."""
     folder = files(__package__).joinpath("page")
     own = [entry.name for entry in folder.iterdir() if entry.name.endswith((".js", ".css"))]
-    shared = {name for entry in (*_ENTRY_OF_SHARED, "unpack.js") for name in modules.reachable(entry)}
+    shared = {name for entry in _ENTRIES_OF_SHARED for name in modules.reachable(entry)}
     return frozenset((*own, *(_SHARED + name for name in (*shared, *_STYLES))))
 
 
@@ -46,6 +49,7 @@ def asset(name: str) -> tuple[str, bytes]:
 def _text(name: str) -> str:
     shared = name.removeprefix(_SHARED)
     if shared == name:
-        return files(__package__).joinpath("page", name).read_text(encoding="utf-8")
+        text = files(__package__).joinpath("page", name).read_text(encoding="utf-8")
+        return text.replace(f'from "{_FOLDER_OF_SHARED}', f'from "./{_SHARED}')
     plain = modules.PLAIN.get(shared)
     return modules.asset(shared) + (f"\nexport {{ {plain} }};\n" if plain else "")

@@ -1,26 +1,34 @@
 // The data of charts: columns over one common x, and positions on that x.
 
-/** The points of a curve sorted by x, the step or the time since the start of the run: {x, value, step}. */
+/** @import { Column, Curve, Mode, Points, Range } from "./types.js" */
+
+/**
+ * The points of a curve sorted by x, the step or the time since the start of the run.
+ * @type {(curve: Curve, mode: Mode) => Points}
+ */
 export function ordered(curve, mode) {
   if (mode === "step") return { x: curve.step, value: curve.value, step: curve.step };
   const order = [...curve.seconds.keys()].filter((i) => Number.isFinite(curve.seconds[i]));
   order.sort((a, b) => curve.seconds[a] - curve.seconds[b] || a - b); // clocks may go back
+  /** @param {Column} column */
   const pick = (column) => Float64Array.from(order, (i) => column[i]);
   return { x: pick(curve.seconds), value: pick(curve.value), step: pick(curve.step) };
 }
 
 /**
- * Curves → {x, values}: values[k][i] is curve k's value at x[i], undefined if it has no point there.
+ * Columns over one x: values[k][i] is curve k's value at x[i], undefined if it has no point there.
  * Points of one curve at the same x (duplicate steps) get a row each.
+ * @param {Pick<Points, "x" | "value">[]} curves
  */
 export function aligned(curves) {
-  if (curves.length === 1) return { x: Array.from(curves[0].x), values: [Array.from(curves[0].value)] };
+  /** @type {number[]} */
   const x = [];
+  /** @type {(number | undefined)[][]} */
   const values = curves.map(() => []);
+  if (curves.length === 1) return { x: Array.from(curves[0].x), values: [Array.from(curves[0].value)] };
   const at = curves.map(() => 0);
   for (;;) {
-    let next = Infinity;
-    curves.forEach((curve, k) => { if (at[k] < curve.x.length) next = Math.min(next, curve.x[at[k]]); });
+    const next = Math.min(...curves.map((curve, k) => (at[k] < curve.x.length ? curve.x[at[k]] : Infinity)));
     if (next === Infinity) return { x, values };
     x.push(next);
     curves.forEach((curve, k) => {
@@ -29,7 +37,10 @@ export function aligned(curves) {
   }
 }
 
-/** The first index whose value is at least `wanted`. */
+/**
+ * The first index whose value is at least `wanted`.
+ * @type {(sorted: ArrayLike<number>, wanted: number) => number}
+ */
 export function firstFrom(sorted, wanted) {
   let low = 0;
   let high = sorted.length;
@@ -41,12 +52,30 @@ export function firstFrom(sorted, wanted) {
   return low;
 }
 
-/** Convert a range of steps to a range of x, by a curve that has both. */
+/**
+ * Convert a range of steps to a range of x, by a curve that has both; null if the curve has no times there.
+ * @type {(steps: Range, curve: Curve, mode: Mode) => Range | null}
+ */
 export function placed(steps, curve, mode) {
-  if (mode === "step" || curve.step.length === 0) return mode === "step" ? steps : null;
-  const last = curve.step.length - 1;
-  const first = Math.min(firstFrom(curve.step, steps[0]), last);
-  const end = Math.min(firstFrom(curve.step, steps[1]), last);
-  const [a, b] = [curve.seconds[first], curve.seconds[end]];
+  if (mode === "step") return steps;
+  if (curve.step.length === 0) return null;
+  const [a, b] = steps.map((step) => curve.seconds[Math.min(firstFrom(curve.step, step), curve.step.length - 1)]);
   return Number.isFinite(a) && Number.isFinite(b) ? [Math.min(a, b), Math.max(a, b)] : null;
+}
+
+/**
+ * The ranges of x in which values are not finite.
+ * @type {(curve: Pick<Points, "x" | "value">) => Range[]}
+ */
+export function notFinite({ x, value }) {
+  /** @type {Range[]} */
+  const stretches = [];
+  let open = false;
+  for (let i = 0; i < x.length; i++) {
+    const odd = !Number.isFinite(value[i]);
+    if (odd && open) stretches[stretches.length - 1][1] = x[i];
+    else if (odd) stretches.push([x[i], x[i]]);
+    open = odd;
+  }
+  return stretches;
 }

@@ -1,195 +1,287 @@
 // The page of a comparison: the runs' curves beside what was found, a plot for each hyperparameter, groups and runs.
 
 import { curvesPlot, stripPlot, whisker } from "./axes.js";
-import { el, svg } from "./elements.js";
-import { counted, number, whole } from "./numbers.js";
+import { byId, el, select, svg } from "./elements.js";
+import { groupsByLevel, levelColor, shown, valuesOf } from "./levels.js";
+import { counted, number, rounded, whole } from "./numbers.js";
 import { startTheme } from "./theme.js";
 
-const data = JSON.parse(document.getElementById("data").textContent);
+/** @import { Attributes, Child, Interval, Range } from "./types.js" */
+/** @import { ComparedRun, Comparison, Group, Level, Separation } from "./types.js" */
+
+/** @type {Comparison} */
+const data = JSON.parse(byId("data").textContent);
 const CHUNK = 200; // rows of the table of runs at first: thousands at once would be slow
-const outlying = new Map(data.outliers.map((one) => [one.run, one]));
-const byName = new Map(data.runs.map((run, at) => [run.run, { ...run, at }]));
-const colored = { by: data.separations[0]?.hyperparameter ?? data.by[0] ?? "" };
+const COLORS = 8;
+const outlying = new Set(data.outliers.map(({ run }) => run));
+const places = new Map(data.runs.map(({ run }, at) => [run, at]));
+const tested = data.separations.map(({ hyperparameter }) => hyperparameter);
+const colored = { by: tested[0] ?? data.by[0] ?? "" };
+const strips = el("div", { class: "strips" });
 
-/** A value of a hyperparameter as text. */
-function shown(value) {
-  return value === null || value === undefined ? "–" : typeof value === "number" ? number(value) : String(value);
+/**
+ * From a run to its color: that of its value of the chosen hyperparameter; many values share the eight colors in order.
+ * @type {() => (run: ComparedRun) => number}
+ */
+function coloring() {
+  const values = valuesOf(data.runs, colored.by);
+  return (run) => levelColor(values, shown(run.hyperparameters[colored.by]), COLORS);
 }
 
-/** The values of a hyperparameter in their natural order: numbers by size, then texts. */
-function valuesOf(name) {
-  const found = new Map(data.runs.map((run) => [shown(run.hyperparameters[name]), run.hyperparameters[name]]));
-  return [...found].sort(([a, x], [b, y]) => (typeof x === "number" && typeof y === "number" ? x - y : a < b ? -1 : 1)).map(([text]) => text);
-}
-
-/** The color of a run: that of its value of the chosen hyperparameter; many values share the eight colors in order. */
-function colorOf(run) {
-  const values = valuesOf(colored.by);
-  const at = values.indexOf(shown(run.hyperparameters[colored.by]));
-  return values.length <= 8 ? Math.max(at, 0) : Math.floor((8 * Math.max(at, 0)) / values.length);
-}
-
-/** Ranges of numbers, from the smallest. */
-function inOrder(levels) {
-  return [...levels].sort((a, b) => parseFloat(a.value) - parseFloat(b.value));
-}
-
-/** A function from a run to its range: ranges hold so many runs each, in the order of their values. */
-function rangesOf(name, levels) {
-  const runs = data.runs.filter((run) => name in run.hyperparameters).sort((a, b) => a.hyperparameters[name] - b.hyperparameters[name]);
-  const ranges = inOrder(levels).flatMap((level) => Array(level.runs).fill(level.value));
-  const found = new Map(runs.map((run, at) => [run.run, ranges[at]]));
-  return (run) => found.get(run.run);
-}
-
-/** The runs at each level of a hyperparameter, for `stripPlot`; many numbers are cut into ranges, as they are tested. */
-function levelsOf(name) {
-  const levels = data.separations.find((one) => one.hyperparameter === name)?.levels ?? [];
-  const values = valuesOf(name);
-  const ranged = values.length > 12 && levels.length > 0;
-  const place = ranged ? rangesOf(name, levels) : (run) => shown(run.hyperparameters[name]);
-  const names = ranged ? inOrder(levels).map(({ value }) => value) : values;
-  return names.map((label) => {
-    const runs = data.runs.filter((run) => place(run) === label).map((run) => ({
-      value: run[data.measure], color: colorOf(run), name: run.run, key: byName.get(run.run).at, odd: outlying.has(run.run) }));
-    const finite = runs.map(({ value }) => value ?? Infinity).sort((a, b) => a - b);
-    const middle = finite.length > 0 ? (finite[Math.floor((finite.length - 1) / 2)] + finite[Math.floor(finite.length / 2)]) / 2 : null;
-    return { label, median: Number.isFinite(middle) ? middle : null, runs };
-  });
-}
-
-/** Light up some runs in all plots; none for an empty set. */
+/**
+ * Light up some runs in all plots; none for an empty list.
+ * @type {(names: string[]) => void}
+ */
 function light(names) {
-  const keys = new Set(names.map((name) => String(byName.get(name)?.at)));
+  const keys = new Set(names.map((name) => String(places.get(name))));
   for (const plot of document.querySelectorAll("svg.curves, svg.strip")) {
     plot.classList.toggle("dimmed", keys.size > 0);
-    for (const mark of plot.querySelectorAll("[data-key]")) mark.classList.toggle("lit", keys.has(mark.dataset.key));
+    for (const mark of plot.querySelectorAll("[data-key]")) {
+      mark.classList.toggle("lit", keys.has(mark.getAttribute("data-key") ?? ""));
+    }
   }
 }
 
+/** @type {(names: string[]) => Attributes} */
 function lighting(names) {
   return { onmouseenter: () => light(names), onmouseleave: () => light([]) };
 }
 
+/** @type {(kind: string, head: Child[], text: string, names?: string[], extra?: Child) => HTMLElement} */
 function card(kind, head, text, names = [], extra = null) {
-  return el("li", { class: `finding ${kind}`, ...lighting(names) }, el("div", { class: "head" }, head), extra, el("p", {}, text));
+  const parts = [el("div", { class: "head" }, head), extra, el("p", {}, text)];
+  return el("li", { class: `finding ${kind}`, ...lighting(names) }, parts);
 }
 
-/** What stands out: hyperparameters, seeds, outliers, what marks teach. */
+/** @type {(share: number) => SVGElement} */
+function shareBar(share) {
+  return svg(
+    "svg",
+    { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("rect", { width: 100, height: 6 }),
+    svg("rect", { class: "full", width: 100 * share, height: 6 }),
+  );
+}
+
+/** What stands out: what marks teach, hyperparameters, groups, seeds, copies, outliers. */
 function findings() {
-  const bar = (share) => svg("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
-    svg("rect", { width: 100, height: 6 }), svg("rect", { class: "full", width: 100 * share, height: 6 }));
-  const cards = data.separations.map((one) => {
-    const sure = one.p < data.significant;
-    const [best, worst] = [one.levels[0], one.levels.at(-1)];
-    const level = ({ value, median }) => `${value} (${median === null ? "most diverge" : `median ${number(median)}`})`;
-    return card(sure ? "" : "weak", [el("b", {}, one.hyperparameter), sure ? `explains ${Math.round(100 * one.share)} % of the ranks` : "no effect is seen"],
-      `${sure ? `Best ${level(best)}, worst ${level(worst)}. ` : ""}Kruskal–Wallis H ${number(Number(one.statistic.toPrecision(3)))}, p ${number(Number(one.p.toPrecision(2)))}.`, [], bar(one.share));
-  });
-  if (data.taught) {
-    const { good, bad, auc, cut, candidates } = data.taught;
-    cards.unshift(card("", [el("b", {}, "Marked runs")],
-      `${good} good and ${bad} bad ones are told apart by ${data.metric} (${data.measure}, the best of ${candidates}): AUC ${number(Number(auc.toPrecision(3)))}; good is ${data.maximize ? "at least" : "at most"} ${number(cut)}.`));
-  }
-  if (data.explained) {
-    cards.push(card("weak", [el("b", {}, "Groups")], `${data.explained[0].toUpperCase()}${data.explained.slice(1)}.`, [], bar(1 - data.within)));
-  }
-  for (const group of data.groups.filter(({ disagree }) => disagree)) {
-    cards.push(card("disagree", [el("b", {}, named(group)), "seeds disagree"],
-      `${group.runs[0]} is in the best quarter of all runs, ${group.runs.at(-1)} in the worst.`, group.runs));
-  }
-  for (const names of data.identical) {
-    cards.push(card("disagree", [el("b", {}, counted(names.length, "identical run"))],
-      `${names.join(", ")}: ${data.metric} is the same, bit for bit. What differs between them has no effect, or one is a copy.`, names));
-  }
-  for (const one of data.outliers) {
-    cards.push(card("odd", [el("b", {}, one.run), "outlier"], one.final === null
-      ? `It diverged; its group is at ${number(one.usual)}.`
-      : `${number(one.final)}, its group is at ${number(one.usual)}: ${number(Number(Math.abs(one.deviations).toPrecision(2)))} deviations off.`, [one.run]));
-  }
+  const cards = [
+    ...(data.taught ? [taughtCard(data.taught)] : []),
+    ...data.separations.map(separationCard),
+    ...(data.explained ? [explainedCard()] : []),
+    ...data.groups.filter(({ disagree }) => disagree).map(seedsCard),
+    ...data.identical.map(copiesCard),
+    ...data.outliers.map(outlierCard),
+  ];
   return el("ol", { class: "findings", "aria-label": "What stands out" }, cards);
 }
 
-function named(group) {
-  return data.by.map((name) => `${name}=${shown(group.hyperparameters[name])}`).join(" ") || "all runs";
+/** @type {(taught: NonNullable<Comparison["taught"]>) => HTMLElement} */
+function taughtCard({ good, bad, candidates, auc, cut }) {
+  const metric = `${data.metric} (${data.measure}, the best of ${candidates})`;
+  const rule = `good is ${data.maximize ? "at least" : "at most"} ${number(cut)}`;
+  const text = `${good} good and ${bad} bad ones are told apart by ${metric}: AUC ${rounded(auc, 3)}; ${rule}.`;
+  return card("", [el("b", {}, "Marked runs")], text);
+}
+
+/** @type {(separation: Separation) => HTMLElement} */
+function separationCard({ hyperparameter, share, statistic, p, levels }) {
+  const isSure = p !== null && p < data.significant;
+  /** @param {Level} level */
+  const level = ({ value, median }) => `${value} (${median === null ? "most diverge" : `median ${number(median)}`})`;
+  const ends = isSure ? `Best ${level(levels[0])}, worst ${level(levels[levels.length - 1])}. ` : "";
+  const test = `Kruskal–Wallis H ${rounded(statistic, 3)}, p ${rounded(p, 2)}.`;
+  const effect = isSure ? `explains ${Math.round(100 * (share ?? 0))} % of the ranks` : "no effect is seen";
+  const head = [el("b", {}, hyperparameter), effect];
+  return card(isSure ? "" : "weak", head, ends + test, [], shareBar(share ?? 0));
+}
+
+function explainedCard() {
+  const sentence = `${data.explained[0].toUpperCase()}${data.explained.slice(1)}.`;
+  return card("weak", [el("b", {}, "Groups")], sentence, [], shareBar(1 - (data.within ?? 0)));
+}
+
+/** @type {(group: Group) => HTMLElement} */
+function seedsCard({ hyperparameters, runs }) {
+  const name = data.by.map((by) => `${by}=${shown(hyperparameters[by])}`).join(" ") || "all runs";
+  const text = `${runs[0]} is in the best quarter of all runs, ${runs.at(-1)} in the worst.`;
+  return card("disagree", [el("b", {}, name), "seeds disagree"], text, runs);
+}
+
+/** @type {(names: string[]) => HTMLElement} */
+function copiesCard(names) {
+  const same = `${names.join(", ")}: ${data.metric} is the same, bit for bit.`;
+  const text = `${same} What differs between them has no effect, or one is a copy.`;
+  return card("disagree", [el("b", {}, counted(names.length, "identical run"))], text, names);
+}
+
+/** @type {(outlier: Comparison["outliers"][number]) => HTMLElement} */
+function outlierCard({ run, final, usual, deviations }) {
+  const far = deviations === null ? null : Math.abs(deviations);
+  const text =
+    final === null
+      ? `It diverged; its group is at ${number(usual)}.`
+      : `${number(final)}, its group is at ${number(usual)}: ${rounded(far, 2)} deviations off.`;
+  return card("odd", [el("b", {}, run), "outlier"], text, [run]);
 }
 
 function curvesFigure() {
   const holder = el("div", { class: "plot" });
   const legend = el("div", { class: "legend" });
   const draw = () => {
-    const lines = data.runs.map((run, at) => ({ ...data.curves[at], color: colorOf(run), name: run.run, key: at }));
+    const colorOf = coloring();
+    const lines = data.runs.map((run, key) => ({ ...data.curves[key], color: colorOf(run), name: run.run, key }));
     const plot = curvesPlot(lines, Math.max(holder.clientWidth, 300), 330);
-    for (const line of plot.querySelectorAll("path")) {
-      line.addEventListener("mouseenter", () => light([data.runs[Number(line.dataset.key)].run]));
+    plot.querySelectorAll("path").forEach((line, at) => {
+      line.addEventListener("mouseenter", () => light([data.runs[at].run]));
       line.addEventListener("mouseleave", () => light([]));
-    }
+    });
     holder.replaceChildren(plot);
-    const values = valuesOf(colored.by);
-    const colors = values.length <= 8 ? values.map((value, at) => [value, at])
-      : [...Array(8).keys()].map((at) => [`from ${values[Math.ceil((at * values.length) / 8)]}`, at]);
-    legend.replaceChildren(...(colored.by ? colors : []).map(([value, at]) =>
-      el("span", {}, svg("svg", { viewBox: "0 0 12 12" }, svg("circle", { cx: 6, cy: 6, r: 5, fill: `var(--line-${at})` })), value)));
+    legend.replaceChildren(...legendParts());
   };
-  const names = [...new Set([...data.separations.map((one) => one.hyperparameter), ...data.by])];
-  const choose = names.length > 1 ? el("select", { "aria-label": "Color by", onchange: (event) => { colored.by = event.target.value; draw(); drawStrips(); } },
-    names.map((name) => el("option", { value: name, selected: name === colored.by }, `Color by ${name}`))) : null;
+  const names = [...new Set([...tested, ...data.by])];
+  /** @param {string} name */
+  const recolor = (name) => {
+    colored.by = name;
+    draw();
+    drawStrips();
+  };
+  const options = names.map((name) => [name, `Color by ${name}`]);
+  const choose = names.length > 1 ? select("Color by", options, colored.by, recolor) : null;
   new ResizeObserver(draw).observe(holder);
-  return el("figure", { class: "lines" }, el("figcaption", {}, el("h2", {}, data.metric), choose), legend, holder);
+  const caption = el("figcaption", {}, el("h2", {}, data.metric), choose);
+  return el("figure", { class: "lines" }, caption, legend, holder);
 }
 
-const strips = el("div", { class: "strips" });
+/** The colors of values; of many, the first value of each color. */
+function legendParts() {
+  const values = colored.by ? valuesOf(data.runs, colored.by) : [];
+  const isMany = values.length > COLORS;
+  const firsts = Array.from({ length: COLORS }, (_, at) => `from ${values[Math.ceil((at * values.length) / COLORS)]}`);
+  return (isMany ? firsts : values).map((text, at) => {
+    const circle = svg("circle", { cx: 6, cy: 6, r: 5, fill: `var(--line-${at})` });
+    return el("span", {}, svg("svg", { viewBox: "0 0 12 12" }, circle), text);
+  });
+}
 
 function drawStrips() {
-  const names = data.separations.map((one) => one.hyperparameter);
-  strips.replaceChildren(...names.map((name) => el("figure", {},
-    el("figcaption", {}, el("h3", {}, `${data.metric} (${data.measure}) by ${name}`)), stripPlot(levelsOf(name), 560, 230))));
+  const colorOf = coloring();
+  const figures = tested.map((name) => {
+    const levels = groupsByLevel(data, name).map(({ label, median, runs }) => ({
+      label,
+      median,
+      runs: runs.map((run) => ({
+        value: run[data.measure],
+        color: colorOf(run),
+        name: run.run,
+        key: places.get(run.run) ?? 0,
+        odd: outlying.has(run.run),
+      })),
+    }));
+    const title = el("h3", {}, `${data.metric} (${data.measure}) by ${name}`);
+    return el("figure", {}, el("figcaption", {}, title), stripPlot(levels, 560, 230));
+  });
+  strips.replaceChildren(...figures);
 }
 
+/** @typedef {[title: string, kind?: "numeric"]} Title */
+
+/** @type {(titles: Title[], rows: HTMLElement[]) => HTMLElement} */
 function table(titles, rows) {
-  return el("div", { class: "wide" }, el("table", {},
-    el("thead", {}, el("tr", {}, titles.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)))), el("tbody", {}, rows)));
+  const heads = titles.map(([title, kind]) => el("th", { scope: "col", class: kind }, title));
+  const head = el("thead", {}, el("tr", {}, heads));
+  return el("div", { class: "wide" }, el("table", {}, head, el("tbody", {}, rows)));
 }
 
-function flag(text, kind) {
-  return el("em", { class: kind }, text);
+/** @type {(text: string) => HTMLElement} */
+function numeric(text) {
+  return el("td", { class: "numeric" }, text);
 }
+
+/** @type {(flags: [text: string | false | 0, kind: string][]) => HTMLElement} */
+function flags(all) {
+  const shownFlags = all.filter(([text]) => text).map(([text, kind]) => el("em", { class: kind }, String(text)));
+  return el("td", { class: "flags" }, shownFlags);
+}
+
+/** @type {(interval: Interval) => string} */
+function intervalText({ mean, low, high }) {
+  if (mean === null || low === null || high === null) return number(mean);
+  return `${number(mean)} ± ${rounded((high - low) / 2, 2)}`;
+}
+
+/** The hyperparameters that make groups, as columns. */
+const byTitles = data.by.map((name) => /** @type {Title} */ ([name]));
 
 function groupsTable() {
-  const ends = data.groups.flatMap(({ final }) => [final.mean]).filter((value) => value !== null);
-  const spread = ends.length > 0 ? Math.max(...ends) - Math.min(...ends) : 0;
-  const scale = [Math.min(...ends) - 0.15 * spread, Math.max(...ends) + 0.15 * spread];
-  const interval = ({ mean, low, high }) => (mean === null ? "–" : number(mean) + (low === null ? "" : ` ± ${number(Number(((high - low) / 2).toPrecision(2)))}`));
-  return table([...data.by.map((name) => [name]), ["Runs", "numeric"], ["Final", "numeric"], [""], ["Best", "numeric"], [""]],
-    data.groups.map((group) => el("tr", lighting(group.runs),
+  const ends = data.groups.flatMap(({ final }) => final.mean ?? []);
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const room = ends.length > 0 ? 0.15 * (most - least) : 0;
+  /** @type {Range} */
+  const scale = [least - room, most + room];
+  const rows = data.groups.map((group) =>
+    el(
+      "tr",
+      lighting(group.runs),
       data.by.map((name) => el("td", {}, shown(group.hyperparameters[name]))),
-      el("td", { class: "numeric" }, whole(group.runs.length)),
-      el("td", { class: "numeric" }, interval(group.final)), el("td", {}, whisker(group.final, scale)),
-      el("td", { class: "numeric" }, interval(group.best)),
-      el("td", { class: "flags" }, group.diverged > 0 ? flag(`${whole(group.diverged)} diverged`, "diverges") : null,
-        group.disagree ? flag("seeds disagree", "disagrees") : null))));
+      numeric(whole(group.runs.length)),
+      numeric(intervalText(group.final)),
+      el("td", {}, whisker(group.final, scale)),
+      numeric(intervalText(group.best)),
+      flags([
+        [group.diverged > 0 && `${whole(group.diverged)} diverged`, "diverges"],
+        [group.disagree && "seeds disagree", "disagrees"],
+      ]),
+    ),
+  );
+  return table([...byTitles, ["Runs", "numeric"], ["Final", "numeric"], [""], ["Best", "numeric"], [""]], rows);
 }
 
 function runsTable() {
-  const rows = data.runs.slice(0, CHUNK).map((run) => el("tr", lighting([run.run]),
-    el("td", { class: "name", title: run.run }, run.run),
-    data.by.map((name) => el("td", {}, shown(run.hyperparameters[name]))),
-    el("td", { class: "numeric" }, run.diverged ? "–" : number(run.final)), el("td", { class: "numeric" }, number(run.best)),
-    el("td", { class: "numeric" }, whole(run.best_step)),
-    el("td", { class: "flags" }, run.diverged ? flag("diverged", "diverges") : null, outlying.has(run.run) ? flag("outlier", "outlying") : null,
-      run.label ? flag(`marked ${run.label}`, run.label) : null,
-      run.verdict && run.verdict !== run.label ? flag(`looks ${run.verdict}`, run.verdict) : null)));
+  const rows = data.runs.slice(0, CHUNK).map((run) =>
+    el(
+      "tr",
+      lighting([run.run]),
+      el("td", { class: "name", title: run.run }, run.run),
+      data.by.map((name) => el("td", {}, shown(run.hyperparameters[name]))),
+      numeric(run.diverged ? "–" : number(run.final)),
+      numeric(number(run.best)),
+      numeric(whole(run.best_step)),
+      flags([
+        [run.diverged && "diverged", "diverges"],
+        [outlying.has(run.run) && "outlier", "outlying"],
+        [run.label && `marked ${run.label}`, run.label],
+        [run.verdict !== run.label && run.verdict && `looks ${run.verdict}`, run.verdict],
+      ]),
+    ),
+  );
   const left = data.runs.length - rows.length;
-  return [table([["Run"], ...data.by.map((name) => [name]), ["Final", "numeric"], ["Best", "numeric"], ["at step", "numeric"], [""]], rows),
-    left > 0 ? el("p", { class: "note" }, `${whole(left)} more runs are in the JSON.`) : null];
+  const note = left > 0 ? [el("p", { class: "note" }, `${whole(left)} more runs are in the JSON.`)] : [];
+  return [
+    table([["Run"], ...byTitles, ["Final", "numeric"], ["Best", "numeric"], ["at step", "numeric"], [""]], rows),
+    ...note,
+  ];
+}
+
+function tallyParts() {
+  const reasons = data.left_out.map(({ run, reason }) => `${run}: ${reason}`).join("\n");
+  const leftOut = el("span", { title: reasons }, `${whole(data.left_out.length)} left out`);
+  return [
+    el("span", {}, counted(data.runs.length, "run")),
+    el("span", {}, counted(data.groups.length, "group")),
+    el("span", {}, data.maximize ? "larger is better" : "smaller is better"),
+    ...(data.left_out.length > 0 ? [leftOut] : []),
+  ];
 }
 
 startTheme();
-document.getElementById("tally").append(el("span", {}, counted(data.runs.length, "run")), el("span", {}, counted(data.groups.length, "group")),
-  el("span", {}, data.maximize ? "larger is better" : "smaller is better"),
-  ...(data.left_out.length > 0 ? [el("span", { title: data.left_out.map(({ run, reason }) => `${run}: ${reason}`).join("\n") }, `${whole(data.left_out.length)} left out`)] : []));
+byId("tally").append(...tallyParts());
 drawStrips();
-document.getElementById("main").replaceChildren(...[
+byId("main").replaceChildren(
   el("div", { class: "beside" }, curvesFigure(), findings()),
-  strips, el("h2", {}, "Groups"), groupsTable(), el("h2", {}, "Runs, best first"), runsTable(),
-].flat().filter((part) => part !== null));
+  strips,
+  el("h2", {}, "Groups"),
+  groupsTable(),
+  el("h2", {}, "Runs, best first"),
+  ...runsTable(),
+);

@@ -3,67 +3,71 @@
 import { color } from "./theme.js";
 import { uPlot } from "./uplot/uPlot.iife.min.js";
 
+/** @import uPlotClass from "uplot" */
+/** @import { Finding, Mark, Range } from "./types.js" */
+
 export const FLAG_HEIGHT = 15; // CSS pixels, one row of codes above the plot
 
-/** Shade the range of each finding, with its code in the margin above. `marks` are {finding, range: [x, x]}. */
+/**
+ * Shade the range of each finding, with its code in the margin above.
+ * @type {(u: uPlotClass, marks: Mark[], active: Finding | null) => void}
+ */
 export function drawMarks(u, marks, active) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
   const flagsEnd = [-Infinity, -Infinity];
   const drawn = new Set();
   ctx.save();
-  ctx.font = `600 ${10.5 * ratio}px system-ui, sans-serif`;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "middle";
-  for (const mark of marks) {
-    const span = shadedSpan(u, mark.range, ratio);
+  writeAs(ctx, ratio, "middle");
+  for (const { finding, range } of marks) {
+    const span = shadedSpan(u, range);
     if (span === null) continue;
     const [left, width] = span;
-    const isActive = mark.finding === active;
-    const key = `${mark.finding.code} ${left} ${width}`;
+    const isActive = finding === active;
+    const key = `${finding.code} ${left} ${width}`;
     if (drawn.has(key) && !isActive) continue; // the same finding for several variables
     drawn.add(key);
-    ctx.fillStyle = ctx.strokeStyle = color(mark.finding.severity);
+    ctx.fillStyle = ctx.strokeStyle = color(finding.severity);
     ctx.globalAlpha = isActive ? 0.3 : 0.13;
     ctx.fillRect(left, bbox.top, width, bbox.height);
     ctx.globalAlpha = isActive ? 1 : 0.7;
     ctx.fillRect(left, bbox.top, width, (isActive ? 3 : 2) * ratio);
-    const text = ctx.measureText(mark.finding.code).width;
+    const text = ctx.measureText(finding.code).width;
     const start = Math.min(Math.max(left, bbox.left), bbox.left + bbox.width - text);
     const row = flagsEnd.findIndex((end) => start > end + 6 * ratio);
     if (row < 0) continue;
     flagsEnd[row] = start + text;
     ctx.globalAlpha = 1;
-    ctx.fillText(mark.finding.code, start, bbox.top - (row + 0.5) * FLAG_HEIGHT * ratio);
+    ctx.fillText(finding.code, start, bbox.top - (row + 0.5) * FLAG_HEIGHT * ratio);
   }
   ctx.restore();
 }
 
-/** Left and width of a range in canvas pixels, inside the plot and wide enough to see; null if it is outside. */
-export function shadedSpan(u, range, ratio) {
+/** @type {(ctx: CanvasRenderingContext2D, ratio: number, baseline: CanvasTextBaseline) => void} */
+function writeAs(ctx, ratio, baseline) {
+  ctx.font = `600 ${10.5 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = baseline;
+}
+
+/**
+ * Left and width of a range in canvas pixels, inside the plot and wide enough to see; null if it is outside.
+ * @type {(u: uPlotClass, range: Range) => [left: number, width: number] | null}
+ */
+export function shadedSpan(u, range) {
   const { bbox } = u;
-  let left = u.valToPos(range[0], "x", true);
-  let right = u.valToPos(range[1], "x", true);
-  if (right - left < 3 * ratio) [left, right] = [(left + right - 3 * ratio) / 2, (left + right + 3 * ratio) / 2];
+  const least = 3 * uPlot.pxRatio;
+  let [left, right] = range.map((x) => u.valToPos(x, "x", true));
+  if (right - left < least) [left, right] = [(left + right - least) / 2, (left + right + least) / 2];
   if (right < bbox.left || left > bbox.left + bbox.width) return null;
   left = Math.max(left, bbox.left);
   return [left, Math.min(right, bbox.left + bbox.width) - left];
 }
 
-/** The ranges of x in which values are not finite: [[first, last], …]. */
-export function notFinite(curve) {
-  const stretches = [];
-  let open = false;
-  for (let i = 0; i < curve.x.length; i++) {
-    const odd = !Number.isFinite(curve.value[i]);
-    if (odd && open) stretches.at(-1)[1] = curve.x[i];
-    else if (odd) stretches.push([curve.x[i], curve.x[i]]);
-    open = odd;
-  }
-  return stretches;
-}
-
-/** A bar at the top of the plot where values are NaN or infinite, and a line down where each range begins. */
+/**
+ * A bar at the top of the plot where values are NaN or infinite, and a line down where each range begins.
+ * @type {(u: uPlotClass, stretches: Range[]) => void}
+ */
 export function drawNotFinite(u, stretches) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
@@ -71,12 +75,12 @@ export function drawNotFinite(u, stretches) {
   ctx.fillStyle = ctx.strokeStyle = color("odd");
   ctx.lineWidth = ratio;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
-  ctx.font = `600 ${10.5 * ratio}px system-ui, sans-serif`;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "top";
+  writeAs(ctx, ratio, "top");
+  const text = "not finite";
+  const size = ctx.measureText(text).width;
   let labelled = -Infinity;
   for (const stretch of stretches) {
-    const span = shadedSpan(u, stretch, ratio);
+    const span = shadedSpan(u, stretch);
     if (span === null) continue;
     const [left, width] = span;
     ctx.fillRect(left, bbox.top, width, 5 * ratio);
@@ -84,8 +88,6 @@ export function drawNotFinite(u, stretches) {
     ctx.moveTo(left, bbox.top);
     ctx.lineTo(left, bbox.top + bbox.height);
     ctx.stroke();
-    const text = "not finite";
-    const size = ctx.measureText(text).width;
     let start = left + 5 * ratio;
     if (start + size > bbox.left + bbox.width) start = left - size - 5 * ratio;
     if (start < labelled) continue;

@@ -1,48 +1,64 @@
 // A run's findings beside its curves: the audit's own page of a run, which follows the run as it grows.
 
-import { runPage } from "./audit/run.js";
-import { unpacked } from "./audit/unpack.js";
-import { el } from "./audit/elements.js";
-import { asked, body } from "./server.js";
+import { el } from "../../../auditing/report/page/elements.js";
+import { runPage } from "../../../auditing/report/page/run.js";
+import { unpacked } from "../../../auditing/report/page/unpack.js";
+import { asked, body, onlyLatest } from "./server.js";
 import { tabs } from "./tabs.js";
 
-/** The page of a run: {element, update, close}. */
-export async function findingsPage(ledger, row) {
+/** @import { RunRow } from "../../../auditing/report/page/types.js" */
+/** @import { Page } from "./answers.js" */
+/** @import { Ledger } from "./ledger.js" */
+
+/** @type {(ledger: Ledger, row: RunRow) => Promise<Page>} */
+export async function findingsPage(ledger, first) {
+  const { name } = first;
   const holder = el("div");
+  /** @type {ReturnType<typeof runPage> | null} */
   let page = null;
-  let ticket = 0;
+  const begin = onlyLatest();
+  /** @param {RunRow} row */
   const load = async (row) => {
-    const wanted = ++ticket;
-    const run = unpacked(await body("run", { run: row.name }));
+    const isLatest = begin();
+    const run = unpacked(await body("run", { run: name }));
     await Promise.all([...new Set(run.findings.map(({ code }) => code))].map(haveRule));
-    if (wanted !== ticket) return;
+    if (!isLatest()) return;
     const kept = page?.keep();
     const scrolled = scrollY;
-    const open = holder.querySelector(".further")?.open;
+    const wasOpen = holder.querySelector(".further")?.hasAttribute("open");
     page?.close();
     page = runPage(row, run, { nav: tabs(ledger, row, ""), kept });
-    if (open) page.element.querySelector(".further")?.setAttribute("open", "");
+    if (wasOpen) page.element.querySelector(".further")?.setAttribute("open", "");
     holder.replaceChildren(page.element);
     scrollTo(0, scrolled);
   };
-  await load(row);
+  await load(first);
   return {
     element: holder,
-    view: () => page.view(),
     update: (changed) => {
-      const now = ledger.rows.get(row.name);
-      if (changed.has(row.name) && now) load(now).catch(() => {}); // the next change asks again
+      const now = ledger.rows.get(name);
+      if (changed.has(name) && now) load(now).catch(() => {}); // the next change asks again
     },
-    close: () => { ticket++; page?.close(); },
+    close: () => {
+      begin();
+      page?.close();
+    },
   };
 }
 
-/** Have the page of a rule ready as a template, as the audit's page has it: our own text, not an event file's. */
+/**
+ * Have the page of a rule ready as a template, as the audit's page has it: our own text, not an event file's.
+ * @type {(code: string) => Promise<void>}
+ */
 async function haveRule(code) {
   const id = `rule-${code}`;
   if (document.getElementById(id)) return;
   let answer = null;
-  try { answer = await asked("rule", { code }); } catch { return; } // without it, the code is no button
+  try {
+    answer = await asked("rule", { code });
+  } catch {
+    return; // without it, the code is no button
+  }
   const parsed = new DOMParser().parseFromString(answer.html, "text/html");
   const template = el("template", { id });
   template.content.append(...document.adoptNode(parsed.body).childNodes);

@@ -1,237 +1,293 @@
 // A heat map on a canvas: variables from top to bottom, steps from left to right, findings as frames.
 
-import { el } from "./audit/elements.js";
-import { number, tick, whole } from "./audit/numbers.js";
-import { color, theme } from "./audit/theme.js";
-import { distinct, shortened } from "./audit/heatmap.js";
-import { Pictures, drawn } from "./pictures.js";
+import { drawing, el } from "../../../auditing/report/page/elements.js";
+import { distinct, shortened } from "../../../auditing/report/page/names.js";
+import { tick } from "../../../auditing/report/page/numbers.js";
+import { picture } from "../../../auditing/report/page/shades.js";
+import { color, whenLooksChange } from "../../../auditing/report/page/theme.js";
+import { roundTicks } from "../../../auditing/report/page/ticks.js";
+import { clipTo, emptied, placeIn, scaleOf, stroke, writeLike } from "./canvas.js";
+import { Pictures } from "./cells.js";
+import { nameOf, stepsInWords } from "./variables.js";
+
+/** @import { Range } from "../../../auditing/report/page/types.js" */
+/** @import { View } from "../../../auditing/report/page/view.js" */
+/** @import { Arrangement, Box, HeatOptions, Hit, PlacedFinding } from "./answers.js" */
 
 const AXIS = 24; // CSS pixels below the cells, for steps
-const FLAGS = 16; // above them, for the codes of findings on no row
+const FLAGS = 16; // above them, for the codes of findings
 const RIGHT = 12;
 const LABEL = 13; // height of a label
-const TALLEST = 26;
-const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
+const LETTER = 6.1; // width of a letter, on average
+const FONT_SIZE = 11.5;
+const TALLEST = 26; // of rows
+const HEIGHT = 560; // of all rows together, at most
+const NAMES = 190;
+const DRAG = 4; // a pointer that moves less has clicked
 
-/**
- * A heat map in `holder`, which zooms with `view` as the charts of a run do.
- *
- * options: cells (Cells, loaded), shade (value → share), ramp, order (rows from top to bottom), groups (see `grouped`),
- * findings, height (of all cells at most), names (pixels for names), say (told what is under the pointer, or null), pick
- * (told the row that was clicked), chosen (row → color name of its line, or undefined), describe (value → text)
- */
+/** A heat map in `holder`, which zooms with `view` as the charts of a run do. */
 export class Heat {
+  /**
+   * @param {View} view
+   * @param {HTMLElement} holder
+   * @param {HeatOptions} options
+   */
   constructor(view, holder, options) {
-    Object.assign(this, { view, holder, ...options });
+    this.view = view;
+    this.holder = holder;
+    this.options = options;
     this.canvas = el("canvas", { class: "cells", tabindex: "0", role: "img" });
+    this.ctx = drawing(this.canvas);
     this.selection = el("div", { class: "selection", hidden: true });
-    this.holder.replaceChildren(this.canvas, this.selection);
-    this.holder.classList.add("heatmap");
-    this.ctx = this.canvas.getContext("2d");
+    holder.replaceChildren(this.canvas, this.selection);
+    holder.classList.add("heatmap");
+    /** @type {Hit | null} */
     this.hover = null;
     this.frame = 0;
-    this.arrange(this.order, this.groups);
-    this.pictures = new Pictures(this.cells, (part) => drawn(part, this.order, this.shade.share, this.ramp), () => this.redraw());
+    const { cells, share, ramp, order, groups } = options;
+    this.labels = distinct(cells.rows.map(nameOf));
+    this.order = order;
+    this.groups = groups;
+    this.rowHeight = 0;
+    this.namesGroups = false; // rows are too low for names: then their groups have some
+    this.widest = 0; // of the names, in CSS pixels
+    /** @type {Map<string, number>} */
+    this.lines = new Map(); // from tags to rows, counted from the top
+    this.measure();
+    this.pictures = new Pictures(
+      cells,
+      (part) => picture(part, this.order, share, ramp()),
+      () => this.redraw(),
+    );
     view.charts.add(this);
-    this.resize = new ResizeObserver(() => this.redraw());
-    this.resize.observe(holder);
-    this.recolor = () => { this.pictures.repaint(); this.redraw(); };
-    theme.listeners.add(this.recolor);
+    this.forget = whenLooksChange(
+      holder,
+      () => this.redraw(),
+      () => this.repaint(),
+    );
     this.listen();
     this.redraw();
   }
 
-  /** Rows from top to bottom, in groups or not. */
-  arrange(order, groups) {
-    Object.assign(this, { order, groups });
-    this.labels = distinct(this.cells.rows.map(({ variable, tag }) => variable || tag));
-    this.rowHeight = Math.min(Math.max((this.height ?? 560) / Math.max(order.length, 1), 2), TALLEST);
-    this.ctx.font = `11.5px ${FONT}`;
-    const shown = groups && this.rowHeight < LABEL ? groups.map(({ name }) => name) : this.labels;
+  /**
+   * Rows from top to bottom, in groups or not.
+   * @param {Arrangement} arrangement
+   */
+  arrange({ order, groups }) {
+    this.order = order;
+    this.groups = groups;
+    this.measure();
+    this.repaint();
+  }
+
+  measure() {
+    const { order, groups } = this;
+    this.rowHeight = Math.min(Math.max((this.options.height ?? HEIGHT) / Math.max(order.length, 1), 2), TALLEST);
+    this.namesGroups = groups !== null && this.rowHeight < LABEL;
+    const shown = groups && this.namesGroups ? groups.map(({ name }) => name) : this.labels;
+    writeLike(this.ctx, FONT_SIZE, "right", "middle");
     this.widest = Math.max(...shown.map((name) => this.ctx.measureText(name).width)) + 18;
-    this.places = new Map(order.map((row, line) => [this.cells.rows[row].tag, line]));
+    this.lines = new Map(order.map((row, line) => [this.options.cells.rows[row].tag, line]));
     this.canvas.setAttribute("aria-label", `Heat map of ${order.length} variables over steps`);
-    if (this.pictures) { this.pictures.repaint(); this.redraw(); }
+  }
+
+  repaint() {
+    this.pictures.repaint();
+    this.redraw();
   }
 
   // What a view asks of its charts.
-  setScale() { this.redraw(); }
+  setScale() {
+    this.redraw();
+  }
 
   redraw() {
-    if (this.frame === 0) this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); });
+    if (this.frame !== 0) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
   }
 
   destroy() {
     cancelAnimationFrame(this.frame);
-    this.resize.disconnect();
+    this.forget();
     this.pictures.close();
     this.view.charts.delete(this);
-    theme.listeners.delete(this.recolor);
   }
 
-  /** Pixels of the part with cells. */
+  /** @returns {Box} */
   box() {
     const width = Math.floor(this.holder.clientWidth);
-    const names = Math.min(Math.max(Math.ceil(this.widest), 56), this.names ?? 190, Math.floor(width * 0.34));
-    return { left: names, top: FLAGS, width: Math.max(width - names - RIGHT, 10), height: Math.round(this.rowHeight * this.order.length) };
-  }
-
-  x(step, box) {
-    const [low, high] = this.view.range;
-    return box.left + ((step - low) / (high - low)) * box.width;
-  }
-
-  step(x, box) {
-    const [low, high] = this.view.range;
-    return low + ((x - box.left) / box.width) * (high - low);
+    const widest = Math.min(this.options.names ?? NAMES, Math.floor(width * 0.34));
+    const left = Math.min(Math.max(Math.ceil(this.widest), 56), widest);
+    const height = Math.round(this.rowHeight * this.order.length);
+    return { left, top: FLAGS, width: Math.max(width - left - RIGHT, 10), height };
   }
 
   draw() {
     const box = this.box();
-    const ratio = devicePixelRatio || 1;
-    const [width, height] = [box.left + box.width + RIGHT, box.top + box.height + AXIS];
-    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
-      this.canvas.width = Math.round(width * ratio);
-      this.canvas.height = Math.round(height * ratio);
-      this.canvas.style.height = `${height}px`;
-    }
-    this.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.ctx.clearRect(0, 0, width, height);
-    this.drawCells(box, ratio);
+    emptied(this.canvas, box.left + box.width + RIGHT, box.top + box.height + AXIS);
+    this.drawCells(box);
     this.drawAxis(box);
-    this.drawNames(box);
+    if (this.groups) this.drawGroups(box);
+    this.order.forEach((row, line) => {
+      this.drawName(box, row, line);
+    });
     this.drawFindings(box);
     this.drawPointer(box);
   }
 
-  drawCells(box, ratio) {
+  /** @param {Box} box */
+  drawCells(box) {
     const { ctx } = this;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(box.left, box.top, box.width, box.height);
-    ctx.clip();
+    const { x } = scaleOf(this.view.range, box);
+    clipTo(ctx, box);
     ctx.fillStyle = color("grid");
     ctx.globalAlpha = 0.45;
     ctx.fillRect(box.left, box.top, box.width, box.height);
     ctx.globalAlpha = 1;
     ctx.imageSmoothingEnabled = false;
-    for (const { part, picture } of this.pictures.show(this.view.range, Math.round(box.width * Math.min(ratio, 2)))) {
-      const [left, right] = [this.x(part.from, box), this.x(part.to, box)];
-      if (part !== this.cells.whole) ctx.clearRect(left, box.top, right - left, box.height);
-      ctx.drawImage(picture, left, box.top, right - left, box.height);
-    }
+    const columns = Math.round(box.width * Math.min(devicePixelRatio || 1, 2));
+    this.pictures.show(this.view.range, columns).forEach(({ part, picture: cells }, at) => {
+      const [left, right] = [x(part.from), x(part.to)];
+      if (at > 0) ctx.clearRect(left, box.top, right - left, box.height); // the coarse one below it
+      ctx.drawImage(cells, left, box.top, right - left, box.height);
+    });
     ctx.restore();
   }
 
+  /** @param {Box} box */
   drawAxis(box) {
     const { ctx } = this;
-    ctx.font = `11.5px ${FONT}`;
+    const { x } = scaleOf(this.view.range, box);
+    const bottom = box.top + box.height;
+    writeLike(ctx, FONT_SIZE, "center", "top");
     ctx.fillStyle = color("soft");
-    ctx.textBaseline = "top";
-    ctx.textAlign = "center";
-    for (const step of ticks(this.view.range, box.width / 80)) {
-      const at = this.x(step, box);
-      ctx.fillRect(Math.round(at), box.top + box.height, 1, 4);
+    for (const step of roundTicks(...this.view.range, Math.max(box.width / 80, 2), 1)) {
       const text = tick(step);
-      const half = ctx.measureText(text).width / 2;
-      ctx.fillText(text, Math.min(at, box.left + box.width + RIGHT - half), box.top + box.height + 7);
+      const most = box.left + box.width + RIGHT - ctx.measureText(text).width / 2;
+      ctx.fillRect(Math.round(x(step)), bottom, 1, 4);
+      ctx.fillText(text, Math.min(x(step), most), bottom + 7);
     }
   }
 
-  /** Names of rows, as many as there is room for; of groups, with a line where each begins. */
-  drawNames(box) {
-    const { ctx } = this;
-    ctx.textBaseline = "middle";
-    const fits = (text) => {
-      const most = Math.floor((box.left - 14) / 6.1);
-      return shortened(text, Math.max(most, 4));
-    };
-    const inGroups = this.groups && this.rowHeight < LABEL; // else every row has its own name
-    if (this.groups) {
-      let free = -Infinity;
-      for (const { name, first, count } of this.groups) {
-        const [top, bottom] = [box.top + first * this.rowHeight, box.top + (first + count) * this.rowHeight];
-        ctx.strokeStyle = color("line");
-        ctx.lineWidth = 1;
-        ctx.beginPath();
-        ctx.moveTo(box.left - 4.5, top + 1.5);
-        ctx.lineTo(box.left - 4.5, bottom - 1.5);
-        ctx.stroke();
-        if (first > 0) {
-          ctx.fillStyle = color("panel");
-          ctx.fillRect(box.left, Math.round(top) - 0.5, box.width, 1);
-        }
-        const middle = (top + bottom) / 2;
-        if (!inGroups) continue;
-        if (middle - LABEL / 2 < free) continue;
-        free = middle + LABEL / 2;
-        ctx.font = `11.5px ${FONT}`;
-        ctx.fillStyle = color("soft");
-        ctx.textAlign = "right";
-        ctx.fillText(fits(name), box.left - 10, middle);
-      }
-    }
-    const every = Math.ceil(LABEL / this.rowHeight);
-    this.order.forEach((row, line) => {
-      const middle = box.top + (line + 0.5) * this.rowHeight;
-      const line_color = this.chosen?.(row);
-      if (line_color) {
-        ctx.fillStyle = color(line_color);
-        ctx.fillRect(box.left - 4, Math.round(middle - Math.max(this.rowHeight, 3) / 2), 4, Math.max(Math.round(this.rowHeight), 3));
-      }
-      const pointed = this.hover?.line === line;
-      if (!pointed && (inGroups || line % every !== 0)) return;
-      if (pointed) {
-        ctx.fillStyle = color("panel");
-        ctx.fillRect(0, middle - 9, box.left - 5, 18);
-      }
-      ctx.font = `${pointed ? "600 " : ""}11.5px ${FONT}`;
-      ctx.fillStyle = pointed ? color("ink") : color("soft");
-      ctx.textAlign = "right";
-      ctx.fillText(fits(this.labels[row]), box.left - 10, middle);
-    });
-  }
-
-  /** Frames around what findings are about; those on no row get a flag above, with a line down. */
-  drawFindings(box) {
+  /**
+   * A line beside each group and one where it begins; their names, as many as there is room for.
+   * @param {Box} box
+   */
+  drawGroups(box) {
     const { ctx } = this;
     let free = -Infinity;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(box.left - 2, 0, box.width + 4, box.top + box.height + 2);
-    ctx.clip();
-    for (const finding of this.findings ?? []) {
-      const [low, high] = finding.steps;
-      let [left, right] = [this.x(low, box), this.x(high, box)];
-      if (right < box.left || left > box.left + box.width) continue;
-      if (right - left < 4) [left, right] = [(left + right) / 2 - 2, (left + right) / 2 + 2];
-      const lines = [finding.tag, ...finding.others].map((tag) => this.places.get(tag)).filter((line) => line !== undefined);
-      const active = finding === this.view.active;
-      for (const line of lines) {
-        const rim = finding.severity === "info" ? [] : [["panel", 2]]; // to be visible on every color
-        for (const [edge, extra] of [...rim, [finding.severity, 0]]) {
-          ctx.strokeStyle = color(edge);
-          ctx.lineWidth = (active ? 3 : 1.5) + extra;
-          ctx.strokeRect(left, box.top + line * this.rowHeight, right - left, Math.max(this.rowHeight, 3));
-        }
+    writeLike(ctx, FONT_SIZE, "right", "middle");
+    for (const { name, first, count } of this.groups ?? []) {
+      const [top, bottom] = [box.top + first * this.rowHeight, box.top + (first + count) * this.rowHeight];
+      ctx.strokeStyle = color("line");
+      ctx.lineWidth = 1;
+      stroke(ctx, [box.left - 4.5, top + 1.5], [box.left - 4.5, bottom - 1.5]);
+      if (first > 0) {
+        ctx.fillStyle = color("panel");
+        ctx.fillRect(box.left, Math.round(top) - 0.5, box.width, 1);
       }
+      const middle = (top + bottom) / 2;
+      if (!this.namesGroups || middle - LABEL / 2 < free) continue;
+      free = middle + LABEL / 2;
+      ctx.fillStyle = color("soft");
+      ctx.fillText(this.fitting(name, box), box.left - 10, middle);
+    }
+  }
+
+  /**
+   * The name of a row, if there is room for it or the pointer is on it; and the color of its line.
+   * @param {Box} box
+   * @param {number} row
+   * @param {number} line
+   */
+  drawName(box, row, line) {
+    const { ctx } = this;
+    const middle = box.top + (line + 0.5) * this.rowHeight;
+    const colorName = this.options.chosen?.(row);
+    if (colorName) {
+      const height = Math.max(this.rowHeight, 3);
+      ctx.fillStyle = color(colorName);
+      ctx.fillRect(box.left - 4, Math.round(middle - height / 2), 4, Math.round(height));
+    }
+    const isPointed = this.hover?.line === line;
+    const hasRoom = !this.namesGroups && line % Math.ceil(LABEL / this.rowHeight) === 0;
+    if (!isPointed && !hasRoom) return;
+    if (isPointed) {
+      ctx.fillStyle = color("panel");
+      ctx.fillRect(0, middle - 9, box.left - 5, 18);
+    }
+    writeLike(ctx, FONT_SIZE, "right", "middle", isPointed ? 600 : 400);
+    ctx.fillStyle = color(isPointed ? "ink" : "soft");
+    ctx.fillText(this.fitting(this.labels[row], box), box.left - 10, middle);
+  }
+
+  /**
+   * @param {string} name
+   * @param {Box} box
+   */
+  fitting(name, { left }) {
+    return shortened(name, Math.max(Math.floor((left - 14) / LETTER), 4), 1 / 3);
+  }
+
+  /**
+   * Frames around what findings are about, and their codes above, as many as there is room for.
+   * @param {Box} box
+   */
+  drawFindings(box) {
+    const { ctx } = this;
+    const { x } = scaleOf(this.view.range, box);
+    const end = box.left + box.width;
+    let free = -Infinity;
+    clipTo(ctx, { left: box.left - 2, top: 0, width: box.width + 4, height: box.top + box.height + 2 });
+    for (const finding of this.options.findings) {
+      let [left, right] = finding.steps.map(x);
+      if (right < box.left || left > end) continue;
+      if (right - left < 4) [left, right] = [(left + right) / 2 - 2, (left + right) / 2 + 2];
+      const isActive = finding === this.view.active;
+      this.drawFrames(finding, isActive, left, right, box.top);
       const start = Math.max(left, box.left);
       ctx.fillStyle = color(finding.severity);
-      ctx.globalAlpha = active ? 1 : 0.75;
-      ctx.fillRect(start, box.top - 3, Math.max(Math.min(right, box.left + box.width) - start, 2), 3);
+      ctx.globalAlpha = isActive ? 1 : 0.75;
+      ctx.fillRect(start, box.top - 3, Math.max(Math.min(right, end) - start, 2), 3);
       ctx.globalAlpha = 1;
-      ctx.font = `600 10.5px ${FONT}`;
+      writeLike(ctx, 10.5, "left", "alphabetic", 600);
       const size = ctx.measureText(finding.code).width;
-      const place = Math.min(start, box.left + box.width - size);
-      if (place <= free + 6) continue;
-      free = place + size;
-      ctx.textAlign = "left";
-      ctx.textBaseline = "alphabetic";
-      ctx.fillText(finding.code, place, box.top - 5);
+      const at = Math.min(start, end - size);
+      if (at <= free + 6) continue;
+      free = at + size;
+      ctx.fillText(finding.code, at, box.top - 5);
     }
     ctx.restore();
   }
 
+  /**
+   * @param {PlacedFinding} finding
+   * @param {boolean} isActive
+   * @param {number} left
+   * @param {number} right
+   * @param {number} top
+   */
+  drawFrames({ tag, others, severity }, isActive, left, right, top) {
+    const { ctx } = this;
+    const width = isActive ? 3 : 1.5;
+    /** @type {[string, number][]} */
+    const edges = [
+      ["panel", width + 2], // a rim, to be visible on every color
+      [severity, width],
+    ];
+    for (const line of [tag, ...others].flatMap((one) => this.lines.get(one) ?? [])) {
+      for (const [edge, lineWidth] of severity === "info" ? edges.slice(1) : edges) {
+        ctx.strokeStyle = color(edge);
+        ctx.lineWidth = lineWidth;
+        ctx.strokeRect(left, top + line * this.rowHeight, right - left, Math.max(this.rowHeight, 3));
+      }
+    }
+  }
+
+  /** @param {Box} box */
   drawPointer(box) {
     if (!this.hover) return;
     const { ctx } = this;
@@ -244,111 +300,97 @@ export class Heat {
     ctx.restore();
   }
 
-  /** What is at a place in CSS pixels of the canvas: {line, row, step}; null outside the cells. */
-  at(x, y) {
+  /**
+   * What is at a place in CSS pixels of the canvas; null outside of the rows.
+   * @param {[x: number, y: number]} place
+   * @returns {Hit | null}
+   */
+  at([x, y]) {
     const box = this.box();
     const line = Math.floor((y - box.top) / this.rowHeight);
     if (x < 0 || x > box.left + box.width || line < 0 || line >= this.order.length) return null;
-    return { line, row: this.order[line], step: x < box.left ? null : this.step(x, box), box };
+    return { line, row: this.order[line], step: x < box.left ? null : scaleOf(this.view.range, box).step(x) };
   }
 
   /** Values under the pointer, zooming by dragging, and keys. */
   listen() {
-    let from = null;
-    const { canvas } = this;
-    const place = (event) => { const { left, top } = canvas.getBoundingClientRect(); return [event.clientX - left, event.clientY - top]; };
+    const { canvas, view } = this;
+    const { pick } = this.options;
+    /** @type {{ x: number, row: number, step: number } | null} */
+    let start = null;
     canvas.addEventListener("pointerdown", (event) => {
-      const hit = this.at(...place(event));
+      const place = placeIn(event, canvas);
+      const hit = this.at(place);
       if (event.button !== 0 || !hit || hit.step === null) return;
-      from = { x: place(event)[0], hit };
+      start = { x: place[0], row: hit.row, step: hit.step };
       canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", (event) => {
-      const [x, y] = place(event);
-      if (from) this.select(from.x, x);
-      else this.point(this.at(x, y));
+      const place = placeIn(event, canvas);
+      if (start) this.select(start.x, place[0]);
+      else this.point(this.at(place));
     });
     canvas.addEventListener("pointerup", (event) => {
-      if (!from) return;
-      const { x: start, hit } = from;
-      const [x] = place(event);
-      from = null;
+      if (!start) return;
+      const [x] = placeIn(event, canvas);
+      const { x: from, row } = start;
+      start = null;
       this.selection.hidden = true;
-      if (Math.abs(x - start) < 4) return this.pick?.(hit.row, hit.step);
+      if (Math.abs(x - from) < DRAG) return pick(row);
       const box = this.box();
-      const [low, high] = [start, x].sort((a, b) => a - b).map((one) => this.step(Math.min(Math.max(one, box.left), box.left + box.width), box));
-      this.view.zoom([low, high]);
+      const [left, right] = this.between(from, x, box).map(scaleOf(view.range, box).step);
+      view.zoom([left, right]);
     });
-    canvas.addEventListener("pointercancel", () => { from = null; this.selection.hidden = true; });
+    canvas.addEventListener("pointercancel", () => {
+      start = null;
+      this.selection.hidden = true;
+    });
     canvas.addEventListener("pointerleave", () => this.point(null));
     canvas.addEventListener("click", (event) => {
-      const hit = this.at(...place(event));
-      if (hit && hit.step === null) this.pick?.(hit.row, null); // on its name
+      const hit = this.at(placeIn(event, canvas));
+      if (hit && hit.step === null) pick(hit.row); // on its name
     });
-    canvas.addEventListener("dblclick", () => this.view.zoom(null));
-    const keys = { ArrowLeft: [1, -0.2], ArrowRight: [1, 0.2], "+": [0.5, 0], "=": [0.5, 0], "-": [2, 0] };
-    canvas.addEventListener("keydown", (event) => {
-      if (event.key === "0" || event.key === "Escape") this.view.zoom(null);
-      else if (event.key in keys) this.view.move(...keys[event.key]);
-      else return;
-      event.preventDefault();
-    });
+    canvas.addEventListener("dblclick", () => view.zoom(null));
+    view.listen(canvas);
   }
 
+  /**
+   * Two places from left to right, inside the cells.
+   * @param {number} start
+   * @param {number} end
+   * @param {Box} box
+   * @returns {Range}
+   */
+  between(start, end, { left, width }) {
+    /** @param {number} x */
+    const inside = (x) => Math.min(Math.max(x, left), left + width);
+    return [inside(Math.min(start, end)), inside(Math.max(start, end))];
+  }
+
+  /**
+   * Show what is being selected by dragging.
+   * @param {number} start
+   * @param {number} end
+   */
   select(start, end) {
     const box = this.box();
-    const inside = (x) => Math.min(Math.max(x, box.left), box.left + box.width);
-    const [left, right] = [inside(Math.min(start, end)), inside(Math.max(start, end))];
-    this.selection.hidden = right - left < 4;
-    Object.assign(this.selection.style, { left: `${left}px`, width: `${right - left}px`, top: `${box.top}px`, height: `${box.height}px` });
+    const [left, right] = this.between(start, end, box);
+    this.selection.hidden = right - left < DRAG;
+    const pixels = { left, width: right - left, top: box.top, height: box.height };
+    for (const [name, value] of Object.entries(pixels)) this.selection.style.setProperty(name, `${value}px`);
   }
 
+  /** @param {Hit | null} hit */
   point(hit) {
     this.hover = hit;
-    if (hit && hit.step !== null) {
-      const found = this.pictures.value(hit.row, hit.step);
-      const steps = found && stepsOf(found.steps);
-      this.say?.({ name: this.cells.rows[hit.row].tag, steps, value: found?.value ?? NaN, row: hit.row });
-    } else {
-      this.say?.(hit ? { name: this.cells.rows[hit.row].tag, row: hit.row } : null);
-    }
+    this.options.say(hit && this.pointed(hit));
     this.redraw();
   }
-}
 
-/** The whole steps in a cell, in words. */
-function stepsOf([from, to]) {
-  const [first, last] = [Math.ceil(from), Math.max(Math.ceil(to) - 1, Math.ceil(from))];
-  return first >= last ? `step ${whole(Math.round((from + to) / 2))}` : `steps ${whole(first)} to ${whole(last)}`;
-}
-
-/** What is under the pointer, in words. */
-export function described(at, describe = (value) => (value === Infinity ? "not finite" : Number.isNaN(value) ? "nothing here" : number(value))) {
-  return at.steps ? `${at.name}, ${at.steps}: ${describe(at.value)}` : at.name;
-}
-
-/** Round numbers of steps. */
-export function ticks([low, high], most) {
-  const rough = (high - low) / Math.max(most, 2);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const size = Math.max([1, 2, 5, 10].map((digit) => digit * power).find((one) => one >= rough), 1);
-  const found = [];
-  for (let at = Math.ceil(low / size); at * size <= high; at++) found.push(at * size);
-  return found;
-}
-
-/** Rows by name, and their groups: {order, groups: [{name, first, count}]}, by the first part of names that differs. */
-export function grouped(rows) {
-  const names = distinct(rows.map(({ variable, tag }) => variable || tag));
-  const order = [...names.keys()].sort((a, b) => names[a].localeCompare(names[b], "en", { numeric: true }) || a - b);
-  const deepest = Math.max(...names.map((name) => name.split("/").length));
-  const keys = (depth) => order.map((row) => names[row].split("/").slice(0, depth).join("/"));
-  let depth = 1;
-  while (depth < deepest && new Set(keys(depth)).size < 2) depth++;
-  const groups = [];
-  keys(depth).forEach((name, line) => {
-    if (groups.at(-1)?.name === name) groups.at(-1).count++;
-    else groups.push({ name, first: line, count: 1 });
-  });
-  return { order, groups: groups.length < rows.length ? groups : null };
+  /** @param {Hit} hit */
+  pointed({ row, step }) {
+    const name = this.options.cells.rows[row].tag;
+    const cell = step === null ? null : this.pictures.value(row, step);
+    return cell === null ? { name, row } : { name, row, steps: stepsInWords(cell.steps), value: cell.value };
+  }
 }

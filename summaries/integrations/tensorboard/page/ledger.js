@@ -1,22 +1,42 @@
 // The rows of all runs, which are asked for again and again: only what has changed is sent.
 
+import { rankOf } from "../../../auditing/report/page/rows.js";
 import { encoded } from "./address.js";
-import { asked } from "./server.js";
+import { asked, pause } from "./server.js";
+
+/** @import { Row, RunRow } from "../../../auditing/report/page/types.js" */
+/** @import { RunsAnswer } from "./answers.js" */
 
 const PAUSE = { reading: 400, idle: 2000 }; // milliseconds
-const EMPTY = { counts: [0, 0, 0], codes: {}, failures: [], worst: null, steps: null, points: 0, seconds: null, main: "",
-  loss: null, spark: [], norm: null };
+/** @type {Omit<Row, "name">} */
+const EMPTY = {
+  counts: [0, 0, 0],
+  codes: {},
+  failures: [],
+  worst: null,
+  steps: null,
+  points: 0,
+  seconds: null,
+  main: "",
+  loss: null,
+  spark: [],
+  norm: null,
+};
 
 export class Ledger {
   constructor() {
     this.baseline = null;
+    /** @type {RunRow[]} */
     this.runs = [];
     this.reading = true;
+    /** @type {string[]} */
     this.failures = [];
     this.memory = [0, 0];
     this.unreachable = false;
+    /** @type {Set<(changed: Set<string>) => void>} */
     this.listeners = new Set();
     this.version = -1;
+    /** @type {Map<string, RunRow>} */
     this.rows = new Map();
   }
 
@@ -24,40 +44,59 @@ export class Ledger {
   async follow() {
     for (;;) {
       if (this.version < 0 || document.documentElement.clientWidth > 0) await this.ask();
-      await new Promise((resolve) => { setTimeout(resolve, this.reading ? PAUSE.reading : PAUSE.idle); });
+      await pause(this.reading ? PAUSE.reading : PAUSE.idle);
     }
   }
 
   /** Ask once, and tell the listeners the names of the runs that have changed. */
   async ask() {
+    /** @type {RunsAnswer | null} */
     let answer = null;
-    try { answer = await asked("runs", { since: this.version }); } catch { /* TensorBoard was stopped, or will be back */ }
-    const before = [this.reading, this.unreachable, this.memory[0], this.failures.length].join();
+    try {
+      answer = await asked("runs", { since: this.version });
+    } catch {
+      // TensorBoard was stopped, or will be back
+    }
+    const before = this.state();
     this.unreachable = answer === null;
-    const changed = new Set();
-    if (answer !== null) this.take(answer, changed);
-    if (changed.size > 0 || before !== [this.reading, this.unreachable, this.memory[0], this.failures.length].join()) {
-      for (const listener of this.listeners) listener(changed);
+    const changed = answer === null ? [] : this.take(answer);
+    if (changed.length > 0 || before !== this.state()) {
+      for (const listener of this.listeners) listener(new Set(changed));
     }
   }
 
-  take(answer, changed) {
-    if (answer.version < this.version) { this.version = -1; this.rows.clear(); return; } // another TensorBoard answers now
-    Object.assign(this, { version: answer.version, reading: answer.reading, failures: answer.failures, memory: answer.memory });
-    for (const name of answer.gone) { this.rows.delete(name); changed.add(name); }
-    for (const row of answer.runs) {
-      if (row.reading && this.rows.has(row.name)) continue; // keep what is known until it is read again
-      this.rows.set(row.name, { ...EMPTY, ...row });
-      changed.add(row.name);
+  /** What is told beside the rows. */
+  state() {
+    return [this.reading, this.unreachable, this.memory[0], this.failures.length].join();
+  }
+
+  /**
+   * Take over what has changed; the names of those runs.
+   * @param {RunsAnswer} answer
+   * @returns {string[]}
+   */
+  take({ version, reading, failures, memory, gone, runs, order }) {
+    if (version < this.version) {
+      this.version = -1; // another TensorBoard answers now
+      this.rows.clear();
+      return [];
     }
-    if (answer.order) this.runs = answer.order.filter((name) => this.rows.has(name)).map((name) => this.rows.get(name));
+    Object.assign(this, { version, reading, failures, memory });
+    for (const name of gone) this.rows.delete(name);
+    const changed = runs.filter((row) => !row.reading || !this.rows.has(row.name)); // until it is read again, keep it
+    for (const row of changed) this.rows.set(row.name, { ...EMPTY, ...row, position: 0, rank: 0 });
+    const names = order ?? this.runs.map(({ name }) => name);
+    this.runs = names.flatMap((name) => this.rows.get(name) ?? []);
     this.runs.forEach((row, position) => {
-      row.position = position;
-      row.rank = row.reading ? -1 : 1e12 * (row.counts[0] + row.failures.length) + 1e6 * row.counts[1] + row.counts[2];
+      Object.assign(row, { position, rank: row.reading ? -1 : rankOf(row) });
     });
+    return [...gone, ...changed.map(({ name }) => name)];
   }
 
-  /** The row of a run by its name in an address. */
+  /**
+   * The row of a run by its name in an address.
+   * @param {string} name
+   */
   find(name) {
     return this.runs.find((row) => encoded(row.name) === name) ?? null;
   }

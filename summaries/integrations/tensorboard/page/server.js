@@ -1,41 +1,82 @@
 // Asking the server. What the addresses answer is written down in answers.py.
 
-import { opened } from "./audit/unpack.js";
-import { encoded } from "./address.js";
+import { opened } from "../../../auditing/report/page/unpack.js";
+import { query } from "./address.js";
 
 const DATA = new URL("../data/", import.meta.url);
 const PATIENCE = 400; // milliseconds between two questions for what is still being read
 
 /** An error that the server explained. */
-export class Refused extends Error {}
+class Refused extends Error {}
 
-/** A JSON answer. */
-export async function asked(name, query = {}, signal = null) {
-  return (await answer(name, query, signal)).json();
+/**
+ * A JSON answer.
+ * @type {(name: string, values?: Record<string, unknown>) => Promise<any>}
+ */
+export async function asked(name, values = {}) {
+  return (await answer(name, values)).json();
 }
 
-/** A binary answer, as it came. */
-export async function body(name, query, signal = null) {
-  return (await answer(name, query, signal)).arrayBuffer();
+/**
+ * A binary answer, as it came.
+ * @type {(name: string, values: Record<string, unknown>, signal?: AbortSignal) => Promise<ArrayBuffer>}
+ */
+export async function body(name, values, signal) {
+  return (await answer(name, values, signal)).arrayBuffer();
 }
 
-/** A binary answer, opened: {header, read}. */
-export async function arrays(name, query, signal = null) {
-  return opened(await body(name, query, signal));
+/**
+ * A binary answer, opened.
+ * @template [Header=any]
+ * @param {string} name
+ * @param {Record<string, unknown>} values
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<ReturnType<typeof opened<Header>>>}
+ */
+export async function arrays(name, values, signal) {
+  return opened(await body(name, values, signal));
 }
 
-async function answer(name, query, signal) {
+/** @type {(name: string, values: Record<string, unknown>, signal?: AbortSignal) => Promise<Response>} */
+async function answer(name, values, signal) {
   const address = new URL(name, DATA);
-  address.search = Object.entries(query).filter(([, value]) => value !== null && value !== undefined)
-    .map(([key, value]) => `${key}=${encoded(String(value))}`).join("&");
+  address.search = query(values);
   for (;;) {
     const response = await fetch(address, { signal });
     if (response.ok) return response;
     if (response.status !== 503) throw new Refused(await explained(response));
-    await new Promise((resolve) => { setTimeout(resolve, PATIENCE); });
+    await pause(PATIENCE);
   }
 }
 
+/**
+ * Wait for some milliseconds.
+ * @type {(time: number) => Promise<void>}
+ */
+export function pause(time) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, time);
+  });
+}
+
+/** @type {(response: Response) => Promise<string>} */
 async function explained(response) {
-  try { return (await response.json()).error; } catch { return `${response.status} ${response.statusText}`; }
+  try {
+    return (await response.json()).error;
+  } catch {
+    return `${response.status} ${response.statusText}`;
+  }
+}
+
+/**
+ * For what takes time: the returned function begins it anew, and returns another, which says whether that is still the
+ * latest time, so that a late answer to an old question changes nothing.
+ * @type {() => () => () => boolean}
+ */
+export function onlyLatest() {
+  let latest = 0;
+  return () => {
+    const mine = ++latest;
+    return () => mine === latest;
+  };
 }

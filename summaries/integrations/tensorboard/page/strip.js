@@ -1,149 +1,197 @@
 // A strip below a heat map: the whole run in small, with a window that can be moved and stretched.
 
-import { el } from "./audit/elements.js";
-import { color, theme } from "./audit/theme.js";
+import { el } from "../../../auditing/report/page/elements.js";
+import { color, whenLooksChange } from "../../../auditing/report/page/theme.js";
+import { emptied, placeIn, scaleOf } from "./canvas.js";
+
+/** @import { Range, Share } from "../../../auditing/report/page/types.js" */
+/** @import { View } from "../../../auditing/report/page/view.js" */
+/** @import { Box, Part } from "./answers.js" */
+
+/**
+ * What of a window a pointer drags: an edge, all of it, or a new one from where it began.
+ * @typedef {"left" | "right" | "all" | "new"} Held
+ */
 
 const HEIGHT = 38;
 const GRIP = 7; // CSS pixels on both sides of an edge
+const NARROWEST = 1 / 5000; // of the whole run
+const SAMPLED = 200; // values, of which the median is taken
 
-/** A strip in `holder` for a view; `cells` are those of the whole run, `box` says where those of the heat map are. */
+/** A strip in `holder` for a view, of the cells of the whole run; `box` says where those of the heat map are. */
 export class Strip {
+  /**
+   * @param {View} view
+   * @param {HTMLElement} holder
+   * @param {Part} part
+   * @param {Share} share
+   * @param {() => Box} box
+   */
   constructor(view, holder, part, share, box) {
-    Object.assign(this, { view, holder, box });
+    this.view = view;
+    this.holder = holder;
+    this.part = part;
+    this.box = box;
     this.canvas = el("canvas", { class: "strip" });
     this.window = el("div", { class: "window", role: "slider", "aria-label": "Steps that are shown", tabindex: "0" });
     holder.replaceChildren(this.canvas, this.window);
     holder.classList.add("brush");
-    this.part = part;
+    /** @type {number[]} */
     this.line = [];
-    this.later = setTimeout(() => { this.line = profile(part, share); this.draw(); }); // the heat map comes first
+    this.later = setTimeout(() => {
+      this.line = profile(part, share); // the heat map comes first
+      this.draw();
+    });
     view.charts.add(this);
-    this.resize = new ResizeObserver(() => this.draw());
-    this.resize.observe(holder);
-    this.recolor = () => this.draw();
-    theme.listeners.add(this.recolor);
+    this.forget = whenLooksChange(holder, () => this.draw());
     this.listen();
     this.draw();
   }
 
-  setScale() { this.place(); }
+  // What a view asks of its charts.
+  setScale() {
+    this.place();
+  }
 
   redraw() {}
 
   destroy() {
     clearTimeout(this.later);
-    this.resize.disconnect();
-    theme.listeners.delete(this.recolor);
+    this.forget();
     this.view.charts.delete(this);
   }
 
-  x(step) {
-    const { left, width } = this.box();
-    const [low, high] = this.view.full;
-    return left + ((step - low) / (high - low)) * width;
-  }
-
-  step(x) {
-    const { left, width } = this.box();
-    const [low, high] = this.view.full;
-    return low + ((x - left) / width) * (high - low);
+  scale() {
+    return scaleOf(this.view.full, this.box());
   }
 
   draw() {
     const { left, width } = this.box();
-    const ratio = devicePixelRatio || 1;
-    this.canvas.width = Math.round((left + width) * ratio);
-    this.canvas.height = HEIGHT * ratio;
+    const { from, to } = this.part;
+    const { x } = this.scale();
+    const ctx = emptied(this.canvas, left + width, HEIGHT);
     this.canvas.style.width = `${left + width}px`;
-    const ctx = this.canvas.getContext("2d");
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.fillStyle = color("line-0");
     ctx.globalAlpha = 0.55;
     ctx.beginPath();
-    ctx.moveTo(this.x(this.part.from), HEIGHT);
-    const size = (this.part.to - this.part.from) / this.line.length;
-    this.line.forEach((share, cell) => ctx.lineTo(this.x(this.part.from + (cell + 0.5) * size), HEIGHT - 2 - share * (HEIGHT - 8)));
-    ctx.lineTo(this.x(this.part.to), HEIGHT);
+    ctx.moveTo(x(from), HEIGHT);
+    const size = (to - from) / this.line.length;
+    this.line.forEach((share, cell) => {
+      ctx.lineTo(x(from + (cell + 0.5) * size), HEIGHT - 2 - share * (HEIGHT - 8));
+    });
+    ctx.lineTo(x(to), HEIGHT);
     ctx.fill();
+    ctx.globalAlpha = 1;
     this.place();
   }
 
+  /** Put the window where the view is. */
   place() {
-    const [low, high] = this.view.range.map((step) => this.x(step));
-    Object.assign(this.window.style, { left: `${low}px`, width: `${Math.max(high - low, 3)}px`, height: `${HEIGHT}px` });
-    this.window.setAttribute("aria-valuetext", `steps ${Math.round(this.view.range[0])} to ${Math.round(this.view.range[1])}`);
-    this.window.setAttribute("aria-valuemin", this.view.full[0]);
-    this.window.setAttribute("aria-valuemax", this.view.full[1]);
-    this.window.setAttribute("aria-valuenow", Math.round((this.view.range[0] + this.view.range[1]) / 2));
+    const { range, full } = this.view;
+    const [left, right] = range.map(this.scale().x);
+    const width = Math.max(right - left, 3);
+    Object.assign(this.window.style, { left: `${left}px`, width: `${width}px`, height: `${HEIGHT}px` });
+    const [first, last] = range.map(Math.round);
+    this.window.setAttribute("aria-valuetext", `steps ${first} to ${last}`);
+    this.window.setAttribute("aria-valuemin", String(full[0]));
+    this.window.setAttribute("aria-valuemax", String(full[1]));
+    this.window.setAttribute("aria-valuenow", String(Math.round((range[0] + range[1]) / 2)));
   }
 
   /** Drag the window, one of its edges, or a new one. */
   listen() {
+    const { holder, view } = this;
+    /** @type {{ step: number, range: Range, held: Held } | null} */
     let drag = null;
-    const at = (event) => event.clientX - this.holder.getBoundingClientRect().left;
-    this.holder.addEventListener("pointerdown", (event) => {
+    holder.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      const x = at(event);
-      const range = [...this.view.range];
-      const edges = range.map((step) => Math.abs(this.x(step) - x));
-      const inside = x > this.x(range[0]) && x < this.x(range[1]) && this.view.range !== this.view.full;
-      const edge = edges[0] <= GRIP || edges[1] <= GRIP ? (edges[0] < edges[1] ? 0 : 1) : null;
-      drag = { x, range, edge: edge ?? (inside ? null : "new"), from: this.step(x) };
-      this.holder.setPointerCapture(event.pointerId);
+      const [x] = placeIn(event, holder);
+      drag = { step: this.scale().step(x), range: [...view.range], held: this.heldAt(x) };
+      holder.setPointerCapture(event.pointerId);
       event.preventDefault();
     });
-    this.holder.addEventListener("pointermove", (event) => {
-      if (!drag) {
-        const close = this.view.range.some((step) => Math.abs(this.x(step) - at(event)) <= GRIP);
-        this.holder.style.cursor = close ? "ew-resize" : "";
-        return;
+    holder.addEventListener("pointermove", (event) => {
+      const [x] = placeIn(event, holder);
+      if (drag) {
+        const next = dragged(drag.range, view.full, drag.held, drag.step, this.scale().step(x));
+        if (next) view.zoom(next);
+      } else {
+        holder.style.cursor = Math.min(...this.edgeDistances(x)) <= GRIP ? "ew-resize" : "";
       }
-      this.zoom(drag, this.step(at(event)), this.step(at(event)) - this.step(drag.x));
     });
-    const end = () => { drag = null; };
-    this.holder.addEventListener("pointerup", end);
-    this.holder.addEventListener("pointercancel", end);
-    this.holder.addEventListener("dblclick", () => this.view.zoom(null));
-    this.window.addEventListener("keydown", (event) => {
-      const moves = { ArrowLeft: [1, -0.1], ArrowRight: [1, 0.1], "+": [0.5, 0], "-": [2, 0] };
-      if (event.key in moves) this.view.move(...moves[event.key]);
-      else if (event.key === "Escape" || event.key === "0") this.view.zoom(null);
-      else return;
-      event.preventDefault();
-    });
+    const end = () => {
+      drag = null;
+    };
+    holder.addEventListener("pointerup", end);
+    holder.addEventListener("pointercancel", end);
+    holder.addEventListener("dblclick", () => view.zoom(null));
+    view.listen(this.window, 0.1);
   }
 
-  zoom({ range, edge, from }, step, moved) {
-    const [low, high] = this.view.full;
-    const least = (high - low) / 5000;
-    let next = edge === null ? [range[0] + moved, range[1] + moved]
-      : edge === "new" ? [Math.min(from, step), Math.max(from, step)]
-        : edge === 0 ? [Math.min(step, range[1] - least), range[1]] : [range[0], Math.max(step, range[0] + least)];
-    const size = next[1] - next[0];
-    if (edge === null) next = next[0] < low ? [low, low + size] : next[1] > high ? [high - size, high] : next;
-    next = [Math.max(next[0], low), Math.min(next[1], high)];
-    if (next[1] - next[0] >= least) this.view.zoom(next);
+  /** @param {number} x */
+  edgeDistances(x) {
+    return this.view.range.map((step) => Math.abs(this.scale().x(step) - x));
+  }
+
+  /**
+   * @param {number} x
+   * @returns {Held}
+   */
+  heldAt(x) {
+    const [left, right] = this.edgeDistances(x);
+    if (Math.min(left, right) <= GRIP) return left < right ? "left" : "right";
+    const step = this.scale().step(x);
+    const isInside = step > this.view.range[0] && step < this.view.range[1];
+    return isInside && this.view.isZoomed ? "all" : "new";
   }
 }
 
-/** How far the rows are from their usual share, at most, in each column: where something happens, something stands out. */
-function profile({ width, cells }, share) {
+/**
+ * The window after it was dragged from one step to another, inside the whole run; null if it would be too narrow.
+ * @type {(window: Range, full: Range, held: Held, from: number, to: number) => Range | null}
+ */
+export function dragged([left, right], [low, high], held, from, to) {
+  const least = (high - low) * NARROWEST;
+  /** @param {number} step */
+  const inside = (step) => Math.min(Math.max(step, low), high);
+  if (held === "left") return [inside(Math.min(to, right - least)), right];
+  if (held === "right") return [left, inside(Math.max(to, left + least))];
+  if (held === "all") {
+    const moved = Math.min(Math.max(to - from, low - left), high - right);
+    return [left + moved, right + moved];
+  }
+  const [first, last] = [inside(Math.min(from, to)), inside(Math.max(from, to))];
+  return last - first >= least ? [first, last] : null;
+}
+
+/**
+ * How far the rows are from their usual share, at most, in each column: where something happens, something stands out.
+ * @type {(part: Pick<Part, "width" | "cells">, share: Share) => number[]}
+ */
+export function profile({ width, cells }, share) {
+  /** @type {number[]} */
   const line = new Array(width).fill(0);
   for (let start = 0; start < cells.length; start += width) {
-    const shares = Float64Array.from(cells.subarray(start, start + width), (value) => (Number.isFinite(value) ? Math.min(Math.max(share(value), 0), 1) : NaN));
+    const row = cells.subarray(start, start + width);
+    const shares = Float64Array.from(row, (value) =>
+      Number.isFinite(value) ? Math.min(Math.max(share(value), 0), 1) : NaN,
+    );
     const usual = median(shares);
-    for (let cell = 0; cell < width; cell++) {
-      const away = cells[start + cell] === Infinity ? 1 : Math.abs(shares[cell] - usual);
+    row.forEach((value, cell) => {
+      const away = value === Infinity ? 1 : Math.abs(shares[cell] - usual);
       if (away > line[cell]) line[cell] = away;
-    }
+    });
   }
   const most = Math.max(...line);
   return line.map((away) => (most > 0 ? away / most : 0));
 }
 
-/** The median of some of the numbers. */
+/**
+ * The median of some of the numbers.
+ * @type {(values: Float64Array) => number}
+ */
 function median(values) {
-  const every = Math.ceil(values.length / 200);
+  const every = Math.ceil(values.length / SAMPLED);
   const some = values.filter((value, at) => at % every === 0 && !Number.isNaN(value)).sort();
   return some.length > 0 ? some[some.length >> 1] : 0;
 }

@@ -1,25 +1,49 @@
 // What stands above every page of a run: the way back, and its other pages.
 
-import { el, middleLeftOut, sign } from "./audit/elements.js";
-import { verdict } from "./audit/overview.js";
-import { at } from "./address.js";
+import { el, select, sign } from "../../../auditing/report/page/elements.js";
+import { shortened } from "../../../auditing/report/page/names.js";
+import { verdict } from "../../../auditing/report/page/rows.js";
+import { addressOf } from "./address.js";
 
-const TABS = [["", "Findings and curves"], ["layers", "Layers over steps"], ["clipping", "Clipping"], ["matrices", "Matrices"]];
+/** @import { RunRow } from "../../../auditing/report/page/types.js" */
+/** @import { Ledger } from "./ledger.js" */
 
-/** Links to all runs and to the pages of this one, and a choice of the run to compare it with. */
+const TABS = [
+  ["", "Findings and curves"],
+  ["layers", "Layers over steps"],
+  ["clipping", "Clipping"],
+  ["matrices", "Matrices"],
+];
+
+/**
+ * Links to all runs and to the pages of this one, and a choice of the run to compare it with.
+ * @type {(ledger: Ledger, row: RunRow, page: string) => HTMLElement}
+ */
 export function tabs(ledger, row, page) {
-  const others = ledger.runs.filter((other) => other !== row && other.name !== row.name && !other.reading);
-  const choose = el("select", { "aria-label": "Compare with", onchange: (event) => {
-    if (event.target.value) location.hash = at("pair", row.name, "", { with: others[Number(event.target.value) - 1].name });
-  } }, el("option", { value: "" }, "Compare with…"), others.map((other, position) => el("option", { value: position + 1 }, middleLeftOut(other.name, 40))));
-  return el("nav", { class: "tabs", "aria-label": "Pages of this run" },
+  const others = ledger.runs.filter((other) => other.name !== row.name && !other.reading).map(({ name }) => name);
+  const names = others.map((name, at) => [String(at), shortened(name, 40)]);
+  /** @param {string} at */
+  const compare = (at) => {
+    if (at) location.hash = addressOf("pair", row.name, "", { with: others[Number(at)] });
+  };
+  const shown = TABS.filter(([key]) => key !== "matrices" || row.matrices || page === key);
+  const links = shown.map(([key, label]) =>
+    el("a", { href: addressOf("run", row.name, key), "aria-current": key === page ? "page" : null }, label),
+  );
+  return el(
+    "nav",
+    { class: "tabs", "aria-label": "Pages of this run" },
     el("a", { href: "#/" }, "All runs"),
-    el("div", { class: "choice" }, TABS.filter(([key]) => key !== "matrices" || row.matrices || page === key).map(([key, label]) =>
-      el("a", { href: at("run", row.name, key), "aria-current": key === page ? "page" : null }, label))),
-    others.length > 0 ? choose : null);
+    el("div", { class: "choice" }, links),
+    others.length > 0 ? select("Compare with", [["", "Compare with…"], ...names], "", compare) : null,
+  );
 }
 
-/** The title of a page of a run that is not the audit's own. */
+/**
+ * The title of a page of a run that is not the audit's own.
+ * @type {(ledger: Ledger, row: RunRow, page: string) => HTMLElement}
+ */
 export function title(ledger, row, page) {
-  return el("div", { class: "title" }, tabs(ledger, row, page), el("h1", {}, sign(verdict(row)), el("span", {}, row.name)));
+  const name = el("h1", {}, sign(verdict(row)), el("span", {}, row.name));
+  return el("div", { class: "title" }, tabs(ledger, row, page), name);
 }

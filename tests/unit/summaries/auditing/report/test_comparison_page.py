@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from page_types import keys
 
 from summaries import SummaryWriter, compare
 from summaries.auditing.report.comparison_page import html
@@ -30,3 +31,11 @@ def test_names_are_data(page):
 def test_nothing_is_requested(page):
     assert "default-src 'none'" in page.replace("&#x27;", "'")
     assert not re.search(r'(?:src|href)="(?!data:|#)', page)
+
+
+def test_the_types_of_the_page_have_these_keys(page):
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+    assert keys("types.d.ts", "Comparison") == set(data) - {"version", "tool"}
+    assert keys("types.d.ts", "Group") == set(data["groups"][0])
+    assert keys("types.d.ts", "Interval") == set(data["groups"][0]["final"]) - {"runs"}
+    assert keys("types.d.ts", "ComparedRun") == set(data["runs"][0])

@@ -108,6 +108,7 @@ def test_scripts_parse_and_end_no_element():
             text = asset.read_text(encoding="utf-8")
             assert "</" not in text, asset.name
             assert text.startswith("// "), asset.name
+            assert max(map(len, text.split("\n"))) <= 120, asset.name
             if node:  # without it, Chromium parses them in tests/browser
                 subprocess.run([node, "--check", "--input-type=module"], input=text, text=True, check=True)
 
@@ -123,6 +124,21 @@ def test_scripts_make_no_markup():
 
 def test_uplot_is_as_its_author_published_it():
     assert run(str(ROOT / "vendor" / "uplot.py"), "--check") == ""
+
+
+def test_the_types_of_uplot_are_those_of_its_release():
+    (release,) = re.findall('^PACKAGE = "uplot@(.+)"$', (ROOT / "vendor" / "uplot.py").read_text(), re.MULTILINE)
+    tools = json.loads((ROOT / "tests" / "javascript" / "package.json").read_text(encoding="utf-8"))
+    assert tools["devDependencies"]["uplot"] == release
+
+
+def test_the_lock_of_the_tools_has_every_system_and_no_registry():
+    lock = json.loads((ROOT / "tests" / "javascript" / "package-lock.json").read_text(encoding="utf-8"))
+    packages = {name.removeprefix("node_modules/"): package for name, package in lock["packages"].items() if name}
+    for name, package in packages.items():
+        assert "resolved" not in package, name
+        assert package["integrity"].startswith("sha512-"), name
+        assert set(package.get("optionalDependencies", ())) <= set(packages), f"{name}: npm could not find all of them"
 
 
 def test_the_check_of_uplot_can_fail(tmp_path):

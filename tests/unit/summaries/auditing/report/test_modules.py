@@ -16,7 +16,9 @@ DEFINED = r"^(?:async )?(?:function|const|let|class) (\w+)"
 
 
 def imports(name):
-    return re.findall(r'^import \{ ([\w, ]+) \} from "\./(.+)";$', asset(name), re.MULTILINE)
+    """The names that a module imports from each other one."""
+    found = re.findall(r'^import \{([\w,\s]+)\} from "\./(.+)";$', asset(name), re.MULTILINE)
+    return [(re.findall(r"\w+", names), imported) for names, imported in found]
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -32,7 +34,7 @@ def test_every_module_comes_after_those_that_it_imports(entry):
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_imports_what_is_exported(name):
     for names, imported in imports(name):
-        for wanted in names.split(", "):
+        for wanted in names:
             if imported in PLAIN:
                 assert wanted == PLAIN[imported]
             else:
@@ -59,6 +61,18 @@ def test_the_scripts_of_a_page_parse_as_one(entry):
     if node is None:  # without it, Chromium parses them in tests/browser
         pytest.skip("needs Node.js")
     subprocess.run([node, "--check", "-"], input="\n".join(plain_scripts(entry)), text=True, check=True)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_nothing_but_comments_is_left_out(name):
+    text = asset(name)
+    assert all(line.count("`") % 2 == 0 for line in text.split("\n")), "what looks like a comment may be in a text"
+    (script,) = (script for at, script in zip(reachable(name), plain_scripts(name), strict=True) if at == name)
+    kept = script.split("\n")
+    assert not [line for line in kept if re.match(r" *(//|/\*\*.*\*/$|\*)", line)]
+    for line in text.split("\n"):
+        if not re.match(r" *(//|/\*\*|\* |\*/)|import |\}|$", line) and not re.fullmatch(r" +\w+,", line):
+            assert line.removeprefix("export ") in kept, line
 
 
 def test_line_ends_are_those_of_a_parser():

@@ -1,12 +1,15 @@
 """Blocks hold what was put into them, and their text ends no script element."""
 
+import base64
 import json
+import zlib
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from packed_run import FIXTURE, packed
 from reports import even, rising, unpacked
 
 from summaries.auditing.report.packed import Arrays, as_text, body, plain, to_json
@@ -98,6 +101,13 @@ def test_several_arrays():
     header, read = unpacked(block({"places": places, "name": "é\u2028"}, collected))
     assert header["name"] == "é\u2028"
     assert [read(*place).tolist() for place in header["places"]] == [[*range(3)], [*range(5)], [0], [*range(4)]]
+
+
+def test_the_run_that_javascript_unpacks_is_packed_like_this():
+    fixture, now = json.loads(FIXTURE.read_text(encoding="utf-8")), packed()
+    was, is_now = (zlib.decompress(base64.b64decode(one.pop("text"))) for one in (fixture, now))
+    assert was == is_now, "write it anew: PYTHONPATH=tests python -m packed_run"
+    assert fixture == now
 
 
 @examples

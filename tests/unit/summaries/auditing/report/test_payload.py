@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from page_types import keys
 from reports import START, curve, even, exploded, finding, healthy, rising, run, unpacked
 
 from summaries.auditing.findings import RunReport
@@ -78,6 +79,23 @@ def test_a_body():
         assert np.array_equal(rising(told["step"], read), given.step)
         assert np.allclose(seconds, given.wall_time - START, rtol=0, atol=999.75 / 65535)
         assert np.array_equal(value, given.value, equal_nan=True)
+
+
+def test_the_types_of_the_page_have_these_keys():
+    report = Report((exploded("a"),))
+    index = payload.index(report, None)
+    header, _ = unpacked(as_text(payload.bodies(report)[0]))
+    written = {
+        "Index": index,
+        "Row": index["runs"][0],
+        "Norm": index["runs"][0]["norm"],
+        "Finding": header["findings"][0],
+        "Panel": header["panels"][0],
+        "PackedRun": header,
+        "PackedCurve": header["curves"][0],
+    }
+    for interface, data in written.items():
+        assert keys("types.d.ts", interface) == set(data), interface
 
 
 def test_many_curves_are_drawn_coarser(monkeypatch):

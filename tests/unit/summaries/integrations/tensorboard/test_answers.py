@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from page_types import keys
 from plugin_runs import LAYERS, STEPS, library_of, log_run
 
 from summaries import SummaryWriter
@@ -89,14 +90,31 @@ def test_matrices(tmp_path):
     library = library_of(tmp_path)
     assert ANSWERS["runs"](library, {})["runs"][0]["matrices"] is True
     assert ANSWERS["matrices"](library, {"run": "a"})["tags"] == [{"tag": "m", "shape": [2, 2], "steps": [5, 6]}]
+    assert keys("answers.d.ts", "MatrixTag") == {"tag", "shape", "steps"}
     header, read = opened(ANSWERS["matrix"](library, {"run": "a", "tag": "m", "index": "1"}))
     assert (header["step"], header["shape"], header["size"], header["range"]) == (6, [2, 2], [2, 2], [-1, 6])
     assert np.array_equal(read(header["values"]), [6, np.nan, -1, 2], equal_nan=True)
+    assert keys("answers.d.ts", "MatrixHeader") == set(header)
 
 
 def test_norms_and_rules(library):
     assert ANSWERS["norms"](library, {"run": "fine"})["tag"] == "gradients/global_norm"
     assert ANSWERS["rule"](library, {"code": "GL304"})["html"].startswith("<h1>GL304")
+
+
+def test_the_types_of_the_page_have_these_keys(library):
+    layers, _ = opened(ANSWERS["layers"](library, {"run": "fine"}))
+    curve, _ = opened(ANSWERS["curve"](library, {"run": "fine", "tag": "train/loss"}))
+    written = {
+        "RunsAnswer": ANSWERS["runs"](library, {}),
+        "LayersHeader": layers,
+        "Kind": layers["kinds"][0],
+        "Variable": layers["rows"][0],
+        "CurveHeader": curve,
+        "Norms": ANSWERS["norms"](library, {"run": "fine"}),
+    }
+    for interface, data in written.items():
+        assert keys("answers.d.ts", interface) == set(data), interface
 
 
 @pytest.mark.parametrize(

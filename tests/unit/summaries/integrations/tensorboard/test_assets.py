@@ -30,15 +30,14 @@ def test_a_file_and_what_it_imports(name):
     assert kind == f"text/{'css' if name.endswith('.css') else 'javascript'}; charset=utf-8"
     if not name.endswith(".js"):
         return
-    for wanted, path in re.findall(r'^import \{ ([\w, ]+) \} from "(\./[^"]+)";$', content.decode(), re.MULTILINE):
+    imports = re.findall(r'^import \{([\w,\s]+)\} from "(\./[^"]+)";$', content.decode(), re.MULTILINE)
+    for wanted, path in imports:
         imported = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
         assert imported in names()
-        for one in wanted.split(", "):
+        for one in re.findall(r"\w+", wanted):
             exported = rf"^export (?:async )?(?:function|const|let|class) {one}\b|^export {{ {one} }};"
             assert re.search(exported, text(imported), re.MULTILINE), (one, imported)
-    assert len(re.findall(r"^import ", content.decode(), re.MULTILINE)) == len(
-        re.findall(r'^import \{ [\w, ]+ \} from "\./[^"]+";$', content.decode(), re.MULTILINE)
-    )
+    assert len(re.findall(r"^import ", content.decode(), re.MULTILINE)) == len(imports)
 
 
 def test_uplot_is_a_module_here():
@@ -48,6 +47,7 @@ def test_uplot_is_a_module_here():
 @pytest.mark.parametrize("name", OWN)
 def test_modules_parse_and_make_no_markup(name):
     assert text(name).startswith("// ")
+    assert max(map(len, text(name).split("\n"))) <= 120
     made = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|\bon\w+="
     assert re.findall(made, text(name)) == []
     if node := shutil.which("node"):  # without it, Chromium parses them in tests/browser

@@ -1,0 +1,138 @@
+// The panels of a run: line charts and heat maps, which are drawn when they first become visible.
+
+import { lineChart } from "./chart.js";
+import { choice, el } from "./elements.js";
+import { heatMap, NAMES_WIDTH, shadeBar } from "./heatmap.js";
+import { counted, number, whole } from "./numbers.js";
+
+/** @import { Chart, Curve, Finding, Panel, Pointed, Run } from "./types.js" */
+/** @import { View } from "./view.js" */
+
+/** @typedef {ReturnType<typeof chartPanel>} ChartPanel */
+
+const MOST_LINES = 8; // below a heat map
+const ALL_LINES = 5; // so few are all drawn at first
+const TOLD_LINES = 4; // of those with findings, at first
+
+/**
+ * A panel; `ensure` draws it now, `forget` gives up waiting for it to become visible.
+ * @param {View} view
+ * @param {Run} run
+ * @param {Panel} panel
+ */
+export function chartPanel(view, run, { title, kind, curves, log, further }) {
+  const members = curves.map((at) => run.curves[at]);
+  const holder = el("div", {
+    class: "plot",
+    tabindex: "0",
+    role: "group",
+    "aria-label": `${title}: ${inWords(members)}`,
+  });
+  const tools = el("div", { class: "options" });
+  const below = el("div", { class: "below" });
+  const caption = el("figcaption", {}, el("h3", {}, title), drawnPoints(members), tools);
+  const element = el("figure", { class: kind }, caption, holder, below);
+  let isDrawn = false;
+  const ensure = () => {
+    watcher.disconnect();
+    if (isDrawn) return;
+    isDrawn = true;
+    if (kind === "heat") drawHeat(view, members, run.findings, log, { holder, tools, below });
+    else drawLines(view, members, run.findings, log, { holder, tools });
+  };
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) ensure();
+    },
+    { rootMargin: "400px" },
+  );
+  watcher.observe(element);
+  return { element, members, further, ensure, forget: () => watcher.disconnect() };
+}
+
+/**
+ * The number of points that are drawn, if not all of them are.
+ * @type {(curves: Curve[]) => HTMLElement | null}
+ */
+function drawnPoints(curves) {
+  const drawn = curves.reduce((sum, { value }) => sum + value.length, 0);
+  const all = curves.reduce((sum, { points }) => sum + points, 0);
+  if (drawn >= all) return null;
+  return el("span", { class: "thinned", title: "Thinned for drawing" }, `${whole(drawn)} of ${whole(all)} points`);
+}
+
+/**
+ * The content of a chart in words, for screen readers.
+ * @type {(curves: Curve[]) => string}
+ */
+function inWords(curves) {
+  const some = curves.slice(0, MOST_LINES);
+  return some.map(({ tag, value }) => `${tag}, last ${number(value.at(-1))}`).join("; ");
+}
+
+/** @typedef {{ holder: HTMLElement, tools: HTMLElement }} Places */
+
+/** @type {(view: View, members: Curve[], findings: Finding[], log: boolean, places: Places) => void} */
+function drawLines(view, members, findings, log, { holder, tools }) {
+  /** @type {Chart | null} */
+  let chart = null;
+  /** @param {"linear" | "log"} scale */
+  const draw = (scale) => {
+    chart?.destroy();
+    chart = lineChart(view, holder, members, findings, scale === "log");
+  };
+  const first = log ? "log" : "linear";
+  tools.append(choice("y axis", { linear: "Linear", log: "Log" }, first, draw));
+  draw(first);
+}
+
+/**
+ * A heat map, and below it a line chart of a few of its variables.
+ * @param {View} view
+ * @param {Curve[]} members
+ * @param {Finding[]} findings
+ * @param {boolean} log
+ * @param {Places & { below: HTMLElement }} places
+ */
+function drawHeat(view, members, findings, log, { holder, tools, below }) {
+  const readout = el("p", { class: "readout" });
+  const idle = `${counted(members.length, "variable")}, a row each; click one to see its line`;
+  /** @param {Pointed | null} at */
+  const say = (at) => {
+    readout.textContent = at ? `${at.name}, step ${whole(at.step)}: ${number(at.value)}` : idle;
+  };
+  const chosen = firstChosen(members, findings);
+  const lower = el("div", { class: "plot" });
+  /** @type {Chart | null} */
+  let lines = null;
+  const redraw = () => {
+    lines?.destroy();
+    const shown = members.filter((curve) => chosen.has(curve));
+    lines = shown.length === 0 ? null : lineChart(view, lower, shown, findings, log, NAMES_WIDTH);
+  };
+  /** @param {Curve} curve */
+  const pick = (curve) => {
+    if (!chosen.delete(curve)) chosen.add(curve);
+    const [oldest] = chosen;
+    if (chosen.size > MOST_LINES) chosen.delete(oldest);
+    redraw();
+  };
+  say(null);
+  below.append(readout, lower);
+  const shade = heatMap(view, holder, members, findings, log, say, pick);
+  tools.append(shadeBar(shade));
+  redraw();
+}
+
+/**
+ * The variables of the first line chart: all if there are few, else those with findings and the extremes.
+ * @type {(members: Curve[], findings: Finding[]) => Set<Curve>}
+ */
+function firstChosen(members, findings) {
+  if (members.length <= ALL_LINES) return new Set(members);
+  const told = members.filter(({ tag }) => findings.some((finding) => finding.tag === tag)).slice(0, TOLD_LINES);
+  /** @param {Curve} curve */
+  const last = ({ value }) => value.at(-1) ?? NaN;
+  const byLast = members.filter((curve) => Number.isFinite(last(curve))).sort((a, b) => last(a) - last(b));
+  return new Set([...told, ...byLast.slice(0, 1), ...byLast.slice(-1)]);
+}
