@@ -15,8 +15,9 @@
   restores it. `queues` feeds data from threads, and stops them.
 
 Imports point down only: demo, integrations, optimizers and moving_average, graph and queues, autodiff and checkpoints,
-clip and schedules, telemetry, variable, kernels and recording, rules, arrays and checks. Only `telemetry`, `graph`,
-`integrations` and `demo` use `summaries`; `kernels` keeps compiled code in the same place.
+clip and schedules, telemetry, variable, kernels and recording, rules, checks. Only `telemetry`, `graph`, `integrations`
+and `demo` use `summaries`; `kernels` keeps compiled code in the same place, and `summaries.foreign_arrays` converts the
+arrays of other libraries.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
 processor that the process may use. GRADLEDGER_KERNELS=plain turns compiled code off. Kernels come compiled, but for a
@@ -34,7 +35,6 @@ from summaries.lazy import lazy
 if TYPE_CHECKING:
     __version__: str
     from optim import (
-        arrays as arrays,
         autodiff as autodiff,
         checkpoints as checkpoints,
         clip as clip,
@@ -135,7 +135,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            "": "arrays autodiff checkpoints clip graph integrations kernels moving_average "
+            "": "autodiff checkpoints clip graph integrations kernels moving_average "
             "optimizers queues recording rules schedules telemetry variable",
             "autodiff.backward": "AggregationMethod",
             "autodiff.gradients": "GradientTape gradients stop_gradient",

@@ -1,7 +1,7 @@
 """Clipping: keep gradients within a bound.
 
-All functions take arrays of any library that `arrays` knows, and IndexedSlices, and give NumPy arrays, and
-IndexedSlices. What is within its bound already comes back as it is, bit for bit, and not copied.
+All functions take arrays of any library, and IndexedSlices, and give NumPy arrays, and IndexedSlices. What is within
+its bound already comes back as it is, bit for bit, and not copied.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from optim import checks
-from optim.arrays import array_like
 from optim.kernels import measure
 from optim.kernels.clip import Clip
 from optim.kernels.plain import compute_dtype
 from optim.variable import IndexedSlices
+from summaries.foreign_arrays import array_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

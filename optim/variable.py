@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import array_like
 from optim.recording.array_interface import ArrayInterface
 from optim.recording.calls import Box, call, call_ufunc
 from optim.recording.nodes import current
+from summaries.foreign_arrays import array_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import array_like
 from optim.autodiff.backward import AggregationMethod, backward
 from optim.recording.calls import Box, call, recorded, stopped
 from optim.recording.nodes import Recording, check_unchanged, current, recording
 from optim.variable import IndexedSlices, Variable
+from summaries.foreign_arrays import array_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

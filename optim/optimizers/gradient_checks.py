@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import as_array
 from optim.variable import IndexedSlices, Variable
+from summaries.foreign_arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,7 +98,7 @@ def _gradient_for(variable: Variable, gradient: Any) -> NDArray[Any] | IndexedSl
 def _converted(variable: Variable, gradient: Any) -> NDArray[Any] | None:
     """The gradient as an array of the variable's dtype; None for IndexedSlices of that dtype."""
     what, value = f"gradient of {variable.name!r}", variable.value
-    array = as_array(gradient.values if isinstance(gradient, IndexedSlices) else gradient, what)
+    array = to_numpy(gradient.values if isinstance(gradient, IndexedSlices) else gradient, what)
     if array is None:
         raise TypeError(f"{what} must be an array, IndexedSlices or None, got {_brief(gradient)}")
     if value.dtype.name not in _FLOATING:

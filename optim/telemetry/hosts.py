@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import as_array, library_of
 from optim.kernels import compiled
 from optim.kernels.codegen import DTYPES
 from optim.kernels.measure import measure, sums_of_squares
 from optim.kernels.stats import SQUARES
+from summaries.foreign_arrays import library_of, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ def on_host(part: Any) -> NDArray[Any] | None:
         try:
             found = (part.detach() if part.requires_grad else part).numpy()
         except (TypeError, RuntimeError):  # sparse, of a dtype that NumPy lacks, or without elements
-            return as_array(part, "gradients", widened=True)
+            return to_numpy(part, "gradients", widened=True)
         return found
     devices = part.devices()
     at_hand = len(devices) == 1 and part.is_fully_addressable and next(iter(devices)).platform == "cpu"

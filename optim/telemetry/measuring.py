@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from optim.arrays import library_of
 from optim.kernels.measure import norm_from_squares, root_of_sum
 from optim.kernels.stats import (
     ARRAY_WIDTH,
@@ -28,6 +27,7 @@ from optim.telemetry.devices import jax_statistics, torch_statistics
 from optim.telemetry.hosts import measure_at_hand, on_host
 from optim.telemetry.report import VariableReports
 from optim.telemetry.shards import local_parts, over_all_ranks
+from summaries.foreign_arrays import library_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from optim import checks
-from optim.arrays import as_array
 from optim.telemetry.endings import call_at_unusual_end, forget, words_of
 from optim.telemetry.logger import Telemetry, positive
 from optim.telemetry.measuring import Measured, Measurement, NothingToMeasureError, of_reports
@@ -18,6 +17,7 @@ from optim.telemetry.recorder import FlightRecorder
 from optim.telemetry.report import VariableReports
 from optim.telemetry.shards import flat_groups, not_known_here
 from optim.telemetry.trees import gradients_by_name, leaves_like
+from summaries.foreign_arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -319,7 +319,7 @@ class _Leaves:
                     continue
                 if flat and flat[i] is not None:
                     raise ValueError(f"no histogram of {name!r} is possible: FSDP holds it in flat parts")
-                array = as_array(leaf.full_tensor() if hasattr(leaf, "full_tensor") else leaf, name, widened=True)
+                array = to_numpy(leaf.full_tensor() if hasattr(leaf, "full_tensor") else leaf, name, widened=True)
                 if array is not None:
                     yield kind, name, array / self._scale if kind == "gradients" and self._scale != 1.0 else array
 

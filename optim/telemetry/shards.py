@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from optim.arrays import library_of
 from optim.kernels.stats import LARGEST
+from summaries.foreign_arrays import library_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from optim.arrays import as_array, library_of
+from summaries.foreign_arrays import library_of, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -219,7 +219,7 @@ def _array(leaf: Any, what: str, name: str) -> Any:
         if leaf.is_floating_point():
             return leaf
         raise TypeError(f"{what} of {name!r} must be of floating dtype, got {str(leaf.dtype).removeprefix('torch.')}")
-    array = leaf if library == "jax" else as_array(leaf, f"{what} of {name!r}", widened=True)
+    array = leaf if library == "jax" else to_numpy(leaf, f"{what} of {name!r}", widened=True)
     if array is None:
         raise TypeError(f"{what} of {name!r} must be an array, got {type(leaf).__name__}: {leaf!r}")
     if array.dtype.kind != "f" and array.dtype.name not in _ML_DTYPES:

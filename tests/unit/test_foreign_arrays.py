@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers import run_script
 
-from optim.arrays import array_like
+from summaries.foreign_arrays import array_like
 from summaries.values import as_array, as_float
 
 WANTED = [0.5, 1.0, -2.0]
@@ -150,7 +150,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Partial, DTensor, Replicate, Shard, distribute_tensor
 
 from optim import GradientMonitor
-from optim.arrays import array_like
+from summaries.foreign_arrays import array_like
 from summaries import SummaryWriter
 from summaries.values import as_array, as_float
 
