@@ -18,9 +18,7 @@ import keras
 import numpy as np
 
 from optim.integrations.ranks import Logging
-from optim.kernels.stats import OF_GRADIENT, SQUARES, WEIGHT_SQUARES, stats_width
-from optim.telemetry.devices import from_traced, traced_statistics
-from optim.telemetry.report import VariableReports
+from optim.telemetry.devices import reports_of_traced, traced_statistics
 
 if TYPE_CHECKING:
     import os
@@ -101,8 +99,7 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
         sizes = [int(np.prod(gradient.shape)) for gradient in given]
 
         def take(step: Any, rate: Any, table: Any) -> None:
-            reports = _reports(names, sizes, from_traced(np.asarray(table)), scale)
-            self._log(int(step) + 1, reports, None, float(rate), 1.0)
+            self._log(int(step) + 1, reports_of_traced(names, sizes, table, scale), None, float(rate), 1.0)
 
         jax.debug.callback(take, number.value, keras.ops.convert_to_tensor(rate), traced_statistics(given + weights))
 
@@ -159,13 +156,3 @@ class _Watch:
         for callback in list(self._callbacks):
             self.remove(callback)
         return self._make(*arguments, **named)
-
-
-def _reports(names: list[str], sizes: list[int], table: Any, scale: float) -> VariableReports:
-    """The measurements of gradients, whose rows come first, and weights."""
-    count = len(names)
-    stats = np.full((count, stats_width(0)), np.nan)
-    stats[:, OF_GRADIENT] = table[:count, OF_GRADIENT]
-    stats[:, SQUARES] /= scale**2
-    stats[:, WEIGHT_SQUARES] = table[count:, SQUARES]
-    return VariableReports(names, sizes, (), stats, has_weights=True, has_updates=False)

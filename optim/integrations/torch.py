@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from optim.integrations.selected import Clipping
-    from optim.telemetry.observation import Observation
+    from optim.telemetry.measuring import Observation
     from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
 
@@ -179,7 +179,7 @@ class GradientHook:
         if observed is None:
             observed = self._unseen(optimizer)
         loss, self.loss = self.loss, None
-        if observed is not None and observed.nonfinite and float(getattr(optimizer, "found_inf", None) or 0.0):
+        if observed is not None and observed.measured.nonfinite and float(getattr(optimizer, "found_inf", None) or 0.0):
             return  # GradScaler has a fused optimizer skip this step itself
         self._count += 1
         if observed is not None:
@@ -211,7 +211,7 @@ class GradientHook:
         observed = self._observed
         if bound is None or observed is None:
             return
-        if observed.norm is None:  # without a bound it was not needed
+        if observed.measured.norm is None:  # without a bound it was not needed
             self._observed = self._measured(bound)
         else:
             self._observed = observed._replace(clip_norm=min(bound, observed.clip_norm or math.inf))

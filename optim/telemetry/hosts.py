@@ -50,10 +50,9 @@ def measure_at_hand(parts: Sequence[Any], kinds: Sequence[str], table: Table) ->
         of_kind = compiled.Memory(memory.addresses[rows], memory.sizes[rows], memory.dtype)
         if kind == "squares":
             table[rows, SQUARES] = compiled.ENGINE.squares_at(of_kind)
-        elif kind == "gradient":
-            table[rows] = compiled.ENGINE.measure_gradients_at(of_kind)
         else:
-            table[rows] = compiled.ENGINE.measure_at(of_kind)
+            measure_at = compiled.ENGINE.measure_gradients_at if kind == "gradient" else compiled.ENGINE.measure_at
+            table[rows] = measure_at(of_kind)
     if memory is not None:
         return list(memory.sizes), []
     sizes = [_size(part) if host is None else host.size for part, host in zip(parts, hosts, strict=True)]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+import summaries  # its messages take long to import: they are imported when they are first used
 from optim import checks
 from optim.telemetry.report import VariableReports
-from optim.variable import Variable
-from summaries import Event, EventFileWriter, ScalarsTemplate, SessionLog, SummaryWriter, custom_scalars
+from summaries import EventFileWriter, ScalarsTemplate, SummaryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Telemetry:
         writer: where to log; None on a rank that only takes part in measuring.
         every_n_steps: a step is due if this divides it.
         histograms_every_n_steps: a step is due for histograms if this divides it; None for no histograms.
-        variables: the variables that get tags of their own, or their names; None for all.
+        variables: the Variables that get tags of their own, or their names; None for all.
         clock: returns seconds, from any start.
         layout: whether to log a layout of custom scalars; False if the run has its own, since TensorBoard shows one
             per run.
@@ -59,7 +59,7 @@ class Telemetry:
         writer: EventFileWriter | None,
         every_n_steps: int = 1,
         histograms_every_n_steps: int | None = None,
-        variables: Iterable[Variable | str] | None = None,
+        variables: Iterable[Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
         *,
         layout: bool = True,
@@ -75,7 +75,7 @@ class Telemetry:
                 raise TypeError(f"histograms need a SummaryWriter, got {type(writer).__name__}")
         self._chosen = None if variables is None else _chosen(variables)
         self._clock = clock
-        self._names: dict[Variable, str] = {}
+        self._names: dict[Any, str] = {}  # by Variable
         self._taken: dict[str, int] = {}  # these names, each with the last number that was appended to it
         self._has_layout = not layout
         self._templates: dict[tuple[Any, ...], _Template] = {}
@@ -96,7 +96,7 @@ class Telemetry:
         """Whether this step's histograms are written."""
         return self._histograms_every > 0 and step % self._histograms_every == 0
 
-    def names_of(self, variables: Iterable[Variable]) -> tuple[str, ...]:
+    def names_of(self, variables: Iterable[Any]) -> tuple[str, ...]:
         """The variables' names in tags; if several share a name, the second is name_1, and so on."""
         return tuple([self._names.get(variable) or self._new_name(variable) for variable in variables])
 
@@ -142,7 +142,7 @@ class Telemetry:
         known = report.variables if isinstance(report.variables, VariableReports) else _NO_VARIABLES
         template = self._template(tuple(tags), names, known)
         if not self._has_layout:
-            writer.add_summary(custom_scalars(_layout(known.slots)), 0, wall_time)
+            writer.add_summary(summaries.custom_scalars(_layout(known.slots)), 0, wall_time)
             self._has_layout = True
         summary = template.scalars.filled(np.concatenate(([*tags.values()], known.values.take(template.places))))
         writer.add_summary(summary, report.step, wall_time)
@@ -183,7 +183,7 @@ class Telemetry:
             self._templates[key] = _Template(scalars, np.flatnonzero(np.outer(rows, chosen)))
         return self._templates[key]
 
-    def _new_name(self, variable: Variable) -> str:
+    def _new_name(self, variable: Any) -> str:
         name = variable.name
         while name in self._taken:
             self._taken[variable.name] += 1
@@ -230,7 +230,7 @@ def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     def lines(*patterns: str) -> list[Any]:
         return ["Multiline", [f"{pattern}$" for pattern in patterns]]
 
-    found = {
+    charts = {
         "clipping": {
             "norm against bound": lines(
                 *(f"gradients/{name}" for name in ("global_norm", "clipped_global_norm", "clip_norm"))
@@ -245,8 +245,11 @@ def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
             "update over weight norms": lines("updates/ratio/.*"),
         },
     }
-    charts = {f"{slot}, {stat}": lines(f"slots/{re.escape(slot)}/{stat}/.*") for slot in slots for stat in _OF_A_SLOT}
-    return {**found, "slots": charts} if charts else found
+    if slots:
+        charts["slots"] = {
+            f"{slot}, {stat}": lines(f"slots/{re.escape(slot)}/{stat}/.*") for slot in slots for stat in _OF_A_SLOT
+        }
+    return charts
 
 
 def positive(name: str, number: int) -> int:
@@ -256,18 +259,22 @@ def positive(name: str, number: int) -> int:
     return int(number)
 
 
-def _chosen(variables: Iterable[Variable | str]) -> set[Variable | str]:
+def _chosen(variables: Iterable[Any]) -> set[Any]:
     """The variables that get tags of their own; the names of Variables are added when they are first seen."""
-    if isinstance(variables, (str, Variable)) or not hasattr(variables, "__iter__"):
+    if _is_or_has_name(variables) or not hasattr(variables, "__iter__"):
         raise TypeError(f"variables must be a list of Variables or of names, got {variables!r}")
     chosen = set(variables)
     for variable in chosen:
-        if not isinstance(variable, (str, Variable)):
+        if not _is_or_has_name(variable):
             raise TypeError(f"variables must be Variables or names, got {type(variable).__name__}: {variable!r}")
     return chosen
 
 
+def _is_or_has_name(variable: Any) -> bool:
+    return isinstance(variable, str) or isinstance(getattr(variable, "name", None), str)
+
+
 def log_checkpoint(writer: EventFileWriter, path: str, step: int | None) -> None:
     """Log that a checkpoint has been written."""
-    log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path)
-    writer.add_event(Event(wall_time=time.time(), step=step or 0, session_log=log))
+    log = summaries.SessionLog(status=summaries.SessionLog.CHECKPOINT, checkpoint_path=path)
+    writer.add_event(summaries.Event(wall_time=time.time(), step=step or 0, session_log=log))

@@ -27,7 +27,7 @@ _HOLDERS = {"DistributedDataParallel", "DataParallel"}  # of a module that they 
 _ML_DTYPES = {"bfloat16"}  # floating, though NumPy does not say so
 
 
-class _Leaves(dict[str, Any]):
+class _NamedLeaves(dict[str, Any]):
     """Name → leaf, with checked names."""
 
 
@@ -52,8 +52,8 @@ def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     leaves.update(zip(parameters, map(_gradient, parameters.values()), strict=True))
     if type(None) in set(map(type, leaves.values())):
         leaves.update({name: _flat_gradient(p) for name, p in parameters.items() if leaves[name] is None})
-        leaves = _Leaves({name: leaf for name, leaf in leaves.items() if leaf is not None})
-        parameters = _Leaves({name: parameter for name, parameter in parameters.items() if name in leaves})
+        leaves = _NamedLeaves({name: leaf for name, leaf in leaves.items() if leaf is not None})
+        parameters = _NamedLeaves({name: parameter for name, parameter in parameters.items() if name in leaves})
     return _arrays(leaves, "gradients"), parameters
 
 
@@ -87,15 +87,15 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
 _gradient = attrgetter("grad")
 
 
-def _parameters(leaves: Mapping[str, Any]) -> _Leaves:
+def _parameters(leaves: Mapping[str, Any]) -> _NamedLeaves:
     """Those leaves that are torch parameters; asking that of each takes longer than of their types."""
     torch = sys.modules.get("torch")
     if torch is None:
-        return _Leaves()
+        return _NamedLeaves()
     kind = torch.nn.Parameter
     if set(map(type, leaves.values())) == {kind}:
-        return _Leaves(leaves)
-    return _Leaves({name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)})
+        return _NamedLeaves(leaves)
+    return _NamedLeaves({name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)})
 
 
 def _flat_gradient(parameter: Any) -> Any:
@@ -105,12 +105,12 @@ def _flat_gradient(parameter: Any) -> Any:
     return None
 
 
-def _leaves(tree: Any, what: str) -> _Leaves:
-    if isinstance(tree, _Leaves):
+def _leaves(tree: Any, what: str) -> _NamedLeaves:
+    if isinstance(tree, _NamedLeaves):
         return tree
     pairs = _pairs(tree)
     _check_names(_unzipped(pairs)[0], what, type(tree).__name__)
-    return _Leaves(pairs)
+    return _NamedLeaves(pairs)
 
 
 def _pairs(tree: Any) -> list[tuple[str, Any]]:
