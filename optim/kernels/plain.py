@@ -55,7 +55,7 @@ class Engine:
     """NumPy, for any arrays."""
 
     def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _Run:
-        """Prepare a run of the rule over these arrays."""
+        """Prepare a run of the rule over these arrays: for each variable its own and its slots', in rule order."""
         return _Run(rule, targets)
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
@@ -77,7 +77,7 @@ class Engine:
         return _in_blocks(arrays, fill, ARRAY_WIDTH, slice(LARGEST, LARGEST + 1))
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """int64[arrays]: the address of each array's first element."""
+        """int64[arrays]: the address of each array's first element; the arrays need not be ready."""
         return np.array([array.__array_interface__["data"][0] for array in arrays], np.int64)
 
 
@@ -96,7 +96,16 @@ class _Run:
     def __call__(
         self, gradients: Sequence[NDArray[Any]], numbers: NDArray[np.float64], report: bool
     ) -> NDArray[np.float64] | None:
-        """Update the arrays in place: see `engine.Run`."""
+        """Update the arrays in place.
+
+        Args:
+            gradients: one for each variable, of its shape and dtype; not modified.
+            numbers: scale, low, high, then the hyperparameters; see `codegen`.
+            report: whether to measure.
+
+        Returns:
+            float64[variables, width], a rule's columns of `stats`; None without a report.
+        """
         with np.errstate(all="ignore"):
             scale, low, high, *hyperparameters = numbers.astype(self._dtype)
 
