@@ -75,7 +75,7 @@ if TYPE_CHECKING:
         NAdamOptimizer as NAdamOptimizer,
     )
     from optim.optimizers.base import Update as Update
-    from optim.optimizers.clipping import (
+    from optim.optimizers.clipping_wrappers import (
         clip_gradients_by_norm as clip_gradients_by_norm,
         clip_gradients_by_percentile as clip_gradients_by_percentile,
         clip_gradients_by_value as clip_gradients_by_value,
@@ -148,7 +148,8 @@ else:
             "optimizers.adagrad": "AdadeltaOptimizer AdagradOptimizer",
             "optimizers.adam": "AdamOptimizer AdamWOptimizer NAdamOptimizer",
             "optimizers.base": "Update",
-            "optimizers.clipping": "clip_gradients_by_norm clip_gradients_by_percentile clip_gradients_by_value",
+            "optimizers.clipping_wrappers": "clip_gradients_by_norm clip_gradients_by_percentile "
+            "clip_gradients_by_value",
             "optimizers.driver": "Optimizer",
             "optimizers.ftrl": "FtrlOptimizer",
             "optimizers.gradient_descent": "GradientDescentOptimizer MomentumOptimizer",

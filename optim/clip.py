@@ -16,8 +16,8 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from optim import checks
 from optim.kernels import measure
-from optim.kernels.clip import Clip
 from optim.kernels.plain import compute_dtype
+from optim.kernels.scale_and_bounds import Clip
 from optim.variable import IndexedSlices
 from summaries.foreign_arrays import array_like
 

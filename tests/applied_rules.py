@@ -1,7 +1,7 @@
 """A rule applied once, to arrays of its own."""
 
-from optim.kernels.clip import Clip
 from optim.kernels.plan import Plan
+from optim.kernels.scale_and_bounds import Clip
 
 
 def apply_rule(rule, hyperparameters, variable, gradient, slots=(), scale=1.0):

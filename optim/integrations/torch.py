@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from optim.integrations.clipping import unwatch, watch
 from optim.integrations.ranks import Logging
 from optim.integrations.selected import Selected
+from optim.integrations.torch_clip_hooks import unwatch, watch
 
 if TYPE_CHECKING:
     import os

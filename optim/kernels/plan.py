@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.kernels import plain, threads
-from optim.kernels.clip import AS_IT_IS, Clip
 from optim.kernels.engine import engine, is_ready
+from optim.kernels.scale_and_bounds import AS_IT_IS, Clip
 from optim.kernels.stats import stats_width
 
 if TYPE_CHECKING:

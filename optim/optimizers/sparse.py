@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.kernels.clip import AS_IT_IS, Clip
 from optim.kernels.measure import count_nonfinite, measure, sums_of_squares
 from optim.kernels.plain import compute_dtype
 from optim.kernels.plan import Plan
+from optim.kernels.scale_and_bounds import AS_IT_IS, Clip
 from optim.kernels.stats import (
     LARGEST_OF_SLOTS,
     NONFINITE,

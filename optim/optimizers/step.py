@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from optim.clip import clip_scale
 from optim.kernels import measure
-from optim.kernels.clip import AS_IT_IS
+from optim.kernels.scale_and_bounds import AS_IT_IS
 from optim.telemetry.report import StepReport
 from optim.variable import IndexedSlices
 
