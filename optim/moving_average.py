@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks, rules
-from optim.checkpoints.state import Entry, check_listed
+from optim.checkpoints.state import CheckpointArray, check_listed
 from optim.kernels.plan import Plan
 from optim.variable import Variable
 
@@ -141,15 +141,15 @@ class ExponentialMovingAverage:
             raise ValueError(f"variables must have different names, got {sorted(v.name for v in given)}")
         return named
 
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:
         """The entries that a Saver saves or restores: the variables' shadows, and the number of updates."""
         check_listed(f"the moving average {self.name!r}", self._shadows, variables)
         names = {variable: self.average_name(variable) for variable in variables}
         kept = [v for v, name in names.items() if (v in self._shadows if stored is None else name in stored)]
-        yield Entry.of_count(f"{self.name}/updates", self._updates, partial(self._begin_again, kept))
+        yield CheckpointArray.of_count(f"{self.name}/updates", self._updates, partial(self._begin_again, kept))
         for variable in kept:
             shadow = self._shadows.get(variable, variable)  # a new shadow has its variable's shape and dtype
-            yield Entry(names[variable], shadow.value, partial(self._restore, variable))
+            yield CheckpointArray(names[variable], shadow.value, partial(self._restore, variable))
 
     def _begin_again(self, kept: Collection[Variable], updates: int) -> None:
         wanted = set(kept)

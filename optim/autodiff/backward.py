@@ -73,7 +73,7 @@ def backward(seeds: Sequence[tuple[Box, Any]], xs: Sequence[Any], method: Aggreg
     return [walk.result(x, found) for x in xs]
 
 
-class _Part:
+class _OutputGradient:
     """The gradient of one result of a call that has several."""
 
     __slots__ = ("gradient", "output")
@@ -156,7 +156,7 @@ class _Walk:
             return
         if node.variable is not None:
             node = self._nodes.get(node.variable, node)
-        term = gradient if box.output is None else _Part(gradient, box.output)
+        term = gradient if box.output is None else _OutputGradient(gradient, box.output)
         terms = self._terms.get(node)
         if terms is None:
             self._terms[node] = [term]

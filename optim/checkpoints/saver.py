@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.checkpoints.files import SUFFIX, Keeping, read_arrays, write_checkpoint
-from optim.checkpoints.state import Entry
+from optim.checkpoints.state import CheckpointArray
 from optim.telemetry.logger import log_checkpoint
 from optim.variable import Variable
 
@@ -145,7 +145,7 @@ class Saver:
         path = os.fsdecode(save_path)
         if not os.path.exists(path) and os.path.exists(path + SUFFIX):
             path += SUFFIX
-        entries: dict[str, Entry] = {}
+        entries: dict[str, CheckpointArray] = {}
 
         def check(stored: Mapping[str, tuple[tuple[int, ...], str]]) -> None:
             entries.update(self._entries(stored))
@@ -157,9 +157,9 @@ class Saver:
         for name, entry in entries.items():
             entry.assign(arrays[name])
 
-    def _entries(self, stored: Collection[str] | None) -> dict[str, Entry]:
+    def _entries(self, stored: Collection[str] | None) -> dict[str, CheckpointArray]:
         """Name → entry of everything to save, or to restore from the names in `stored`."""
-        found = {name: Entry.of_variable(variable, name) for name, variable in self._named.items()}
+        found = {name: CheckpointArray.of_variable(variable, name) for name, variable in self._named.items()}
         variables = list(self._named.values())
         for part in self._stateful:
             for entry in part.state(variables, stored):
@@ -239,7 +239,7 @@ def _storable(name: str, value: NDArray[Any]) -> NDArray[Any]:
 
 
 def _problems(
-    entries: Mapping[str, Entry], stored: Mapping[str, tuple[tuple[int, ...], str]], *, picks: bool
+    entries: Mapping[str, CheckpointArray], stored: Mapping[str, tuple[tuple[int, ...], str]], *, picks: bool
 ) -> list[str]:
     """The reasons why the checkpoint cannot be restored, one line each."""
     missing, surplus = sorted(set(entries).difference(stored)), sorted(set(stored).difference(entries))

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from optim.variable import Variable
 
-__all__ = ["Entry", "Stateful", "check_listed"]
+__all__ = ["CheckpointArray", "Stateful", "check_listed"]
 
 
-class Entry(NamedTuple):
+class CheckpointArray(NamedTuple):
     """One array of a checkpoint.
 
     Attributes:
@@ -38,12 +38,12 @@ class Entry(NamedTuple):
     grows: bool = False
 
     @classmethod
-    def of_variable(cls, variable: Variable, name: str | None = None) -> Entry:
+    def of_variable(cls, variable: Variable, name: str | None = None) -> CheckpointArray:
         """The entry of a Variable, under its own name or another."""
         return cls(name or variable.name, variable.value, variable.assign)
 
     @classmethod
-    def of_count(cls, name: str, count: int, assign: Callable[[int], None]) -> Entry:
+    def of_count(cls, name: str, count: int, assign: Callable[[int], None]) -> CheckpointArray:
         """The entry of an integer."""
         return cls(name, np.array(count, np.int64), lambda array: assign(int(array)))
 
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
 class Stateful(Protocol):
     """An object that a Saver takes besides Variables."""
 
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:
         """The entries to save or to restore.
 
         Args:

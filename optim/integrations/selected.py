@@ -11,10 +11,10 @@ from optim.telemetry.trees import named_parameters
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Clipping", "Selected"]
+__all__ = ["ClippedParameters", "Selected"]
 
 
-class Clipping(NamedTuple):
+class ClippedParameters(NamedTuple):
     """How parameters that are clipped relate to those that are measured, of those that have gradients.
 
     Attributes:
@@ -88,14 +88,14 @@ class Selected:
         gradients = [one.grad for one in self.parameters().values() if one.grad is not None]
         return [(weakref.ref(gradient), _local(gradient)._version) for gradient in gradients]  # noqa: SLF001 - torch documents it
 
-    def clipped_with(self, parameters: Iterable[Any]) -> Clipping:
+    def clipped_with(self, parameters: Iterable[Any]) -> ClippedParameters:
         """How a clipping of these parameters relates to the selected ones."""
         known = self.parameters()
         given = {id(parameter): parameter for parameter in parameters}
         more = sum(_has_gradient(one) for key, one in given.items() if key not in known)
         fewer = sum(_has_gradient(one) for key, one in known.items() if key not in given)
         concerns = any(_has_gradient(one) for key, one in given.items() if key in known)
-        return Clipping(concerns, more, fewer)
+        return ClippedParameters(concerns, more, fewer)
 
     def _tell_complex(self, names: set[str]) -> None:
         if names - self._complex:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from optim.integrations.selected import Clipping
+    from optim.integrations.selected import ClippedParameters
     from optim.telemetry.measuring import Observation
     from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
@@ -224,7 +224,7 @@ class GradientHook:
         pairs = zip(now, left, strict=True)  # of one tensor there is one weak reference
         return all(which is before and changes == until for (which, changes), (before, until) in pairs)
 
-    def _tell_difference(self, which: Clipping) -> None:
+    def _tell_difference(self, which: ClippedParameters) -> None:
         """Warn once of each way in which the loop clips other parameters than are measured."""
         for count, words in (
             (which.not_measured, "the measured parameters lack {} of those that the loop clips"),

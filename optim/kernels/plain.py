@@ -54,9 +54,9 @@ def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 class Engine:
     """NumPy, for any arrays."""
 
-    def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _Run:
+    def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _PlainRun:
         """Prepare a run of the rule over these arrays: for each variable its own and its slots', in rule order."""
-        return _Run(rule, targets)
+        return _PlainRun(rule, targets)
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays]: the sum of the squares of each array's elements."""
@@ -84,7 +84,7 @@ class Engine:
 ENGINE = Engine()
 
 
-class _Run:
+class _PlainRun:
     """A rule over arrays."""
 
     def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optim.autodiff.backward import AggregationMethod
-    from optim.checkpoints.state import Entry
+    from optim.checkpoints.state import CheckpointArray
     from optim.optimizers.wrappers import Transformation
     from optim.rules import Rule
     from optim.telemetry.report import StepReport
@@ -112,7 +112,7 @@ class Optimizer:
         """The optimizer's whole state, sorted by name: what a checkpoint needs in addition to the model."""
         return self.update.variables()
 
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:
         """What a Saver saves or restores in addition to the variables: the state of the update and the wrappers."""
         yield from self.update.state(variables, stored)
         for transformation in reversed(self.transformations):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optim.checkpoints.state import Entry
+from optim.checkpoints.state import CheckpointArray
 from optim.optimizers.wrappers import Transformation, wrapped
 
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ class _SkipNonfinite(Transformation):
         step.skipped = True
         return onward(step)
 
-    def state(self, name: str) -> Iterator[Entry]:
+    def state(self, name: str) -> Iterator[CheckpointArray]:
         for count in ("skipped_in_a_row", "skipped_steps"):
-            yield Entry.of_count(f"{name}/{count}", getattr(self, count), partial(setattr, self, count))
+            yield CheckpointArray.of_count(f"{name}/{count}", getattr(self, count), partial(setattr, self, count))
 
     def _count(self, step: Step) -> None:
         self.skipped_in_a_row += 1
