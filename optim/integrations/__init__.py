@@ -23,9 +23,7 @@ if TYPE_CHECKING:
         huggingface as huggingface,
         ignite as ignite,
         keras as keras,
-        lightning as lightning,
-        optax as optax,
-        torch as torch,
     )
+    from optim.integrations import lightning as lightning, optax as optax, torch as torch
 else:
     _, __getattr__, __dir__ = lazy(__name__, {"": "accelerate huggingface ignite keras lightning optax torch"})
