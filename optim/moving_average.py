@@ -11,7 +11,7 @@ import numpy as np
 from optim import checks, rules
 from optim.checkpoints.state import CheckpointArray, check_listed
 from optim.kernels.plan import Plan
-from optim.variable import Variable
+from optim.variable import FLOATING, NATIVE_FLOATING, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["ExponentialMovingAverage"]
-
-_FLOATING = ("float16", "bfloat16", "float32", "float64")
-_KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}  # faster than looking at a dtype's name
 
 
 class ExponentialMovingAverage:
@@ -168,8 +165,8 @@ class ExponentialMovingAverage:
     def _check(self, item: Any) -> None:
         if not isinstance(item, Variable | np.ndarray):
             raise TypeError(f"var_list must hold Variables and NumPy arrays, got {type(item).__name__}: {item!r}")
-        if item.dtype not in _KNOWN and item.dtype.name not in _FLOATING:
-            raise TypeError(f"{_called(item)} must be of {', '.join(_FLOATING)}, got {item.dtype}")
+        if item.dtype not in NATIVE_FLOATING and item.dtype.name not in FLOATING:
+            raise TypeError(f"{_called(item)} must be of {', '.join(FLOATING)}, got {item.dtype}")
         shadow = self.average(item)
         if shadow is not None and (shadow.shape, shadow.dtype) != (item.shape, item.dtype):
             before = f"{_called(item)} was {shadow.dtype} of shape {shadow.shape} before"

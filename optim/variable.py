@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
     from optim.recording.nodes import Recording
 
-__all__ = ["IndexedSlices", "Variable", "global_step", "next_global_step"]
+__all__ = ["FLOATING", "NATIVE_FLOATING", "IndexedSlices", "Variable", "global_step", "next_global_step"]
+
+FLOATING = ("float16", "bfloat16", "float32", "float64")
+"""The names of the dtypes that can be trained and averaged."""
+
+NATIVE_FLOATING = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
+"""Those that NumPy has itself, in this machine's byte order: quicker to look up than a dtype's name."""
 
 
 class Variable(ArrayInterface):

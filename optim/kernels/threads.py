@@ -31,9 +31,7 @@ def set_num_threads(number: int | None) -> None:
         TypeError: `number` is not an integer.
         ValueError: `number` is less than 1.
     """
-    if number is not None and checks.integer("the number of threads", number) < 1:
-        raise ValueError(f"the number of threads must be positive, got {number}")
-    _setting[:] = [] if number is None else [int(number)]
+    _setting[:] = [] if number is None else [checks.positive_integer("the number of threads", number)]
 
 
 def get_num_threads() -> int:

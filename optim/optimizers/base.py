@@ -301,9 +301,9 @@ class Update:
     def _report(self, step: Step, targets: Targets, stats: NDArray[Any] | None) -> StepReport:
         if stats is None:
             return step.report()
-        if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
+        if step.known_norm is None and not any(isinstance(gradient, IndexedSlices) for gradient in step.gradients):
             # The update has measured the norm. (In a norm, sparse rows of the same index count separately.)
-            step.know_norm(norm_from_squares(stats[:, SQUARES].tolist(), step.arrays))
+            step.known_norm = norm_from_squares(stats[:, SQUARES].tolist(), step.arrays)
         names = [variable.name for variable in step.variables]
         return step.report(VariableReports(names, targets.sizes, self.rule.slots, stats))
 

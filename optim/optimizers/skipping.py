@@ -6,8 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from optim import checks
 from optim.checkpoints.state import CheckpointArray
 from optim.optimizers.wrappers import Transformation, wrapped
 
@@ -51,11 +50,7 @@ def skip_nonfinite_steps(optimizer: Optimizer, max_in_a_row: int = 10) -> Optimi
 
 class _SkipNonfinite(Transformation):
     def __init__(self, max_in_a_row: int) -> None:
-        if not isinstance(max_in_a_row, int | np.integer):
-            raise TypeError(f"max_in_a_row must be an integer, got {max_in_a_row!r}")
-        if max_in_a_row < 1:
-            raise ValueError(f"max_in_a_row must be positive, got {max_in_a_row}")
-        self._most = max_in_a_row
+        self._most = checks.positive_integer("max_in_a_row", max_in_a_row)
         self.skipped_in_a_row = 0
         self.skipped_steps = 0
 

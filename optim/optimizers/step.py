@@ -38,6 +38,7 @@ class Step:
         skipped: whether the step changes nothing.
         applied: whether the variables have been updated.
         loss: the loss before the update, if known.
+        known_norm: the global norm if it has been computed; an update that measures it sets it.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Step:
         self.skipped = False
         self.applied = False
         self.loss: float | None = None
-        self._global_norm: float | None = None
+        self.known_norm: float | None = None
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -69,9 +70,9 @@ class Step:
     @property
     def global_norm(self) -> float:
         """The gradients' L2 norm, before any clipping; computed on first access."""
-        if self._global_norm is None:
-            self._global_norm = measure.norm(self.arrays)
-        return self._global_norm
+        if self.known_norm is None:
+            self.known_norm = measure.norm(self.arrays)
+        return self.known_norm
 
     @property
     def norm_so_far(self) -> float:
@@ -90,15 +91,6 @@ class Step:
         """The variables whose gradients have NaN or infinite elements."""
         pairs = zip(self.arrays, self.variables, strict=True)
         return [variable for array, variable in pairs if measure.count_nonfinite([array])]
-
-    @property
-    def knows_norm(self) -> bool:
-        """Whether the global norm has been computed."""
-        return self._global_norm is not None
-
-    def know_norm(self, norm: float) -> None:
-        """Set the global norm, which the update has measured."""
-        self._global_norm = norm
 
     def keep_norm_within(self, bound: float) -> None:
         """Clip the gradients, after `clip` so far, by their global norm.
@@ -119,7 +111,7 @@ class Step:
             variables: a report of each variable.
         """
         rate = self.hyperparameters["learning_rate"]
-        if not (self.measured or self.detailed or self.knows_norm):
+        if not self.measured and not self.detailed and self.known_norm is None:
             return StepReport(self.number, rate, skipped=self.skipped, variables=variables, loss=self.loss)
         norm = self.global_norm
         # If the norm is finite, so are all elements.

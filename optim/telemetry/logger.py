@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from optim.telemetry.report import StepReport
 
-__all__ = ["Telemetry", "log_checkpoint", "positive"]
+__all__ = ["Telemetry", "log_checkpoint"]
 
 # In the order of the rows of `VariableReports.values`.
 _OF_A_VARIABLE = ("gradients/norm", "weights/norm", "updates/norm", "gradients/zero_fraction", "updates/ratio")
@@ -67,10 +67,10 @@ class Telemetry:
         if not isinstance(writer, EventFileWriter | None):
             raise TypeError(f"writer must be a SummaryWriter or an EventFileWriter, got {type(writer).__name__}")
         self.writer = writer
-        self._every = positive("every_n_steps", every_n_steps)
+        self._every = checks.positive_integer("every_n_steps", every_n_steps)
         self._histograms_every = 0
         if histograms_every_n_steps is not None:
-            self._histograms_every = positive("histograms_every_n_steps", histograms_every_n_steps)
+            self._histograms_every = checks.positive_integer("histograms_every_n_steps", histograms_every_n_steps)
             if not isinstance(writer, SummaryWriter | None):
                 raise TypeError(f"histograms need a SummaryWriter, got {type(writer).__name__}")
         self._chosen = None if variables is None else _chosen(variables)
@@ -250,13 +250,6 @@ def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
             f"{slot}, {stat}": lines(f"slots/{re.escape(slot)}/{stat}/.*") for slot in slots for stat in _OF_A_SLOT
         }
     return charts
-
-
-def positive(name: str, number: int) -> int:
-    """The number, checked to be a positive integer."""
-    if checks.integer(name, number) < 1:
-        raise ValueError(f"{name} must be positive, got {number}")
-    return int(number)
 
 
 def _chosen(variables: Iterable[Any]) -> set[Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from optim import checks
 from optim.telemetry.endings import call_at_unusual_end, forget, words_of
-from optim.telemetry.logger import Telemetry, positive
+from optim.telemetry.logger import Telemetry
 from optim.telemetry.measuring import Measured, Measurement, NothingToMeasureError, Observation, of_reports
 from optim.telemetry.recorder import FlightRecorder
 from optim.telemetry.report import VariableReports
@@ -104,7 +104,7 @@ class GradientMonitor:
         self._of_rank = None
         if rank_writer is not None:
             self._of_rank = Telemetry(rank_writer, every_n_steps, None, chosen, clock, layout=layout)
-        self._keeps = keep_last is not None and positive("keep_last", keep_last) > 0
+        self._keeps = keep_last is not None and checks.positive_integer("keep_last", keep_last) > 0
         self._recorder: FlightRecorder | None = None
         if writer is not None and keep_last is not None:
             self._recorder = FlightRecorder(writer, keep_last, chosen, clock)

@@ -27,10 +27,6 @@ _HOLDERS = {"DistributedDataParallel", "DataParallel"}  # of a module that they 
 _ML_DTYPES = {"bfloat16"}  # floating, though NumPy does not say so
 
 
-class _NamedLeaves(dict[str, Any]):
-    """Name → leaf, with checked names."""
-
-
 def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The gradients, and also the weights if the tree holds parameters, which have both.
 
@@ -52,8 +48,8 @@ def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     leaves.update(zip(parameters, map(_gradient, parameters.values()), strict=True))
     if type(None) in set(map(type, leaves.values())):
         leaves.update({name: _flat_gradient(p) for name, p in parameters.items() if leaves[name] is None})
-        leaves = _NamedLeaves({name: leaf for name, leaf in leaves.items() if leaf is not None})
-        parameters = _NamedLeaves({name: parameter for name, parameter in parameters.items() if name in leaves})
+        leaves = {name: leaf for name, leaf in leaves.items() if leaf is not None}
+        parameters = {name: parameter for name, parameter in parameters.items() if name in leaves}
     return _arrays(leaves, "gradients"), parameters
 
 
@@ -71,7 +67,7 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
         ValueError: a name of `like` is missing, or its array has another shape; or a name is given twice.
     """
     leaves = _leaves(tree, what)
-    found = []
+    arrays = []
     for name, gradient in like.items():
         leaf = leaves.get(name)
         if leaf is None:
@@ -80,22 +76,22 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
         if array.shape != gradient.shape:
             shapes = f"{tuple(gradient.shape)}, got {tuple(array.shape)}"
             raise ValueError(f"{what} of {name!r} must have the gradient's shape {shapes}")
-        found.append(array)
-    return found
+        arrays.append(array)
+    return arrays
 
 
 _gradient = attrgetter("grad")
 
 
-def _parameters(leaves: Mapping[str, Any]) -> _NamedLeaves:
+def _parameters(leaves: Mapping[str, Any]) -> dict[str, Any]:
     """Those leaves that are torch parameters; asking that of each takes longer than of their types."""
     torch = sys.modules.get("torch")
     if torch is None:
-        return _NamedLeaves()
+        return {}
     kind = torch.nn.Parameter
     if set(map(type, leaves.values())) == {kind}:
-        return _NamedLeaves(leaves)
-    return _NamedLeaves({name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)})
+        return dict(leaves)
+    return {name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)}
 
 
 def _flat_gradient(parameter: Any) -> Any:
@@ -105,12 +101,11 @@ def _flat_gradient(parameter: Any) -> Any:
     return None
 
 
-def _leaves(tree: Any, what: str) -> _NamedLeaves:
-    if isinstance(tree, _NamedLeaves):
-        return tree
+def _leaves(tree: Any, what: str) -> dict[str, Any]:
+    """Name → leaf, with checked names."""
     pairs = _pairs(tree)
     _check_names(_unzipped(pairs)[0], what, type(tree).__name__)
-    return _NamedLeaves(pairs)
+    return dict(pairs)
 
 
 def _pairs(tree: Any) -> list[tuple[str, Any]]:
