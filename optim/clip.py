@@ -28,14 +28,7 @@ if TYPE_CHECKING:
 
     Tensor = ArrayLike | IndexedSlices
 
-__all__ = [
-    "clip_by_average_norm",
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "clip_by_value",
-    "clip_scale",
-    "global_norm",
-]
+__all__ = ["clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "clip_scale", "global_norm"]
 
 
 def clip_by_value(t: Tensor, clip_value_min: ArrayLike, clip_value_max: ArrayLike, name: str | None = None) -> Any:
@@ -156,10 +149,7 @@ def global_norm(t_list: Sequence[Tensor | None], name: str | None = None) -> flo
 
 
 def clip_by_global_norm(
-    t_list: Sequence[Tensor | None],
-    clip_norm: float,
-    use_norm: float | None = None,
-    name: str | None = None,
+    t_list: Sequence[Tensor | None], clip_norm: float, use_norm: float | None = None, name: str | None = None
 ) -> tuple[list[Any], float]:
     r"""Scale all tensors by one factor, so that their global norm is at most `clip_norm`.
 

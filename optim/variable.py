@@ -52,11 +52,7 @@ class Variable(ArrayInterface):
     """
 
     def __init__(
-        self,
-        initial_value: ArrayLike,
-        trainable: bool = True,
-        name: str | None = None,
-        dtype: DTypeLike | None = None,
+        self, initial_value: ArrayLike, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
         if isinstance(initial_value, Variable):
             initial_value = initial_value.value

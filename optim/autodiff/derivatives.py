@@ -280,18 +280,9 @@ def _nan_to_num(ans: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any
 
 _identity = (lambda ans, x, *args, **kwargs: lambda g: g,)
 _OURS: dict[Any, Sequence[Callable[..., Any] | None]] = {
-    np.add: (
-        lambda ans, x, y: lambda g: unbroadcast(g, x),
-        lambda ans, x, y: lambda g: unbroadcast(g, y),
-    ),
-    np.subtract: (
-        lambda ans, x, y: lambda g: unbroadcast(g, x),
-        lambda ans, x, y: lambda g: unbroadcast(-g, y),
-    ),
-    np.multiply: (
-        lambda ans, x, y: lambda g: unbroadcast(g * y, x),
-        lambda ans, x, y: lambda g: unbroadcast(g * x, y),
-    ),
+    np.add: (lambda ans, x, y: lambda g: unbroadcast(g, x), lambda ans, x, y: lambda g: unbroadcast(g, y)),
+    np.subtract: (lambda ans, x, y: lambda g: unbroadcast(g, x), lambda ans, x, y: lambda g: unbroadcast(-g, y)),
+    np.multiply: (lambda ans, x, y: lambda g: unbroadcast(g * y, x), lambda ans, x, y: lambda g: unbroadcast(g * x, y)),
     np.divide: (lambda ans, x, y: lambda g: unbroadcast(g / y, x), _divide_by),
     np.power: (_power_base, _power_exponent),
     np.float_power: (_power_base, _power_exponent),

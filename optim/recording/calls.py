@@ -16,15 +16,7 @@ import numpy as np
 
 from optim.recording.array_interface import ArrayInterface
 from optim.recording.compositions import COMPOSITIONS, METHODS
-from optim.recording.nodes import (
-    Node,
-    Recording,
-    check_thread,
-    checksums,
-    current,
-    name_of,
-    recording,
-)
+from optim.recording.nodes import Node, Recording, check_thread, checksums, current, name_of, recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,7 +46,7 @@ _CONSTANT: set[Callable[..., Any]] = {
 }
 # Functions whose derivative needs only their arguments' shapes.
 _SHAPES_ONLY: set[Callable[..., Any]] = {
-    *(np.add, np.subtract, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack),
+    *(np.add, np.subtract, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack)
 }
 _LEAVES = (np.ndarray, np.generic, int, float, complex, str, slice, type(None), type, np.dtype)
 

@@ -131,12 +131,7 @@ class Telemetry:
                 self.writer.add_histogram(f"histograms/{kind}/{name}", array, step)
 
     def _write(
-        self,
-        writer: EventFileWriter,
-        report: StepReport,
-        names: tuple[str, ...],
-        now: float,
-        wall_time: float | None,
+        self, writer: EventFileWriter, report: StepReport, names: tuple[str, ...], now: float, wall_time: float | None
     ) -> None:
         tags = self._of_the_step(report, now)
         known = report.variables if isinstance(report.variables, VariableReports) else _NO_VARIABLES
