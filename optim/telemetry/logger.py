@@ -17,7 +17,7 @@ import numpy as np
 import summaries  # its messages take long to import: they are imported when they are first used
 from optim import checks
 from optim.telemetry.report import VariableReports
-from summaries import EventFileWriter, ScalarsTemplate, SummaryWriter
+from summaries import EventFileWriter, SummaryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optim.telemetry.report import StepReport
+    from summaries import ScalarsTemplate
 
 __all__ = ["Telemetry", "log_checkpoint"]
 
@@ -173,7 +174,7 @@ class Telemetry:
             heads += [f"slots/{slot}/{stat}" for slot in known.slots for stat in _OF_A_SLOT]
             chosen = [self._chosen is None or name in self._chosen for name in names]
             shown = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
-            scalars = ScalarsTemplate([*tags, *(f"{head}/{name}" for head in heads for name in shown)])
+            scalars = summaries.ScalarsTemplate([*tags, *(f"{head}/{name}" for head in heads for name in shown)])
             rows = [*known.measured, *[True] * len(_OF_A_SLOT) * len(known.slots)]
             self._templates[key] = _Template(scalars, np.flatnonzero(np.outer(rows, chosen)))
         return self._templates[key]
@@ -183,7 +184,7 @@ class Telemetry:
         while name in self._taken:
             self._taken[variable.name] += 1
             name = f"{variable.name}_{self._taken[variable.name]}"
-        ScalarsTemplate([name])  # refuses a name that cannot be a tag
+        summaries.ScalarsTemplate([name])  # refuses a name that cannot be a tag
         if self._chosen is not None and variable in self._chosen:
             self._chosen.add(name)
         self._names[variable], self._taken[name] = name, 0
