@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 
 from summaries.lazy import lazy
 
+FRAMEWORKS = "accelerate huggingface ignite keras lightning optax torch"
+"""The modules, between spaces; tests and the documentation ask here."""
+
 if TYPE_CHECKING:
     from optim.integrations import (
         accelerate as accelerate,
@@ -26,4 +29,4 @@ if TYPE_CHECKING:
     )
     from optim.integrations import lightning as lightning, optax as optax, torch as torch
 else:
-    _, __getattr__, __dir__ = lazy(__name__, {"": "accelerate huggingface ignite keras lightning optax torch"})
+    _, __getattr__, __dir__ = lazy(__name__, {"": FRAMEWORKS})

@@ -9,7 +9,7 @@ from summaries.writing.summary_writer import SummaryWriter
 HEAVY = set(
     "numba pandas pyarrow matplotlib PIL IPython fsspec tensorboard torch tensorflow rich onnx autograd scipy".split()  # noqa: SIM905
 )
-MONITORING = 85  # of our modules, at most, for a GradientMonitor; it was 210 when it stood above the optimizers
+MONITORING = 90  # of our modules, at most, for a GradientMonitor; it was 210 when it stood above the optimizers
 WRITING = 50  # of our modules, at most, for a SummaryWriter; it was 128 when a package imported all that it has
 
 
