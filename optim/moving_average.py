@@ -78,14 +78,14 @@ class ExponentialMovingAverage:
             TypeError: an item is neither, or is not float16, bfloat16, float32 or float64. Nothing was changed.
             ValueError: an item is given twice, or its shape or dtype has changed. Nothing was changed.
         """
-        given = list(var_list)
-        for item in given:
+        items = list(var_list)
+        for item in items:
             self._check(item)
-        if len({id(item) for item in given}) < len(given):
+        if len({id(item) for item in items}) < len(items):
             raise ValueError("var_list must contain each variable once, got one twice")
         decay = self._decay_in_force()
         by_dtype: dict[np.dtype[Any], list[Variable]] = {}
-        for item in given:
+        for item in items:
             if isinstance(item, Variable):
                 by_dtype.setdefault(item.dtype, []).append(item)
             else:
@@ -131,11 +131,11 @@ class ExponentialMovingAverage:
         >>> list(ExponentialMovingAverage(0.9).variables_to_restore([w, step]))
         ['w/ExponentialMovingAverage', 'step']
         """
-        given = list(self._shadows if moving_avg_variables is None else moving_avg_variables)
-        averaged = {variable for variable in given if variable.trainable or variable in self._shadows}
-        named = {self.average_name(variable) if variable in averaged else variable.name: variable for variable in given}
-        if len(named) < len(set(given)):
-            raise ValueError(f"variables must have different names, got {sorted(v.name for v in given)}")
+        variables = list(self._shadows if moving_avg_variables is None else moving_avg_variables)
+        averaged = {variable for variable in variables if variable.trainable or variable in self._shadows}
+        named = {self.average_name(v) if v in averaged else v.name: v for v in variables}
+        if len(named) < len(set(variables)):
+            raise ValueError(f"variables must have different names, got {sorted(v.name for v in variables)}")
         return named
 
     def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:

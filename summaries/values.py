@@ -218,14 +218,14 @@ def as_count(value: Any, name: str, least: int = 1, most: int | None = None) -> 
     return number
 
 
-def check_mapping(given: Any, name: str) -> None:
+def check_mapping(value: Any, name: str) -> None:
     """Check that an argument is a mapping.
 
     Raises:
         TypeError: it has no `items` method.
     """
-    if not hasattr(given, "items"):
-        raise TypeError(f"{name} must be a dictionary, got {type(given).__name__}: {given!r}")
+    if not hasattr(value, "items"):
+        raise TypeError(f"{name} must be a dictionary, got {type(value).__name__}: {value!r}")
 
 
 def warn(message: str) -> None:

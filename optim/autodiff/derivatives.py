@@ -102,14 +102,14 @@ def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., An
             kwargs = {key: value for key, value in kwargs.items() if key not in _HARMLESS}
         elif kwargs:
             kwargs = {key: value for key, value in kwargs.items() if value is not NO_VALUE}
-        found = []
+        vjps = []
         for position in positions:
-            place = _SYNONYMS.get(position) or names.index(position) if isinstance(position, str) else position
-            maker = makers[place] if place < len(makers) else None
+            number = _SYNONYMS.get(position) or names.index(position) if isinstance(position, str) else position
+            maker = makers[number] if number < len(makers) else None
             if maker is None:
-                raise UnknownGradientError(f"of argument {place + 1}")
-            found.append(maker(ans, *args, **kwargs))
-        return lambda g: [vjp(g) for vjp in found]
+                raise UnknownGradientError(f"of argument {number + 1}")
+            vjps.append(maker(ans, *args, **kwargs))
+        return lambda g: [vjp(g) for vjp in vjps]
 
     return entry
 
@@ -137,8 +137,8 @@ def _count(a: Any, ans: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """The number of elements that went into each result; an array of numbers if there is a mask."""
     if where is True or where is NO_VALUE:
         return np.size(a) // max(np.size(ans), 1)
-    kept: Any = np.broadcast_to(where, np.shape(a))
-    return kept.sum(axis=axis, keepdims=keepdims is True).astype(np.result_type(a))
+    mask: Any = np.broadcast_to(where, np.shape(a))
+    return mask.sum(axis=axis, keepdims=keepdims is True).astype(np.result_type(a))
 
 
 def _var(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False,
@@ -161,12 +161,12 @@ def _std(ans: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
 def _prod(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
           initial: Any = 1, where: Any = True) -> Any:  # fmt: skip
     def vjp(g: Gradient) -> Gradient:
-        kept = a if where is True or where is NO_VALUE else np.where(where, a, np.ones((), np.result_type(a)))
-        zeros = np.equal(kept, 0)
+        factors = a if where is True or where is NO_VALUE else np.where(where, a, np.ones((), np.result_type(a)))
+        zeros = np.equal(factors, 0)
         # With one zero, its own gradient is the product of the others; with two or more, all are 0.
-        others = np.prod(np.where(zeros, np.ones((), np.result_type(a)), kept), axis=axis, keepdims=True)
+        others = np.prod(np.where(zeros, np.ones((), np.result_type(a)), factors), axis=axis, keepdims=True)
         count = np.sum(zeros, axis=axis, keepdims=True)
-        product = np.where(count == 0, quotient(others, kept), np.where((count == 1) & zeros, others, 0 * others))
+        product = np.where(count == 0, quotient(others, factors), np.where((count == 1) & zeros, others, 0 * others))
         factor = 1 if initial is NO_VALUE or initial is None else initial
         return _spread(g, a, axis, keepdims, where) * product * factor
 

@@ -84,8 +84,8 @@ class CheckpointList(NamedTuple):
         """The list of a directory; built from its files if it is missing or damaged."""
         try:
             with open(os.path.join(directory, _LIST), encoding="utf-8") as file:
-                found = json.load(file)
-            return cls(*(_present(directory, found[key]) for key in cls._fields))
+                listed = json.load(file)
+            return cls(*(_present(directory, listed[key]) for key in cls._fields))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return cls(_by_age(directory), {})
 

@@ -159,14 +159,14 @@ class Saver:
 
     def _entries(self, stored: Collection[str] | None) -> dict[str, CheckpointArray]:
         """Name → entry of everything to save, or to restore from the names in `stored`."""
-        found = {name: CheckpointArray.of_variable(variable, name) for name, variable in self._named.items()}
+        entries = {name: CheckpointArray.of_variable(variable, name) for name, variable in self._named.items()}
         variables = list(self._named.values())
         for part in self._stateful:
             for entry in part.state(variables, stored):
-                if entry.name in found:
+                if entry.name in entries:
                     raise ValueError(f"two entries are named {entry.name!r}: give their owners different names")
-                found[entry.name] = entry
-        return found
+                entries[entry.name] = entry
+        return entries
 
 
 def _sorted_out(
@@ -182,9 +182,9 @@ def _sorted_out(
     else:
         if isinstance(var_list, Variable) or not isinstance(var_list, Iterable):
             raise TypeError(f"{wanted}, got {type(var_list).__name__}")
-        given = list(var_list)
-        pairs = [(part.name, part) for part in given if isinstance(part, Variable)]
-        stateful = [part for part in given if not isinstance(part, Variable)]
+        parts = list(var_list)
+        pairs = [(part.name, part) for part in parts if isinstance(part, Variable)]
+        stateful = [part for part in parts if not isinstance(part, Variable)]
         for part in stateful:
             if not callable(getattr(part, "state", None)):
                 raise TypeError(f"{wanted}, got {type(part).__name__}: {part!r}")

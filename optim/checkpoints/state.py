@@ -61,12 +61,12 @@ class Stateful(Protocol):
         """
 
 
-def check_listed(what: str, known: Iterable[Variable], variables: Sequence[Variable]) -> None:
+def check_listed(what: str, owners: Iterable[Variable], variables: Sequence[Variable]) -> None:
     """Refuse a state that a fresh process could not restore, because it belongs to variables that are not saved.
 
     Raises:
         ValueError: a variable in `known` is not among `variables`.
     """
-    others = sorted(variable.name for variable in set(known).difference(variables))
+    others = sorted(variable.name for variable in set(owners).difference(variables))
     if others:
         raise ValueError(f"{what} keeps state for variables that the Saver was not given: {others}")

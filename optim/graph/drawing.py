@@ -177,12 +177,12 @@ class GraphCall:
         Raises:
             NoEquivalentError: there are others that matter, or `out`.
         """
-        known = names.split()
-        by_name = dict(zip(known, self.args, strict=False))
-        given = {key: value for key, value in self.kwargs.items() if value is not NO_VALUE}
-        others = [key for key, value in given.items() if key not in (*known, "dtype", "order", "copy")]
-        by_name |= {key: value for key, value in given.items() if key in known}
-        if any(given[key] is not None for key in others) or by_name.get("out") is not None:
+        supported = names.split()
+        by_name = dict(zip(supported, self.args, strict=False))
+        options = {key: value for key, value in self.kwargs.items() if value is not NO_VALUE}
+        others = [key for key, value in options.items() if key not in (*supported, "dtype", "order", "copy")]
+        by_name |= {key: value for key, value in options.items() if key in supported}
+        if any(options[key] is not None for key in others) or by_name.get("out") is not None:
             raise NoEquivalentError
         return by_name
 

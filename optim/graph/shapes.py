@@ -155,8 +155,8 @@ def _gather_nd(call: GraphCall, array: Any, indices: list[Any]) -> None:
     if any(isinstance(index, Box) for index in indices):
         raise NoEquivalentError
     sizes = np.shape(array)[: len(indices)]
-    places = np.stack(np.broadcast_arrays(*[np.asarray(i) % n for i, n in zip(indices, sizes, strict=True)]), -1)
-    call.add("GatherNd", [call.input(array), call.input(places)], Tparams=dtype_of(array), Tindices=places.dtype)
+    positions = np.stack(np.broadcast_arrays(*[np.asarray(i) % n for i, n in zip(indices, sizes, strict=True)]), -1)
+    call.add("GatherNd", [call.input(array), call.input(positions)], Tparams=dtype_of(array), Tindices=positions.dtype)
 
 
 def _take(call: GraphCall) -> None:

@@ -84,24 +84,24 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
 
     def observe(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
         """Log what `apply` is about to use; under JAX this is traced."""
-        known = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
-        names, given = [v.path for _, v in known], [g for g, _ in known]
-        weights = [v.value for _, v in known]
+        pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
+        names, arrays = [v.path for _, v in pairs], [g for g, _ in pairs]
+        weights = [v.value for _, v in pairs]
         scale = optimizer.loss_scale_factor or 1.0
         rate, number = optimizer.learning_rate, optimizer.iterations
         if keras.backend.backend() == "torch":
-            gradients_by_name, weights_by_name = (dict(zip(names, each, strict=True)) for each in (given, weights))
+            gradients_by_name, weights_by_name = (dict(zip(names, each, strict=True)) for each in (arrays, weights))
             rate = float(keras.ops.convert_to_numpy(rate))
             self._log(int(number) + 1, gradients_by_name, weights_by_name, rate, scale)
             return
         import jax  # noqa: PLC0415 - of this backend only
 
-        sizes = [int(np.prod(gradient.shape)) for gradient in given]
+        sizes = [int(np.prod(gradient.shape)) for gradient in arrays]
 
         def take(step: Any, rate: Any, table: Any) -> None:
             self._log(int(step) + 1, reports_of_traced(names, sizes, table, scale), None, float(rate), 1.0)
 
-        jax.debug.callback(take, number.value, keras.ops.convert_to_tensor(rate), traced_statistics(given + weights))
+        jax.debug.callback(take, number.value, keras.ops.convert_to_tensor(rate), traced_statistics(arrays + weights))
 
     def _log(self, step: int, gradients: Any, weights: Any, rate: Any, scale: float) -> None:
         if self._logging is None:
@@ -139,7 +139,7 @@ class _Watch:
 
     def remove(self, callback: GradientCallback) -> None:
         """Close the callback; after the last one the optimizer is as it was."""
-        self._callbacks = [one for one in self._callbacks if one is not callback]
+        self._callbacks = [other for other in self._callbacks if other is not callback]
         callback.close()
         if not self._callbacks:
             del self._optimizer.apply

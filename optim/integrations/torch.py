@@ -232,8 +232,8 @@ class GradientHook:
         ):
             if count and words not in self._warned:
                 self._warned.add(words)
-                told = words.format(count)
-                warnings.warn(f"{told}, so gradients/clipped and its like are not logged", stacklevel=4)
+                reason = words.format(count)
+                warnings.warn(f"{reason}, so gradients/clipped and its like are not logged", stacklevel=4)
 
 
 def _has_closure(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:

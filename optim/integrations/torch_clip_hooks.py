@@ -62,7 +62,7 @@ def watch(watcher: Watcher) -> None:
 
 def unwatch(watcher: Watcher) -> None:
     """No longer tell this watcher; after the last one torch's functions are as they were."""
-    for reference in [one for one in _watchers if one() is watcher]:
+    for reference in [candidate for candidate in _watchers if candidate() is watcher]:
         _remove(reference)
 
 
@@ -99,19 +99,19 @@ def _told(original: Callable[..., Any]) -> Callable[..., Any]:
     def clip(*arguments: Any, **named: Any) -> Any:
         if getattr(_inside, "clipping", False):
             return original(*arguments, **named)
-        given = signature.bind(*arguments, **named).arguments
-        if "self" in given:  # a module
-            parameters = list(given["self"].parameters())
+        bound_arguments = signature.bind(*arguments, **named).arguments
+        if "self" in bound_arguments:  # a module
+            parameters = list(bound_arguments["self"].parameters())
         else:
-            parameters = given["parameters"]
+            parameters = bound_arguments["parameters"]
             parameters = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
-            given["parameters"] = parameters  # it may have been an iterator
-        bound, order = float(given.get("max_norm", math.inf)), float(given.get("norm_type", 2.0))
+            bound_arguments["parameters"] = parameters  # it may have been an iterator
+        bound, order = float(bound_arguments.get("max_norm", math.inf)), float(bound_arguments.get("norm_type", 2.0))
         watchers = [watcher for reference in list(_watchers) if (watcher := reference()) is not None]
         concerned = [watcher for watcher in watchers if watcher.before_clipping(parameters, bound, order)]
         _inside.clipping = True
         try:
-            return original(**given)
+            return original(**bound_arguments)
         finally:
             _inside.clipping = False
             for watcher in concerned:

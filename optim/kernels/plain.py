@@ -126,12 +126,12 @@ class _PlainRun:
 def _computed(formula: Trace, inputs: Sequence[Any]) -> list[Any]:
     """The formula's results for these arrays and numbers, in their dtype, which its own numbers take, too."""
     number = inputs[0].dtype.type
-    known = {id(x): value for x, value in zip(formula.inputs, inputs, strict=True)}
+    values = {id(x): value for x, value in zip(formula.inputs, inputs, strict=True)}
     for function, arguments, result, ended in formula.operations:
-        known[id(result)] = function(*[known[id(x)] if isinstance(x, Traced) else number(x) for x in arguments])
+        values[id(result)] = function(*[values[id(x)] if isinstance(x, Traced) else number(x) for x in arguments])
         for x in ended:
-            del known[id(x)]
-    return [known[id(x)] for x in formula.results]
+            del values[id(x)]
+    return [values[id(x)] for x in formula.results]
 
 
 def scaled_norm(arrays: Sequence[NDArray[Any]]) -> float:

@@ -48,11 +48,11 @@ def get_num_threads() -> int:
 @cache
 def _number_by_default() -> int:
     """The number in the environment, or else the number of processors that this process may use; read once."""
-    told = os.environ.get("GRADLEDGER_NUM_THREADS", "")
-    if told.isdecimal() and int(told) > 0:
-        return int(told)
-    if told:
-        warnings.warn(f"GRADLEDGER_NUM_THREADS must be a positive number, got {told!r}, which is ignored", stacklevel=2)
+    text = os.environ.get("GRADLEDGER_NUM_THREADS", "")
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    if text:
+        warnings.warn(f"GRADLEDGER_NUM_THREADS must be a positive number, got {text!r}, which is ignored", stacklevel=2)
     return processors()
 
 

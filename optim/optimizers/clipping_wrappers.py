@@ -162,7 +162,7 @@ def _percentile(values: list[float], percentile: float) -> float:
     """The percentile of sorted values, interpolated linearly as by NumPy; 0.0 if there are none."""
     if not values:
         return 0.0
-    place = (len(values) - 1) * percentile / 100
-    below = math.floor(place)
+    position = (len(values) - 1) * percentile / 100
+    below = math.floor(position)
     above = min(below + 1, len(values) - 1)
-    return values[below] + (values[above] - values[below]) * (place - below)
+    return values[below] + (values[above] - values[below]) * (position - below)

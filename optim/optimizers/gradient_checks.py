@@ -128,9 +128,9 @@ def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
 def unique_rows(gradient: IndexedSlices) -> tuple[NDArray[Any], NDArray[Any]]:
     """(indices, rows): unique indices in ascending order, with rows of the same index summed."""
     indices = gradient.indices.astype(np.intp, copy=False)
-    found, where = np.unique(indices, return_inverse=True)
-    if len(found) == len(indices):
-        return found, gradient.values[np.argsort(indices)]
-    summed = np.zeros((len(found), *gradient.values.shape[1:]), gradient.dtype)
+    unique, where = np.unique(indices, return_inverse=True)
+    if len(unique) == len(indices):
+        return unique, gradient.values[np.argsort(indices)]
+    summed = np.zeros((len(unique), *gradient.values.shape[1:]), gradient.dtype)
     np.add.at(summed, where.reshape(-1), gradient.values)
-    return found, summed
+    return unique, summed

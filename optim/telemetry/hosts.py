@@ -63,16 +63,16 @@ def on_host(part: Any) -> NDArray[Any] | None:
     """The array in the host's memory, without a copy if its dtype permits; None if it is on another device."""
     library = library_of(type(part))
     if not library:
-        found: NDArray[Any] = part
-        return found
+        array: NDArray[Any] = part
+        return array
     if library == "torch":
         if not (part.is_cpu or part.is_meta):
             return None
         try:
-            found = (part.detach() if part.requires_grad else part).numpy()
+            array = (part.detach() if part.requires_grad else part).numpy()
         except (TypeError, RuntimeError):  # sparse, of a dtype that NumPy lacks, or without elements
             return to_numpy(part, "gradients", widened=True)
-        return found
+        return array
     devices = part.devices()
     at_hand = len(devices) == 1 and part.is_fully_addressable and next(iter(devices)).platform == "cpu"
     return np.asarray(part) if at_hand else None
@@ -99,7 +99,7 @@ def _memory_of(tensors: Sequence[Any], *, signed: bool) -> compiled.Memory | Non
     if torch is None or not {*map(type, tensors)} <= {torch.Tensor, torch.nn.Parameter} or not compiled.is_available():
         return None
     tensor = torch.Tensor  # its methods are called one after the other: there may be many small tensors
-    dtype, *others = {one.dtype for one in tensors}
+    dtype, *others = {each.dtype for each in tensors}
     name = str(dtype).removeprefix("torch.")
     if others or name not in DTYPES or not all(map(attrgetter("is_cpu"), tensors)):
         return None

@@ -135,12 +135,12 @@ class Telemetry:
         self, writer: EventFileWriter, report: StepReport, names: tuple[str, ...], now: float, wall_time: float | None
     ) -> None:
         tags = self._of_the_step(report, now)
-        known = report.variables if isinstance(report.variables, VariableReports) else _NO_VARIABLES
-        template = self._template(tuple(tags), names, known)
+        measured = report.variables if isinstance(report.variables, VariableReports) else _NO_VARIABLES
+        template = self._template(tuple(tags), names, measured)
         if not self._has_layout:
-            writer.add_summary(summaries.custom_scalars(_layout(known.slots)), 0, wall_time)
+            writer.add_summary(summaries.custom_scalars(_layout(measured.slots)), 0, wall_time)
             self._has_layout = True
-        summary = template.scalars.filled(np.concatenate(([*tags.values()], known.values.take(template.places))))
+        summary = template.scalars.filled(np.concatenate(([*tags.values()], measured.values.take(template.indices))))
         writer.add_summary(summary, report.step, wall_time)
 
     def _of_the_step(self, report: StepReport, now: float) -> dict[str, float]:
@@ -164,18 +164,18 @@ class Telemetry:
             tags["gradients/clipped_fraction"] = self._clipped.share
         return tags
 
-    def _template(self, tags: tuple[str, ...], names: tuple[str, ...], known: VariableReports) -> _Template:
+    def _template(self, tags: tuple[str, ...], names: tuple[str, ...], measured: VariableReports) -> _Template:
         """The template for these tags, and for the measured values of the variables with these names."""
-        key = (tags, names, known.slots, known.measured)
+        key = (tags, names, measured.slots, measured.measured)
         if key not in self._templates:
             if len(self._templates) >= _MOST_TEMPLATES:
                 self._templates.clear()
-            heads = [head for head, there in zip(_OF_A_VARIABLE, known.measured, strict=True) if there]
-            heads += [f"slots/{slot}/{stat}" for slot in known.slots for stat in _OF_A_SLOT]
+            heads = [head for head, there in zip(_OF_A_VARIABLE, measured.measured, strict=True) if there]
+            heads += [f"slots/{slot}/{stat}" for slot in measured.slots for stat in _OF_A_SLOT]
             chosen = [self._chosen is None or name in self._chosen for name in names]
             shown = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
             scalars = summaries.ScalarsTemplate([*tags, *(f"{head}/{name}" for head in heads for name in shown)])
-            rows = [*known.measured, *[True] * len(_OF_A_SLOT) * len(known.slots)]
+            rows = [*measured.measured, *[True] * len(_OF_A_SLOT) * len(measured.slots)]
             self._templates[key] = _Template(scalars, np.flatnonzero(np.outer(rows, chosen)))
         return self._templates[key]
 
@@ -214,10 +214,10 @@ class _ClippedShare:
 
 
 class _Template(NamedTuple):
-    """The tags of a step, and the places in `VariableReports.values` of the values that follow the step's own."""
+    """The tags of a step, and the indices in `VariableReports.values` of the values that follow the step's own."""
 
     scalars: ScalarsTemplate
-    places: NDArray[np.intp]  # in the flattened array
+    indices: NDArray[np.intp]  # in the flattened array
 
 
 def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:

@@ -250,17 +250,17 @@ class RecordParser:
     def _cut(self, length: int) -> Fault:
         """The fault of a record that the stream's end cuts off: unfinished, unless whole records start inside it."""
         want = HEADER_BYTES + length + FOOTER_BYTES
-        found = self._find_whole(len(self._buffer) - self._pos)
-        return self._tail(want) if found < 0 else self._interrupted(found - self.offset, want)
+        start = self._find_whole(len(self._buffer) - self._pos)
+        return self._tail(want) if start < 0 else self._interrupted(start - self.offset, want)
 
     def _damaged(self, length: int) -> Fault | None:
         """The fault of a record with a sound length, and all bytes present, whose data fails its checksum."""
         size = HEADER_BYTES + length + FOOTER_BYTES
-        found = self._find_whole(size)
-        if found == _UNKNOWN:
+        start = self._find_whole(size)
+        if start == _UNKNOWN:
             return None
-        if found >= 0:
-            return self._interrupted(found - self.offset, size)
+        if start >= 0:
+            return self._interrupted(start - self.offset, size)
         data = self._buffer[self._pos + HEADER_BYTES : self._pos + HEADER_BYTES + length]
         (stored,) = _FOOTER.unpack_from(self._buffer, self._pos + HEADER_BYTES + length)
         got, want = f"0x{stored:08x}", f"0x{masked_crc32c(data):08x}"
@@ -305,14 +305,14 @@ class RecordParser:
         end = len(self._buffer)
         # Do not find the rejected length again.
         start = self._pos + 1 if self.offset == lost.offset else self._pos
-        found = self._headers.first(self._buffer, self._base, self._base + start, self._base + end) - self._base
-        if found < 0 and not self._closed:
+        header = self._headers.first(self._buffer, self._base, self._base + start, self._base + end) - self._base
+        if header < 0 and not self._closed:
             # Drop all but the last bytes: a header that starts in them may still be completed.
             settled = max(start, end - HEADER_BYTES + 1)
             lost.zero = lost.zero and is_zero(self._buffer, self._pos, settled)
             self._advance(settled - self._pos)
             return None
-        skipped = (end if found < 0 else found) - self._pos
+        skipped = (end if header < 0 else header) - self._pos
         lost.zero = lost.zero and is_zero(self._buffer, self._pos, self._pos + skipped)
         self._advance(skipped)
         self._lost = None
